@@ -40,12 +40,12 @@ static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
 
 /* Whether Codex runs the hook: it passes over one that was not reviewed as it is now, or was turned
  * off. It keeps that in its configuration, by the file of the hooks and the place in it. */
-static bool is_trusted(const struct client *client, const struct hook *hook,
-                       const struct config_file *hooks, const char *name, const struct json *item)
+static bool is_trusted(const struct client *client, const struct config_file *hooks,
+                       const char *name, const struct json *item)
 {
-    struct config_path list = hook_list(hook).path;
+    struct config_path list = hook_list(client).path;
     struct config_path path = { .keys = { "hooks", "state" }, .count = 3 };
-    struct json *items = hook->format->find(&hooks->bytes, &list), *state = NULL;
+    struct json *items = client->hook.format->find(&hooks->bytes, &list), *state = NULL;
     char config[CLIENT_PATH_BYTES], hash[HASH_HEX_BYTES], *key;
     struct config_file file = { 0 };
     const char *trusted;
@@ -71,25 +71,25 @@ static bool is_trusted(const struct client *client, const struct hook *hook,
 
 /* False: this client has no hook of ours, or its file can't be read, which check_clients says where
  * it is the client's own. */
-static bool judge_hook(struct doctor *doctor, const struct client *client, const struct hook *hook)
+static bool judge_hook(struct doctor *doctor, const struct client *client)
 {
     struct config_file file = { 0 };
-    struct config_list ours = hook_list(hook);
+    struct config_list ours = hook_list(client);
     char name[CLIENT_PATH_BYTES], *program = NULL;
     struct json *item = NULL;
     struct error err;
     bool is_there;
 
-    if (hook_file(hook, false, name, NULL) && access(name, F_OK) == 0 &&
-        config_file_read(name, false, &file, &err) && hook->format->check(&file.bytes, &err))
+    if (hook_file(client, false, name, NULL) && access(name, F_OK) == 0 &&
+        config_file_read(name, false, &file, &err) && ours.format->check(&file.bytes, &err))
         item = config_list_find(&ours, &file.bytes);
     is_there = item != NULL;
     if (is_there)
-        program = hook_program(hook, item);
+        program = hook_program(client, item);
     if (program && program[0] == '/' && access(program, X_OK) != 0)
         doctor_fault(doctor, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK, "client", client->title,
                      "program", program, "name", client->name);
-    else if (program && hook->needs_trust && !is_trusted(client, hook, &file, name, item))
+    else if (program && client->hook.needs_trust && !is_trusted(client, &file, name, item))
         doctor_fault(doctor, TEXT_FOUND_HOOK_UNTRUSTED, TEXT_MEND_HOOK_UNTRUSTED, "client",
                      client->title);
     else if (program)
@@ -104,12 +104,8 @@ void check_hooks(struct doctor *doctor)
 {
     bool has_any = false;
 
-    for (size_t i = 0; i < client_count(); i++) {
-        const struct hook *hook = hook_find(client_at(i));
-
-        if (hook && judge_hook(doctor, client_at(i), hook))
-            has_any = true;
-    }
+    for (size_t i = 0; i < client_count(); i++)
+        has_any = (client_at(i)->hook.file && judge_hook(doctor, client_at(i))) || has_any;
     if (!has_any)
         doctor_ok(doctor, TEXT_FOUND_HOOKS_NONE);
 }

@@ -1,5 +1,9 @@
-/* clients.c - see clients.h. Places and members are from each program's own documentation, times
- * and stripped environments were measured on the real programs (docs/connect.md). */
+/*
+ * clients.c - see clients.h. Places and members are from each program's own documentation, times
+ * and stripped environments were measured on the real programs (docs/connect.md). Of hooks:
+ * Claude Code  code.claude.com/docs/en/hooks          Codex developers.openai.com/codex/hooks
+ * Gemini CLI   google-gemini/gemini-cli, docs/hooks   Copilot CLI  docs.github.com, hooks reference
+ */
 #include "cli/install/clients.h"
 
 #include <stdio.h>
@@ -35,6 +39,17 @@ static const struct client clients[] = {
         .token_value = "Bearer ${" TOKEN_VARIABLE "}",
         .env_key = "env",
         .has_rules = true,
+        .hook = {
+            .format = &config_json,
+            .home = "~/.claude",
+            .file = "settings.json",
+            .project = ".claude/settings.json",
+            .event = "PreToolUse",
+            .matcher = "*",
+            .command_key = "command",
+            .timeout_key = "timeout",
+            .timeout_per_s = 1,
+        },
     },
     {
         .name = "codex",
@@ -54,6 +69,17 @@ static const struct client clients[] = {
         .token_value = TOKEN_VARIABLE,
         .env_key = "env",
         .strips = true,
+        .hook = {
+            .format = &config_json,
+            .file = "hooks.json",
+            .project = ".codex/hooks.json",
+            .event = "PreToolUse",
+            .matcher = ".*",
+            .command_key = "command",
+            .timeout_key = "timeout",
+            .timeout_per_s = 1,
+            .needs_trust = true,
+        },
     },
     {
         .name = "copilot",
@@ -75,6 +101,16 @@ static const struct client clients[] = {
         .env_key = "env",
         .strips = true,
         .extras = ",\"tools\":[\"*\"]",
+        .hook = {
+            .format = &config_json,
+            .file = "hooks/sayso.json",
+            .project = ".github/hooks/sayso.json",
+            .event = "preToolUse",
+            .command_key = "bash",
+            .timeout_key = "timeoutSec",
+            .timeout_per_s = 1,
+            .has_version = true,
+        },
     },
     {
         .name = "vscode",
@@ -123,6 +159,16 @@ static const struct client clients[] = {
         .env_key = "env",
         .strips = true,
         .trust_key = "trust",
+        .hook = {
+            .format = &config_jsonc,
+            .file = "settings.json",
+            .project = ".gemini/settings.json",
+            .event = "BeforeTool",
+            .matcher = ".*",
+            .command_key = "command",
+            .timeout_key = "timeout",
+            .timeout_per_s = 1000,
+        },
     },
     {
         .name = "qwen",
@@ -208,22 +254,23 @@ const struct client *client_find(const char *name)
     return NULL;
 }
 
-/* The client's own directory, with a slash behind it. */
-static bool find_home(const struct client *client, char *out, size_t size)
+bool client_home(const struct client *client, const char *home, char out[CLIENT_PATH_BYTES])
 {
     const char *moved = client->home_variable ? getenv(client->home_variable) : NULL;
     const char *config = getenv("XDG_CONFIG_HOME");
-    char home[CLIENT_PATH_BYTES];
+    char user[CLIENT_PATH_BYTES];
+    int length;
 
     if (moved && moved[0] == '/')
-        return snprintf(out, size, "%s/", moved) < (int)size;
-    if (client->home[0] != '~' && config && config[0] == '/')
-        return snprintf(out, size, "%s/", config) < (int)size;
-    if (!os_home(home, sizeof home))
+        length = snprintf(out, CLIENT_PATH_BYTES, "%s", moved);
+    else if (home[0] != '~' && config && config[0] == '/')
+        length = snprintf(out, CLIENT_PATH_BYTES, "%s", config);
+    else if (!os_home(user, sizeof user))
         return false;
-    if (client->home[0] != '~')
-        return snprintf(out, size, "%s/.config/", home) < (int)size;
-    return snprintf(out, size, "%s%s/", home, client->home + 1) < (int)size;
+    else
+        length =
+            snprintf(out, CLIENT_PATH_BYTES, "%s%s", user, home[0] == '~' ? home + 1 : "/.config");
+    return length < CLIENT_PATH_BYTES;
 }
 
 static bool has_directory(const char *path)
@@ -241,18 +288,18 @@ static bool find_user_file(const struct client *client, char out[CLIENT_PATH_BYT
 {
     char home[CLIENT_PATH_BYTES];
 
-    if (!find_home(client, home, sizeof home))
+    if (!client_home(client, client->home, home))
         return false;
     for (int needs_file = 1; needs_file >= 0; needs_file--) {
         for (size_t i = 0; i < ARRAY_LEN(client->files) && client->files[i]; i++) {
-            if (snprintf(out, CLIENT_PATH_BYTES, "%s%s", home, client->files[i]) >=
+            if (snprintf(out, CLIENT_PATH_BYTES, "%s/%s", home, client->files[i]) >=
                 CLIENT_PATH_BYTES)
                 return false;
             if (needs_file ? access(out, F_OK) == 0 : has_directory(out))
                 return true;
         }
     }
-    return snprintf(out, CLIENT_PATH_BYTES, "%s%s", home, client->files[0]) < CLIENT_PATH_BYTES;
+    return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", home, client->files[0]) < CLIENT_PATH_BYTES;
 }
 
 bool client_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],

@@ -13,6 +13,20 @@ struct error;
 
 enum { CLIENT_PATH_BYTES = 4096, CLIENT_TIMEOUT_S = 3600 };
 
+/* What runs before its tools; hook.h. */
+struct hook {
+    const struct config_format *format;
+    const char *home;    /* as of the client; NULL: the same */
+    const char *file;    /* NULL: no hook is known */
+    const char *project; /* in the working directory */
+    const char *event;   /* below "hooks" */
+    const char *matcher; /* every tool; NULL: it has none, and an item is the command itself */
+    const char *command_key, *timeout_key;
+    int64_t timeout_per_s; /* 1000: it counts in milliseconds */
+    bool has_version;      /* a member "version" that must be 1 */
+    bool needs_trust;      /* runs only after the person looked at it in the client */
+};
+
 struct client {
     const char *name, *alias; /* on the command line */
     const char *title;        /* as people know it */
@@ -40,11 +54,14 @@ struct client {
     bool is_one_list;   /* program and arguments in one list */
     bool strips;        /* servers don't get the environment of the person's shell */
     const char *extras; /* more members, as JSON with a comma before it; NULL: none */
+    struct hook hook;
 };
 
 size_t client_count(void);
 const struct client *client_at(size_t index);
 const struct client *client_find(const char *name); /* NULL: none */
+/* `home` of a row as a path. False: there is no home directory. */
+bool client_home(const struct client *client, const char *home, char out[CLIENT_PATH_BYTES]);
 /* The file with its servers; it may not be there yet. */
 bool client_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
                  struct error *err);

@@ -1,8 +1,4 @@
-/*
- * hook.c - see hook.h. Places and shapes are from each client's documentation:
- * Claude Code  code.claude.com/docs/en/hooks          Codex developers.openai.com/codex/hooks
- * Gemini CLI   google-gemini/gemini-cli, docs/hooks   Copilot CLI  docs.github.com, hooks reference
- */
+/* hook.c - see hook.h. */
 #include "cli/install/hook.h"
 
 #include <stdio.h>
@@ -18,92 +14,23 @@
 #include "cli/install/config_text.h"
 #include "cli/install/entry.h"
 
-static const struct hook hooks[] = {
-    {
-        .client = "claude",
-        .format = &config_json,
-        .home_variable = "CLAUDE_CONFIG_DIR",
-        .home = "~/.claude",
-        .file = "settings.json",
-        .project = ".claude/settings.json",
-        .event = "PreToolUse",
-        .matcher = "*",
-        .command_key = "command",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1,
-    },
-    {
-        .client = "codex",
-        .format = &config_json,
-        .home_variable = "CODEX_HOME",
-        .home = "~/.codex",
-        .file = "hooks.json",
-        .project = ".codex/hooks.json",
-        .event = "PreToolUse",
-        .matcher = ".*",
-        .command_key = "command",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1,
-        .needs_trust = true,
-    },
-    {
-        .client = "gemini",
-        .format = &config_jsonc,
-        .home = "~/.gemini",
-        .file = "settings.json",
-        .project = ".gemini/settings.json",
-        .event = "BeforeTool",
-        .matcher = ".*",
-        .command_key = "command",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-    },
-    {
-        .client = "copilot",
-        .format = &config_json,
-        .home_variable = "COPILOT_HOME",
-        .home = "~/.copilot",
-        .file = "hooks/sayso.json",
-        .project = ".github/hooks/sayso.json",
-        .event = "preToolUse",
-        .command_key = "bash",
-        .timeout_key = "timeoutSec",
-        .timeout_per_s = 1,
-        .has_version = true,
-    },
-};
-
-const struct hook *hook_find(const struct client *client)
-{
-    for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
-        if (strcmp(hooks[i].client, client->name) == 0)
-            return &hooks[i];
-    }
-    return NULL;
-}
-
-bool hook_file(const struct hook *hook, bool is_project, char out[CLIENT_PATH_BYTES],
+bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
                struct error *err)
 {
-    const char *moved = hook->home_variable ? getenv(hook->home_variable) : NULL;
+    const struct hook *hook = &client->hook;
+    const char *file = is_project ? hook->project : hook->file;
     char place[CLIENT_PATH_BYTES];
-    int length;
 
-    if (is_project ? !os_working_directory(place, sizeof place) : !os_home(place, sizeof place))
+    if (is_project ? !os_working_directory(place, sizeof place)
+                   : !client_home(client, hook->home ? hook->home : client->home, place))
         return error_set(err, ERROR_unavailable, "",
                          "there is no home directory: set HOME to an absolute path");
-    if (is_project)
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", place, hook->project);
-    else if (moved && moved[0] == '/')
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", moved, hook->file);
-    else
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s%s/%s", place, hook->home + 1, hook->file);
-    return length < CLIENT_PATH_BYTES ||
+    return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", place, file) < CLIENT_PATH_BYTES ||
            error_set(err, ERROR_too_long, "", "the path of %s is too long", hook->file);
 }
 
 /* For a shell, which the clients run hooks in. */
-static char *make_command(const struct hook *hook, const struct client *client, const char *program)
+static char *make_command(const struct client *client, const char *program)
 {
     struct json *environment = client->strips ? entry_environment() : NULL;
     struct text out = { 0 };
@@ -114,7 +41,7 @@ static char *make_command(const struct hook *hook, const struct client *client, 
         text_add_char(&out, ' ');
     }
     text_add_shell_word(&out, program);
-    text_add_format(&out, " gate --client %s --wait %d", hook->client,
+    text_add_format(&out, " gate --client %s --wait %d", client->name,
                     HOOK_WAIT_S); /* not for people */
     json_free(environment);
     return text_take(&out);
@@ -130,11 +57,11 @@ static const struct json *command_of(const struct hook *hook, const struct json 
     return json_length(inner) == 1 && json_kind(inner) == KIND_LIST ? json_item(inner, 0) : NULL;
 }
 
-struct json *hook_make(const struct hook *hook, const struct client *client, const char *program,
-                       const struct json *like)
+struct json *hook_make(const struct client *client, const char *program, const struct json *like)
 {
+    const struct hook *hook = &client->hook;
     const char *same = json_member_text(command_of(hook, like), hook->command_key);
-    char *command = same ? mem_text(same) : make_command(hook, client, program);
+    char *command = same ? mem_text(same) : make_command(client, program);
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     struct json *item = NULL;
@@ -197,8 +124,9 @@ static bool next_word(const char **at, struct text *out)
     return true;
 }
 
-char *hook_program(const struct hook *hook, const struct json *item)
+char *hook_program(const struct client *client, const struct json *item)
 {
+    const struct hook *hook = &client->hook;
     const char *at = json_member_text(command_of(hook, item), hook->command_key);
     struct text word = { 0 }, before = { 0 };
     bool is_found = false;
@@ -223,19 +151,22 @@ static bool is_ours(const struct json *item, const void *context)
     return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
 }
 
-struct config_list hook_list(const struct hook *hook)
+struct config_list hook_list(const struct client *client)
 {
+    const struct hook *hook = &client->hook;
+
     return (struct config_list){ .format = hook->format,
                                  .path = { .keys = { "hooks", hook->event }, .count = 2 },
                                  .fits = is_ours,
                                  .context = hook };
 }
 
-bool hook_put(const struct hook *hook, const struct json *item, struct text *text,
+bool hook_put(const struct client *client, const struct json *item, struct text *text,
               struct error *err)
 {
+    const struct hook *hook = &client->hook;
     struct config_path version = { .keys = { "version" }, .count = 1 };
-    struct config_list list = hook_list(hook);
+    struct config_list list = hook_list(client);
     struct json *one = NULL, *found = NULL;
     bool ok = true;
 

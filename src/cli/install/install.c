@@ -50,8 +50,8 @@ static bool read_gate(const struct arguments *arguments, struct job *job)
             return false;
         }
     }
-    job->hook = hook_find(job->client);
-    if (!job->hook) {
+    job->is_gate = job->client->hook.file != NULL;
+    if (!job->is_gate) {
         say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title);
         return false;
     }
@@ -160,9 +160,9 @@ static void choose_changes(struct job *job)
     struct change *change = &job->changes[job->change_count++];
 
     *change = (struct change){ .format = job->client->format, .name = job->name, .lock = -1 };
-    if (job->hook) {
-        change->list = hook_list(job->hook);
-        change->format = job->hook->format;
+    if (job->is_gate) {
+        change->list = hook_list(job->client);
+        change->format = change->list.format;
     } else if (job->is_undo || job->entry.is_trusted) {
         job->rule = permission_rule(job->client, job->name);
     }
@@ -177,7 +177,7 @@ static void choose_changes(struct job *job)
 static bool find_file(const struct job *job, const struct change *change,
                       char out[CLIENT_PATH_BYTES], struct error *err)
 {
-    return job->hook             ? hook_file(job->hook, job->is_project, out, err)
+    return job->is_gate          ? hook_file(job->client, job->is_project, out, err)
            : change->list.format ? permission_file(job->client, job->is_project, out, err)
                                  : client_file(job->client, job->is_project, out, err);
 }
@@ -192,7 +192,7 @@ static bool read_file(struct job *job, struct change *change)
         !config_file_read(path, job->is_project, &change->file, &err))
         return job_fail(job, &err);
     if (change->list.format)
-        config_file_name_backup(&change->file, job->hook ? "gate" : job->rule);
+        config_file_name_backup(&change->file, job->is_gate ? "gate" : job->rule);
     if (!change->format->check(&change->file.bytes, &err))
         return job_refuse(job, change, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);
     return true;
@@ -339,9 +339,9 @@ static enum exit_code change_files(struct job *job)
     if (job->arguments->is_json)
         job_print_json(job, "");
     else
-        say_result(job->is_undo ? TEXT_CLI_INSTALL_NOTHING
-                   : job->hook  ? TEXT_CLI_INSTALL_GATE_ALREADY
-                                : TEXT_CLI_INSTALL_ALREADY,
+        say_result(job->is_undo   ? TEXT_CLI_INSTALL_NOTHING
+                   : job->is_gate ? TEXT_CLI_INSTALL_GATE_ALREADY
+                                  : TEXT_CLI_INSTALL_ALREADY,
                    "client", job->client->title, "file", first->file.path, "name", job->name);
     return code;
 }

@@ -35,9 +35,9 @@ enum { JOB_MOST_CHANGES = 2 };
 struct job {
     const struct arguments *arguments;
     const struct client *client;
-    const struct hook *hook; /* NULL: it is about the entry of an MCP server */
-    const char *name;        /* of the entry */
-    char *rule;              /* owned; NULL: none for this client, or none is wanted */
+    const char *name; /* of the entry */
+    char *rule;       /* owned; NULL: none for this client, or none is wanted */
+    bool is_gate;     /* it is about a hook, else about the entry of an MCP server */
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];

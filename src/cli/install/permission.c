@@ -18,7 +18,7 @@ char *permission_rule(const struct client *client, const char *server)
 bool permission_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
                      struct error *err)
 {
-    return hook_file(hook_find(client), is_project, out, err);
+    return hook_file(client, is_project, out, err);
 }
 
 static bool is_rule(const struct json *item, const void *rule)

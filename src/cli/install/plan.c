@@ -17,7 +17,7 @@ static bool is_entry(const struct change *change)
 
 static bool is_rule(const struct job *job, const struct change *change)
 {
-    return !is_entry(change) && !job->hook;
+    return !is_entry(change) && !job->is_gate;
 }
 
 static struct json *find_ours(const struct job *job, const struct change *change,
@@ -31,7 +31,7 @@ static bool put_ours(const struct job *job, const struct change *change, const s
                      struct text *text, struct error *err)
 {
     return is_entry(change) ? entry_put(job->client, job->name, ours, text, err)
-           : job->hook      ? hook_put(job->hook, ours, text, err)
+           : job->is_gate   ? hook_put(job->client, ours, text, err)
                             : config_list_put(&change->list, ours, text, err);
 }
 
@@ -48,8 +48,8 @@ static struct json *make_ours(const struct job *job, const struct change *change
 {
     struct entry_options options = job->entry;
 
-    if (job->hook)
-        return hook_make(job->hook, job->client, job->program, like);
+    if (job->is_gate)
+        return hook_make(job->client, job->program, like);
     if (is_rule(job, change))
         return permission_make(job->rule);
     if (like)

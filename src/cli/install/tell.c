@@ -55,13 +55,13 @@ void job_print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    bool has_timeout = (job->hook || job->client->timeout_key) && !job->is_undo;
+    bool has_timeout = (job->is_gate || job->client->timeout_key) && !job->is_undo;
 
     json_write_object(&writer, NULL);
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
     write_change(&writer, &job->changes[0]);
-    json_write_known(&writer, "timeout_seconds", job->hook ? HOOK_TIMEOUT_S : CLIENT_TIMEOUT_S,
+    json_write_known(&writer, "timeout_seconds", job->is_gate ? HOOK_TIMEOUT_S : CLIENT_TIMEOUT_S,
                      has_timeout);
     if (job->change_count > 1) {
         json_write_object(&writer, "permission");
@@ -79,7 +79,7 @@ static void tell_gate(const struct job *job)
 {
     say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds",
              say_number(HOOK_TIMEOUT_S), "wait", say_number(HOOK_WAIT_S));
-    if (job->hook->needs_trust)
+    if (job->client->hook.needs_trust)
         say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
 }
 
@@ -102,7 +102,7 @@ void job_tell_effects(const struct job *job)
     const struct client *client = job->client;
     struct settings *settings = job_load_settings();
 
-    if (job->hook) {
+    if (job->is_gate) {
         tell_gate(job);
         settings_free(settings);
         return;
@@ -132,7 +132,7 @@ static void tell_undone(const struct job *job, const struct change *change)
 void job_tell_done(const struct job *job)
 {
     if (!job->is_undo)
-        say_result(job->hook ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE, "client",
+        say_result(job->is_gate ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE, "client",
                    job->client->title, "file", job->changes[0].file.path, "name", job->name);
     for (size_t i = 0; i < job->change_count; i++) {
         const struct change *change = &job->changes[i];
