@@ -14,7 +14,7 @@
 static const struct {
     const char *name;
     enum text_id label;
-    void (*run)(struct doctor *doctor);
+    doctor_check *run;
 } checks[] = {
     { "program", TEXT_CHECK_PROGRAM, check_program },
     { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox },
@@ -101,7 +101,7 @@ static void run_checks(struct doctor *doctor)
 
 static void tell_end(const struct doctor *doctor)
 {
-    if (doctor->counts[DOCTOR_FAULT] + doctor->counts[DOCTOR_WARNING] == 0)
+    if (doctor_troubles(doctor) == 0)
         say_result(TEXT_DOCTOR_WELL);
     else
         say_result(TEXT_DOCTOR_UNWELL, "faults", say_number(doctor->counts[DOCTOR_FAULT]),

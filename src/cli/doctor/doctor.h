@@ -13,9 +13,6 @@
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
 
-struct client;
-struct error;
-struct json;
 struct json_writer;
 struct doctor {
     bool is_json;
@@ -44,38 +41,20 @@ void doctor_report_ok(struct doctor *doctor, enum text_id found, ...);
 void doctor_report_state(struct doctor *doctor, enum doctor_state state, enum text_id found,
                          enum text_id remedy, ...);
 
-void check_data(struct doctor *doctor);
-void check_socket(struct doctor *doctor);
-void check_disk(struct doctor *doctor);
-void check_clock(struct doctor *doctor);
-void check_settings(struct doctor *doctor);
-void check_screen(struct doctor *doctor);
-void check_hub(struct doctor *doctor);
-void check_note(struct doctor *doctor);
-void check_store(struct doctor *doctor);
-void check_http(struct doctor *doctor);
-void check_listen(struct doctor *doctor);
-void check_tokens(struct doctor *doctor);
-void check_hooks(struct doctor *doctor);
-void check_service(struct doctor *doctor);
-void check_clients(struct doctor *doctor);
-void check_files(struct doctor *doctor);
-void check_sandbox(struct doctor *doctor);
-void check_channels(struct doctor *doctor);
-void check_program(struct doctor *doctor);
+/* Findings so far that are not fine. */
+static inline unsigned doctor_troubles(const struct doctor *doctor)
+{
+    return doctor->counts[DOCTOR_WARNING] + doctor->counts[DOCTOR_FAULT];
+}
+
+typedef void doctor_check(struct doctor *doctor);
+doctor_check check_program, check_sandbox, check_data, check_files, check_socket, check_disk,
+    check_settings, check_channels, check_clock, check_screen, check_service; /* machine.c */
+doctor_check check_hub, check_note, check_store, check_http, check_listen, check_tokens; /* hub.c */
+doctor_check check_clients, check_hooks; /* clients.c, machine.c */
 
 enum { DOCTOR_PATH_BYTES = PLACE_PATH_BYTES + 512 };
 bool doctor_find_program(const char *name, char out[DOCTOR_PATH_BYTES]); /* first in PATH */
-/* Schema, durability and clock of a database that can be reached; fills doctor->store. */
-void doctor_report_database(struct doctor *doctor, const struct hub_database *database);
-/* One that can't be used. */
-void doctor_report_away(struct doctor *doctor, const struct hub_database *database,
-                        const struct error *err);
-/* A database that a hub moved out of the way. */
-bool doctor_find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES]);
-
-/* Whether the program of a client's entry, started as the client starts it, lists tools. */
-bool doctor_server_answers(const struct client *client, const struct json *entry);
 /* The first client whose entry of ours goes over HTTP with a token; NULL: none. */
 const char *doctor_http_client(void);
 

@@ -1,13 +1,18 @@
-/* checks_clients.c - what stands in the configurations of agents' clients for us. */
+/* clients.c - what stands in the configurations of agents' clients for us, and whether it works. */
+#include <errno.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "cli/doctor/doctor.h"
 #include "cli/install/clients.h"
@@ -17,6 +22,107 @@
 #include "cli/install/permission.h"
 #include "core/known_clients.h"
 #include "settings/settings.h"
+
+enum { MOST_WORDS = 128 };
+
+static const char calls[] =
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"sayso-doctor\",\"version\":"
+    "\"1\"}}}\n"
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+    "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
+
+struct words {
+    char *all[MOST_WORDS + 1]; /* owned, ended by NULL */
+    size_t count;
+};
+
+static void add_word(struct words *words, const char *name, const char *value)
+{
+    if (value && words->count < MOST_WORDS)
+        words->all[words->count++] = mem_format("%s%s%s", name, *name ? "=" : "", value);
+}
+
+/* env sets the variables. A server that doesn't answer is killed; no client waits that long. */
+static void add_command(struct words *words, const struct client *client, const struct json *entry)
+{
+    static const char *const before[] = { "timeout", "-s", "KILL", "30", "env" };
+    const struct json *list = json_member(entry, client->is_one_list ? "command" : "args");
+    const struct json *variables = json_member(entry, client->env_key);
+
+    for (size_t i = 0; i < ARRAY_LEN(before); i++)
+        add_word(words, "", before[i]);
+    if (client->strips) {
+        add_word(words, "", "-i");
+        add_word(words, "HOME", getenv("HOME"));
+        add_word(words, "PATH", getenv("PATH"));
+    }
+    for (void *it = json_first(variables); it; it = json_next(variables, it))
+        add_word(words, json_key(it), json_text(json_value(it)));
+    if (!client->is_one_list)
+        add_word(words, "", json_member_text(entry, "command"));
+    for (size_t i = 0; json_kind(list) == KIND_LIST && i < json_length(list); i++)
+        add_word(words, "", json_text(json_item(list, i)));
+}
+
+static bool has_tools(FILE *server)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool is_so = false;
+
+    while (server && getline(&line, &size, server) > 0) {
+        struct json *reply = NULL;
+
+        if (json_parse(line, strlen(line), &reply, NULL) &&
+            json_member_integer(reply, "id", 0) == 2)
+            is_so = json_length(json_member(json_member(reply, "result"), "tools")) > 0;
+        json_free(reply);
+    }
+    free(line);
+    return is_so;
+}
+
+/* Of what the server answers until it ends. `ends` are closed. */
+static bool call(const struct words *words, const int ends[2])
+{
+    posix_spawn_file_actions_t actions;
+    FILE *server = fdopen(ends[0], "r+");
+    bool has_started, is_so;
+    pid_t pid;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1 /* to write */, 0);
+    has_started = posix_spawnp(&pid, words->all[0], &actions, NULL, words->all, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    is_so = has_started && send(ends[0], calls, sizeof calls - 1, MSG_NOSIGNAL) > 0 &&
+            shutdown(ends[0], SHUT_WR) == 0 && has_tools(server);
+    if (server)
+        fclose(server);
+    while (has_started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return is_so;
+}
+
+/* Whether the program of a client's entry, started as that client starts it (the same arguments and
+ * environment), lists tools, which starts no hub and writes nothing. */
+static bool server_answers(const struct client *client, const struct json *entry)
+{
+    struct words words = { .count = 0 };
+    int ends[2];
+    bool is_so;
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return true; /* not its fault */
+    add_command(&words, client, entry);
+    is_so = call(&words, ends);
+    for (size_t i = 0; i < words.count; i++)
+        free(words.all[i]);
+    return is_so;
+}
 
 /* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
  * is not empty). */
@@ -51,7 +157,7 @@ static bool is_this_program(const char *path)
 }
 
 static void judge_program(struct doctor *doctor, const struct client *client,
-                          const struct json *entry, bool *is_well)
+                          const struct json *entry)
 {
     const char *program = entry_program(client, entry);
     char found[DOCTOR_PATH_BYTES];
@@ -61,20 +167,17 @@ static void judge_program(struct doctor *doctor, const struct client *client,
     if (program[0] == '/' && access(program, X_OK) != 0)
         doctor_fault(doctor, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client", client->title,
                      "program", program, "name", client->name);
-    else if (!doctor_server_answers(client, entry))
+    else if (!server_answers(client, entry))
         doctor_fault(doctor, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client", client->title,
                      "program", program, "name", client->name);
     else if (program[0] == '/' && !is_this_program(program))
         doctor_warning(doctor, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client", client->title,
                        "program", program, "name", client->name);
-    else
-        return;
-    *is_well = false;
 }
 
 /* A client that gives up before sayso hands the call back loses it every time. */
 static void judge_patience(struct doctor *doctor, const struct client *client,
-                           const struct json *entry, bool *is_well)
+                           const struct json *entry)
 {
     struct settings *settings = settings_new();
     int64_t given = entry_timeout_s(client, entry);
@@ -88,13 +191,12 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
         return;
     doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
                    "seconds", say_number(patience), "name", client->name);
-    *is_well = false;
 }
 
 /* A client that wants permission first asks before the user sees the question, and headless it
  * refuses. */
 static void judge_permission(struct doctor *doctor, const struct client *client, const char *name,
-                             const struct json *entry, bool *is_well)
+                             const struct json *entry)
 {
     bool is_given = !client->trust_key || json_is_yes(json_member(entry, client->trust_key));
     char path[CLIENT_PATH_BYTES] = "";
@@ -112,26 +214,24 @@ static void judge_permission(struct doctor *doctor, const struct client *client,
     doctor_warning(doctor, TEXT_FOUND_CLIENT_ASKS,
                    path[0] ? TEXT_MEND_CLIENT_RULES : TEXT_MEND_CLIENT, "client", client->title,
                    "name", client->name, "file", path);
-    *is_well = false;
 }
 
 static void judge_entry(struct doctor *doctor, const struct client *client, const char *name,
                         const struct json *entry, const char *file)
 {
     int port = entry_port(client, entry);
-    bool is_well = true;
+    unsigned before = doctor_troubles(doctor);
 
     if (entry_program(client, entry))
-        judge_program(doctor, client, entry, &is_well);
+        judge_program(doctor, client, entry);
     if (port && doctor->hub_port && port != doctor->hub_port) {
         doctor_warning(doctor, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT, "client",
                        client->title, "port", say_number(port), "ours",
                        say_number(doctor->hub_port), "name", client->name);
-        is_well = false;
     }
-    judge_patience(doctor, client, entry, &is_well);
-    judge_permission(doctor, client, name, entry, &is_well);
-    if (is_well)
+    judge_patience(doctor, client, entry);
+    judge_permission(doctor, client, name, entry);
+    if (doctor_troubles(doctor) == before)
         doctor_ok(doctor, TEXT_FOUND_CLIENT, "client", client->title, "file", file);
 }
 
