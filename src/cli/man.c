@@ -128,18 +128,14 @@ static void print_options(const struct verb *verb)
 
 static void print_settings(void)
 {
-    int group = -1;
-
     print_section(TEXT_MAN_SETTINGS);
     for (int i = 0; i < SETTING_COUNT; i++) {
         enum setting_id id = (enum setting_id)i;
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 
-        if ((int)setting_group(id) != group) {
-            group = (int)setting_group(id);
-            print_line(".SS ", i18n_text(setting_group_label(setting_group(id))));
-        }
+        if (setting_heading(id))
+            print_line(".SS ", setting_heading(id));
         setting_add_values(id, &takes);
         print_line(".TP\n.B ", row->name);
         print_prose(i18n_text(row->help));

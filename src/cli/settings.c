@@ -200,17 +200,13 @@ static enum exit_code run_settings(const struct arguments *arguments)
 /* Every row of the table, behind the help of the verb. */
 static void print_rows(void)
 {
-    int group = -1;
-
     for (int i = 0; i < SETTING_COUNT; i++) {
         enum setting_id id = (enum setting_id)i;
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 
-        if ((int)setting_group(id) != group) {
-            group = (int)setting_group(id);
-            printf("\n%s\n", i18n_text(setting_group_label(setting_group(id))));
-        }
+        if (setting_heading(id))
+            printf("\n%s\n", setting_heading(id));
         setting_add_values(id, &takes);
         printf("  %-18s  %s\n                      %s, %s%s%s\n", row->name, i18n_text(row->help),
                text_string(&takes), row->environment, row->flag ? ", " : "",

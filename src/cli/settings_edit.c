@@ -34,11 +34,6 @@ struct edit {
     bool is_bad;
 };
 
-static void add_comment(struct text *out, const char *words)
-{
-    text_add_format(out, "# %s\n", words);
-}
-
 static void add_setting(struct edit *edit, const struct json *setting, enum setting_id id,
                         struct text *out)
 {
@@ -58,9 +53,7 @@ static void add_setting(struct edit *edit, const struct json *setting, enum sett
 
 static void add_page(struct edit *edit, const struct json *settings, struct text *out)
 {
-    int group = -1;
-
-    add_comment(out, i18n_text(TEXT_CLI_EDIT_HEAD));
+    text_add_format(out, "# %s\n", i18n_text(TEXT_CLI_EDIT_HEAD));
     for (size_t i = 0; i < json_length(settings); i++) {
         const struct json *setting = json_item(settings, i);
         const char *name = json_member_text(setting, "name");
@@ -68,10 +61,8 @@ static void add_page(struct edit *edit, const struct json *settings, struct text
 
         if (!name || !setting_find(name, &id))
             continue;
-        if ((int)setting_group(id) != group) {
-            group = (int)setting_group(id);
-            text_add_format(out, "\n## %s\n\n", i18n_text(setting_group_label(setting_group(id))));
-        }
+        if (setting_heading(id))
+            text_add_format(out, "\n## %s\n\n", setting_heading(id));
         add_setting(edit, setting, id, out);
     }
 }

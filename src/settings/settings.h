@@ -90,6 +90,7 @@ const struct setting_row *setting_row(enum setting_id id);
 enum setting_group setting_group(enum setting_id id);
 const char *setting_group_name(enum setting_group group); /* "question" */
 enum text_id setting_group_label(enum setting_group group);
+const char *setting_heading(enum setting_id id); /* its group's, above its first row; NULL: none */
 const char *setting_type_name(enum setting_type type); /* "bool" */
 /* What a row takes, in few words that are the same in every language: "on|off", "1..300". */
 void setting_add_values(enum setting_id id, struct text *out);

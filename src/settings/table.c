@@ -70,6 +70,14 @@ enum text_id setting_group_label(enum setting_group group)
     return groups[group].label;
 }
 
+const char *setting_heading(enum setting_id id)
+{
+    enum setting_group group = setting_group(id);
+    bool is_first = id == 0 || setting_group((enum setting_id)(id - 1)) != group;
+
+    return is_first ? i18n_text(groups[group].label) : NULL;
+}
+
 const char *setting_type_name(enum setting_type type)
 {
     static const char *const names[] = {

@@ -1,4 +1,5 @@
-/* hub.c - the hub that runs or does not, its note and lock, store, ports, certificate and tokens. */
+/* hub.c - the hub that runs or does not, its note and lock, store, ports, certificate and tokens.
+ */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* machine.c - what is around the hub: the program, directories and files, disk, clock, settings, a
  * sandbox, where a person can be reached, and who else starts this program. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
