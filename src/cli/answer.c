@@ -15,7 +15,7 @@
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/seat.h"
-#include "cli/show_form.h"
+#include "cli/show.h"
 #include "core/answer.h"
 
 enum { MISTAKES_MOST = 16 };

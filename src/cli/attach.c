@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "cli/say.h"
 #include "cli/seat.h"
-#include "cli/show_form.h"
+#include "cli/show.h"
 
 static enum exit_code run_attach(const struct arguments *arguments)
 {

@@ -1,7 +1,17 @@
-/* completion.h - which shells `sayso completion` has a script for. */
+/*
+ * completion.h - what may come next on a command line, from the tables of verbs, options, settings
+ * and clients. The scripts of `sayso completion` ask `sayso __complete WORD...`, so whatever is
+ * added to a table is completed without a change there.
+ */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
+#include <stddef.h>
 
-extern const char completion_shells[]; /* "bash|zsh|fish" */
+struct verb;
+
+extern const char complete_command[]; /* "__complete" */
+/* The last of `words` is the one being typed. Prints a line for each that fits: the word, a tab,
+ * and what it is; ":files" where a file's name is wanted. */
+void complete_print(const struct verb *const *verbs, size_t verb_count, int count, char **words);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "cli/call.h"
-#include "cli/history/look_back.h"
+#include "cli/history/history.h"
 #include "cli/say.h"
 #include "tui/facts.h"
 

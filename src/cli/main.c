@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/call.h"
-#include "cli/complete.h"
+#include "cli/completion.h"
 #include "cli/gate/guard.h"
 #include "cli/say.h"
 #include "cli/verb.h"

@@ -60,7 +60,7 @@ bool language_find(const char *tag, enum language *ret_language);
 /* The word for a state; a hand-off nobody took up yet reads as pending. */
 const char *i18n_state(enum ask_state state);
 
-/* when.c: a time as people read it, on their own clock: "14:03" today, "yesterday 14:03", and with
+/* A time as people read it, on their own clock: "14:03" today, "yesterday 14:03", and with
  * the date on any other day, which takes no more room than that. */
 void i18n_add_when(struct text *out, int64_t utc_ms, int64_t now_utc_ms);
 

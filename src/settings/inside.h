@@ -23,8 +23,6 @@ void settings_warn_of_file(struct settings *settings, enum text_id reason, const
 /* `name` is whatever was found, so only a name that could be one of ours is repeated. */
 void settings_warn(struct settings *settings, const char *name, enum setting_source source,
                    enum text_id reason);
-const struct json *settings_limits(const struct settings *settings, enum setting_id id);
-enum language settings_locale(const struct settings *settings);
 void setting_write_value(enum setting_id id, const struct setting_value *value,
                          struct json_writer *writer, const char *key);
 

@@ -1,6 +1,6 @@
 /*
  * settings.c - which value is in force: each row has a place for every source, and the strongest
- * place that is filled wins.
+ * place that is filled wins. A setting as JSON, and what values say that are more than a number.
  */
 #include "settings/settings.h"
 
@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/known_clients.h"
 #include "settings/inside.h"
 
 struct place {
@@ -196,7 +198,7 @@ const char *settings_text(const struct settings *settings, enum setting_id id)
     return value_of(settings, id)->text;
 }
 
-const struct json *settings_limits(const struct settings *settings, enum setting_id id)
+static const struct json *settings_limits(const struct settings *settings, enum setting_id id)
 {
     assert(setting_row(id)->type == SETTING_TYPE_LIMITS);
     return value_of(settings, id)->limits;
@@ -239,11 +241,6 @@ void settings_write(const struct settings *settings, enum setting_id id, struct 
         write_without_password(settings_text(settings, id), writer, key);
     else
         setting_write_value(id, value_of(settings, id), writer, key);
-}
-
-enum language settings_locale(const struct settings *settings)
-{
-    return settings->locale;
 }
 
 /* A name that no setting could have is not shown. */
@@ -354,4 +351,158 @@ bool settings_problem(const struct settings *settings, struct error *err)
     error_set(err, ERROR_unavailable, "", "%s", text_string(&words));
     text_release(&words);
     return true;
+}
+
+/* What the row of the table says, for panels and scripts that have no table of their own. */
+static void write_description(enum setting_id id, struct json_writer *writer)
+{
+    const struct setting_row *row = setting_row(id);
+
+    json_write_text(writer, "group", setting_group_name(setting_group(id)));
+    json_write_text(writer, "type", setting_type_name(row->type));
+    if (row->choices) {
+        json_write_list(writer, "choices");
+        for (const char *at = row->choices; *at; at += *at == '|') {
+            size_t length = strcspn(at, "|");
+
+            json_write_text_n(writer, NULL, at, length);
+            at += length;
+        }
+        json_write_end_list(writer);
+    }
+    if (row->most > 0) {
+        json_write_integer(writer, "least", row->least);
+        json_write_integer(writer, "most", row->most);
+    }
+    json_write_bool(writer, "strict", row->strictness == SETTING_STRICT);
+    json_write_text(writer, "environment", row->environment);
+    if (row->flag)
+        json_write_text(writer, "flag", row->flag);
+}
+
+void settings_write_row(const struct settings *settings, enum setting_id id, bool is_described,
+                        struct json_writer *writer)
+{
+    static const char *const sources[] = {
+        [SETTING_BUILT_IN] = "built_in",
+        [SETTING_ENVIRONMENT] = "environment",
+        [SETTING_SAVED] = "saved",
+        [SETTING_FLAG] = "flag",
+    };
+    const struct setting_row *row = setting_row(id);
+
+    json_write_object(writer, NULL);
+    json_write_text(writer, "name", row->name);
+    settings_write(settings, id, writer, "value");
+    json_write_text(writer, "source", sources[settings_source(settings, id)]);
+    json_write_text(writer, "scope", row->scope == SETTING_SCOPE_HOST ? "host" : "person");
+    json_write_text(writer, "built_in", row->built_in);
+    if (is_described)
+        write_description(id, writer);
+    json_write_end_object(writer);
+}
+
+void settings_write_list(const struct settings *settings, const char *name,
+                         struct json_writer *writer)
+{
+    json_write_object(writer, NULL);
+    json_write_list(writer, "settings");
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (!name || strcmp(setting_row((enum setting_id)id)->name, name) == 0)
+            settings_write_row(settings, (enum setting_id)id, true, writer);
+    }
+    json_write_end_list(writer);
+    json_write_end_object(writer);
+}
+
+enum ask_interface settings_interface(const struct settings *settings)
+{
+    static const enum ask_interface interfaces[] = { INTERFACE_AUTO, INTERFACE_WEB,
+                                                     INTERFACE_TERMINAL, INTERFACE_CLIENT };
+
+    if (settings_source(settings, SETTING_INTERFACE) == SETTING_BUILT_IN)
+        return INTERFACE_NONE;
+    return interfaces[settings_integer(settings, SETTING_INTERFACE)];
+}
+
+enum language settings_language(const struct settings *settings)
+{
+    enum language language = settings->locale;
+
+    language_find(settings_text(settings, SETTING_LANGUAGE), &language); /* auto is no language */
+    return language;
+}
+
+const char *settings_language_tag(const struct settings *settings)
+{
+    return language_tag(settings_language(settings));
+}
+
+bool settings_speak(const char *value, bool is_saved, const char *asked)
+{
+    const char *const said[] = { is_saved ? value : NULL,
+                                 getenv(setting_row(SETTING_LANGUAGE)->environment), asked, value };
+    enum language language;
+
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        if (said[i] && language_find(said[i], &language)) {
+            i18n_use(language);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool settings_is_quiet(const struct settings *settings, int minute_of_day)
+{
+    return settings_is_on(settings, SETTING_DO_NOT_DISTURB) ||
+           settings_is_within(settings_text(settings, SETTING_QUIET_HOURS), minute_of_day);
+}
+
+bool settings_is_within(const char *period, int minute_of_day)
+{
+    int from, to;
+
+    if (!setting_read_period(period, &from, &to))
+        return false;
+    if (from <= to)
+        return minute_of_day >= from && minute_of_day < to;
+    return minute_of_day >= from || minute_of_day < to;
+}
+
+/* Of the longest key that ends in * and fits; 0: there is none. */
+static int64_t limit_by_beginning(const struct json *limits, const char *client_name)
+{
+    int64_t limit = 0;
+    size_t longest = 0;
+
+    for (void *at = json_first(limits); at; at = json_next(limits, at)) {
+        size_t length = json_key_length(at);
+        const char *key = json_key(at);
+
+        if (length > longest && key[length - 1] == '*' &&
+            strncmp(key, client_name, length - 1) == 0) {
+            longest = length;
+            limit = json_member_integer(limits, key, 0);
+        }
+    }
+    return limit;
+}
+
+int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
+                              bool has_progress, int64_t timeout_s)
+{
+    const struct json *limits = settings_limits(settings, SETTING_HOLD_LIMITS);
+    int64_t limit = json_member_integer(limits, client_name, 0);
+
+    limit = limit ? limit : limit_by_beginning(limits, client_name);
+    return limit ? limit : known_client_hold_s(client_name, has_progress, timeout_s);
+}
+
+bool settings_offers_modern(const struct settings *settings, const char *client_name)
+{
+    int64_t wish = settings_integer(settings, SETTING_MCP_MODERN);
+
+    return wish == MCP_MODERN_AUTO ? !known_client(client_name)->keeps_rounds_open
+                                   : wish == MCP_MODERN_ON;
 }

@@ -1,16 +1,215 @@
-/* value.c - the types of settings: reading a value from text and printing it. */
+/* value.c - the rows of settings.def, and their types: reading a value from text and printing it.
+ */
+#include <arpa/inet.h>
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/limits.h"
 #include "core/offered_tools.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
+
+#pragma GCC diagnostic ignored "-Woverlength-strings" /* the list of the gate */
+static const struct setting_row rows[SETTING_COUNT] = {
+#define SETTING(id, name, type, scope, strictness, environment, flag, built_in, least, most,       \
+                choices)                                                                           \
+    [SETTING_##id] = { name,                                                                       \
+                       SETTING_TYPE_##type,                                                        \
+                       SETTING_SCOPE_##scope,                                                      \
+                       SETTING_##strictness,                                                       \
+                       environment,                                                                \
+                       flag,                                                                       \
+                       built_in,                                                                   \
+                       least,                                                                      \
+                       most,                                                                       \
+                       choices,                                                                    \
+                       TEXT_LABEL_##id,                                                            \
+                       TEXT_HELP_##id },
+#include "settings/settings.def"
+#undef SETTING
+};
+
+static const struct {
+    const char *name;
+    enum text_id label;
+} groups[SETTING_GROUP_COUNT] = {
+    [SETTING_GROUP_QUESTION] = { "question", TEXT_GROUP_QUESTION },
+    [SETTING_GROUP_ANSWERING] = { "answering", TEXT_GROUP_ANSWERING },
+    [SETTING_GROUP_ATTENTION] = { "attention", TEXT_GROUP_ATTENTION },
+    [SETTING_GROUP_LOOKS] = { "looks", TEXT_GROUP_LOOKS },
+    [SETTING_GROUP_REACHING] = { "reaching", TEXT_GROUP_REACHING },
+    [SETTING_GROUP_KEEPING] = { "keeping", TEXT_GROUP_KEEPING },
+    [SETTING_GROUP_AGENTS] = { "agents", TEXT_GROUP_AGENTS },
+    [SETTING_GROUP_GATE] = { "gate", TEXT_GROUP_GATE },
+    [SETTING_GROUP_HUB] = { "hub", TEXT_GROUP_HUB },
+};
+
+/* The file from top to bottom: a row is the id of a setting, a group is -1 - its id. */
+static const int lines[] = {
+#define SETTING_GROUP(id) -1 - SETTING_GROUP_##id,
+#define SETTING(id, ...)  SETTING_##id,
+#include "settings/settings.def"
+#undef SETTING
+};
+
+enum setting_group setting_group(enum setting_id id)
+{
+    int group = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(lines) && lines[i] != (int)id; i++) {
+        if (lines[i] < 0)
+            group = -1 - lines[i];
+    }
+    return (enum setting_group)group;
+}
+
+const char *setting_group_name(enum setting_group group)
+{
+    return groups[group].name;
+}
+
+enum text_id setting_group_label(enum setting_group group)
+{
+    return groups[group].label;
+}
+
+const char *setting_heading(enum setting_id id)
+{
+    enum setting_group group = setting_group(id);
+    bool is_first = id == 0 || setting_group((enum setting_id)(id - 1)) != group;
+
+    return is_first ? i18n_text(groups[group].label) : NULL;
+}
+
+const char *setting_type_name(enum setting_type type)
+{
+    static const char *const names[] = {
+        [SETTING_TYPE_BOOL] = "bool",       [SETTING_TYPE_INTEGER] = "integer",
+        [SETTING_TYPE_SECONDS] = "seconds", [SETTING_TYPE_ENUM] = "enum",
+        [SETTING_TYPE_TEXT] = "text",       [SETTING_TYPE_PERIOD] = "period",
+        [SETTING_TYPE_LIMITS] = "limits",
+    };
+
+    return names[type];
+}
+
+void setting_add_values(enum setting_id id, struct text *out)
+{
+    const struct setting_row *row = &rows[id];
+
+    switch (row->type) {
+    case SETTING_TYPE_BOOL:
+        text_add_text(out, "on|off");
+        break;
+    case SETTING_TYPE_ENUM:
+        text_add_text(out, row->choices);
+        break;
+    case SETTING_TYPE_INTEGER:
+    case SETTING_TYPE_SECONDS:
+        text_add_format(out, "%lld..%lld%s", (long long)row->least, (long long)row->most,
+                        row->type == SETTING_TYPE_SECONDS ? "s" : "");
+        break;
+    case SETTING_TYPE_PERIOD:
+        text_add_text(out, "HH:MM-HH:MM");
+        break;
+    case SETTING_TYPE_LIMITS:
+        text_add_text(out, "{\"NAME\":SECONDS}");
+        break;
+    case SETTING_TYPE_TEXT:
+        text_add_text(out, "TEXT");
+        break;
+    }
+}
+
+const struct setting_row *setting_row(enum setting_id id)
+{
+    return &rows[id];
+}
+
+bool setting_find(const char *name, enum setting_id *ret_id)
+{
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (strcmp(rows[id].name, name) == 0) {
+            *ret_id = (enum setting_id)id;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char stars[] = "****";
+
+/* A parameter that names a password, or whose name is written so that one can't tell. */
+static bool is_secret(const char *name, size_t length)
+{
+    static const char secret[] = "password";
+    size_t end = strlen(secret);
+
+    return memchr(name, '%', length) ||
+           (length >= end && strncasecmp(name + length - end, secret, end) == 0);
+}
+
+bool setting_hide_password(const char *address, struct text *out)
+{
+    const char *user = strstr(address, "://"), *at, *colon, *query;
+    bool is_hidden = false;
+
+    user = user ? user + 3 : address;
+    at = strrchr(user, '@'); /* a password may hold anything, so the last one ends it */
+    colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+    if (colon) {
+        text_add(out, address, (size_t)(colon + 1 - address));
+        text_add_text(out, stars);
+        address = at;
+        is_hidden = true;
+    }
+    query = strchr(address, '?');
+    text_add(out, address, query ? (size_t)(query - address) : strlen(address));
+    while (query && *query) {
+        size_t whole = 1 + strcspn(query + 1, "&"), name = strcspn(query + 1, "=&");
+        bool hides = is_secret(query + 1, name);
+
+        text_add(out, query, hides ? name + 1 : whole);
+        if (hides)
+            text_add_format(out, "=%s", stars);
+        is_hidden = is_hidden || hides;
+        query += whole;
+    }
+    return is_hidden;
+}
+
+bool setting_has_stars(const char *address)
+{
+    struct text shown = { 0 };
+    bool has_stars =
+        setting_hide_password(address, &shown) && strcmp(text_string(&shown), address) == 0;
+
+    text_release(&shown);
+    return has_stars;
+}
+
+bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port)
+{
+    bool is_long = text[0] == '[';
+    const char *begin = text + is_long, *end = is_long ? strchr(text, ']') : strrchr(text, ':');
+    uint8_t bytes[16];
+    int64_t port;
+
+    if (!end || (size_t)(end - begin) >= size || (is_long && end[1] != ':') ||
+        !text_parse_integer(end + 1 + is_long, &port) || port < 0 || port > 65535)
+        return false;
+    snprintf(address, size, "%.*s", (int)(end - begin), begin);
+    *ret_port = (int)port;
+    return inet_pton(is_long ? AF_INET6 : AF_INET, address, bytes) == 1;
+}
 
 enum {
     WORD_BYTES = 64, /* longer than any word or number a setting takes */

@@ -13,11 +13,37 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/history/backup.h"
-#include "cli/history/look_back.h"
+#include "cli/history/history.h"
 #include "cli/history/progress.h"
 #include "cli/history/record.h"
 #include "cli/say.h"
+#include "hub/keep.h"
+
+struct writing {
+    FILE *stream;
+    struct progress progress;
+    int64_t lines;
+};
+
+static bool take_line(void *context, const char *line, size_t length, int64_t done, int64_t all)
+{
+    struct writing *writing = context;
+
+    writing->lines++;
+    progress_show(&writing->progress, done, all);
+    return fwrite(line, 1, length, writing->stream) == length;
+}
+
+/* Showing how far it is. False: `err`; without a code where the stream took no more. */
+static bool write_backup(FILE *stream, int64_t *ret_lines, struct error *err)
+{
+    struct writing writing = { stream, progress_begin(TEXT_PROGRESS_WRITING), 0 };
+    bool ok = hub_backup(take_line, &writing, err);
+
+    progress_end(&writing.progress);
+    *ret_lines = writing.lines;
+    return ok;
+}
 
 enum { EXPORT_PAGE = 50, PERMILLE = 1000 };
 
@@ -168,7 +194,7 @@ static bool export_all(const struct arguments *arguments, struct error *err)
 
     if (!out_file_open(arguments_value(arguments, "out"), &file, err))
         return false;
-    ok = backup_write(file.stream, &lines, err);
+    ok = write_backup(file.stream, &lines, err);
     if (ok)
         is_written = out_file_close(&file, true, err);
     else

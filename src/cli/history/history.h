@@ -1,9 +1,9 @@
 /*
- * look_back.h - asks that are found by filters, page by page, for the commands that look back.
+ * history.h - asks that are found by filters, page by page, for the commands that look back.
  * A page may come short while there is more: the hub ends it when looking takes long.
  */
-#ifndef CLI_HISTORY_LOOK_BACK_H
-#define CLI_HISTORY_LOOK_BACK_H
+#ifndef CLI_HISTORY_HISTORY_H
+#define CLI_HISTORY_HISTORY_H
 #include "cli/call.h"
 
 /* The options that are filters, for a verb's table. */
@@ -34,7 +34,7 @@ bool look_back_has_filters(const struct look_back *look);
 bool look_back_page(struct look_back *look, struct link *link, int64_t limit,
                     struct wire_message *ret_reply);
 
-/* history.c: what was answered, a line below the ask; nothing where it was not. */
+/* What was answered, a line below the ask; nothing where it was not. */
 void history_print_answer(const struct json *ask);
 
 #endif
