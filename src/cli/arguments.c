@@ -193,6 +193,26 @@ const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
     return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
 }
 
+const struct verb *verb_at(size_t index)
+{
+    static const struct verb *const verbs[] = {
+#define VERB(name) &verb_##name,
+#include "cli/verbs.def"
+#undef VERB
+    };
+
+    return index < ARRAY_LEN(verbs) ? verbs[index] : NULL;
+}
+
+const struct verb *verb_find(const char *name)
+{
+    const struct verb *verb;
+
+    for (size_t i = 0; (verb = verb_at(i)) && strcmp(verb->name, name) != 0; i++)
+        continue;
+    return verb;
+}
+
 void verb_print_help(const struct verb *verb)
 {
     printf("%s\n\n%s\n", i18n_text(verb->about), i18n_text(TEXT_CLI_USAGE));

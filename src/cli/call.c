@@ -7,8 +7,18 @@
 #include "base/json_writer.h"
 #include "cli/say.h"
 #include "settings/settings.h"
+#include "wire/place.h"
 
 const struct link_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+
+struct settings *call_settings(void)
+{
+    struct settings *settings = settings_new();
+    struct place place;
+
+    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
+    return settings;
+}
 
 static bool has_saved_language; /* of the person, so that no ask brings another */
 

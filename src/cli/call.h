@@ -6,7 +6,12 @@
 #include "cli/verb.h"
 #include "wire/link.h"
 
+struct settings;
+
 extern const struct link_identity call_person;
+
+/* As far as no hub is needed for them; the caller frees. */
+struct settings *call_settings(void);
 
 /* Sends and receives; false: the error was said. The caller releases the reply either way. */
 bool call_hub(const struct arguments *arguments, struct link *link, const char *method,

@@ -21,8 +21,6 @@ const char complete_command[] = "__complete";
 static const char shells[] = "bash|zsh|fish";
 
 struct completion {
-    const struct verb *const *verbs;
-    size_t verb_count;
     const struct verb *verb;
     const char *words[MOST_WORDS]; /* positional ones before the one being typed */
     size_t word_count;
@@ -54,8 +52,8 @@ static void offer_each(const struct completion *completion, const char *words)
 
 static void offer_verbs(const struct completion *completion)
 {
-    for (size_t i = 0; i < completion->verb_count; i++)
-        offer(completion, completion->verbs[i]->name, i18n_text(completion->verbs[i]->about));
+    for (size_t i = 0; verb_at(i); i++)
+        offer(completion, verb_at(i)->name, i18n_text(verb_at(i)->about));
 }
 
 static void offer_asks(const struct completion *completion)
@@ -258,21 +256,14 @@ static void complete_verb(struct completion *completion, int count, char **words
         offer_words(completion);
 }
 
-void complete_print(const struct verb *const *verbs, size_t verb_count, int count, char **words)
+void complete_print(int count, char **words)
 {
-    struct completion completion = { .verbs = verbs,
-                                     .verb_count = verb_count,
+    struct completion completion = { .verb = count > 1 ? verb_find(words[0]) : NULL,
                                      .typed = count > 0 ? words[count - 1] : "" };
 
-    if (count <= 1) {
+    if (count <= 1)
         offer_verbs(&completion);
-        return;
-    }
-    for (size_t i = 0; i < verb_count; i++) {
-        if (strcmp(verbs[i]->name, words[0]) == 0)
-            completion.verb = verbs[i];
-    }
-    if (completion.verb)
+    else if (completion.verb)
         complete_verb(&completion, count - 2, words + 1);
 }
 

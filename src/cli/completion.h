@@ -5,13 +5,10 @@
  */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
-#include <stddef.h>
-
-struct verb;
 
 extern const char complete_command[]; /* "__complete" */
 /* The last of `words` is the one being typed. Prints a line for each that fits: the word, a tab,
  * and what it is; ":files" where a file's name is wanted. */
-void complete_print(const struct verb *const *verbs, size_t verb_count, int count, char **words);
+void complete_print(int count, char **words);
 
 #endif

@@ -18,30 +18,15 @@
 #include "wire/far_hub.h"
 #include "wire/place.h"
 
-static const struct verb *const verbs[] = {
-#define VERB(name) &verb_##name,
-#include "cli/verbs.def"
-#undef VERB
-};
-
 static void print_help(void)
 {
     static const char syntax[] = "sayso COMMAND [...]"; /* not for people */
 
     printf("sayso %s\n%s\n\n%s\n  %s\n\n%s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
            i18n_text(TEXT_CLI_USAGE), syntax, i18n_text(TEXT_CLI_COMMANDS));
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
-        printf("  %-10s %s\n", verbs[i]->name, i18n_text(verbs[i]->about));
+    for (size_t i = 0; verb_at(i); i++)
+        printf("  %-10s %s\n", verb_at(i)->name, i18n_text(verb_at(i)->about));
     printf("\n%s\n%s\n", i18n_text(TEXT_CLI_MORE_HELP), i18n_text(TEXT_CLI_EXIT_CODES));
-}
-
-static const struct verb *find_verb(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-        if (strcmp(verbs[i]->name, name) == 0)
-            return verbs[i];
-    }
-    return NULL;
 }
 
 /* A program that was started with a standard stream closed must not write into its own files. */
@@ -56,11 +41,9 @@ static void fill_standard_streams(void)
 /* The language, and whether there is a problem that only few verbs can live with. */
 static bool read_settings(bool is_quiet, struct error *ret_problem)
 {
-    struct settings *settings = settings_new();
-    struct place place;
+    struct settings *settings = call_settings();
     bool has_problem;
 
-    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
     i18n_use(settings_language(settings));
     for (size_t i = 0; !is_quiet && i < settings_warning_count(settings); i++) {
         const struct setting_warning *warning = settings_warning(settings, i);
@@ -166,10 +149,10 @@ static int run(int count, char **texts)
         return finish(EXIT_DONE);
     }
     if (strcmp(name, complete_command) == 0) {
-        complete_print(verbs, ARRAY_LEN(verbs), count - 2, texts + 2);
+        complete_print(count - 2, texts + 2);
         return finish(EXIT_DONE);
     }
-    verb = strcmp(name, "--version") == 0 ? &verb_version : find_verb(name);
+    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
     if (!verb) {
         say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
         return EXIT_USAGE;

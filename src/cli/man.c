@@ -11,12 +11,6 @@
 #include "core/glyph.h"
 #include "settings/settings.h"
 
-static const struct verb *const verbs[] = {
-#define VERB(name) &verb_##name,
-#include "cli/verbs.def"
-#undef VERB
-};
-
 /* One glyph as roff reads it: nothing in it is an escape, or a dash that is not one. */
 static void print_glyph(const char *glyph, size_t length)
 {
@@ -159,8 +153,8 @@ static void print_end(const struct verb *shown)
     print_section(TEXT_MAN_SEE_ALSO);
     if (shown)
         puts(".BR sayso (1)");
-    for (size_t i = 0; !shown && i < ARRAY_LEN(verbs); i++)
-        printf(".BR sayso\\-%s (1)%s\n", verbs[i]->name, i + 1 < ARRAY_LEN(verbs) ? "," : "");
+    for (size_t i = 0; !shown && verb_at(i); i++)
+        printf(".BR sayso\\-%s (1)%s\n", verb_at(i)->name, verb_at(i + 1) ? "," : "");
 }
 
 static void print_verb_page(const struct verb *verb)
@@ -184,9 +178,9 @@ static void print_program_page(void)
     print_head("sayso", i18n_text(TEXT_CLI_ABOUT));
     print_commands(TEXT_MAN_SYNOPSIS, synopsis);
     print_section(TEXT_MAN_COMMANDS);
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-        printf(".TP\n.BR sayso\\-%s (1)\n", verbs[i]->name);
-        print_prose(i18n_text(verbs[i]->about));
+    for (size_t i = 0; verb_at(i); i++) {
+        printf(".TP\n.BR sayso\\-%s (1)\n", verb_at(i)->name);
+        print_prose(i18n_text(verb_at(i)->about));
     }
     print_end(NULL);
 }
@@ -194,19 +188,17 @@ static void print_program_page(void)
 static enum exit_code run_man(const struct arguments *arguments)
 {
     const char *name = arguments->word_count ? arguments->words[0] : NULL;
+    const struct verb *verb = name ? verb_find(name) : NULL;
 
     if (!name) {
         print_program_page();
-        return EXIT_DONE;
+    } else if (verb) {
+        print_verb_page(verb);
+    } else {
+        say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
+        return EXIT_USAGE;
     }
-    for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
-        if (strcmp(verbs[i]->name, name) == 0) {
-            print_verb_page(verbs[i]);
-            return EXIT_DONE;
-        }
-    }
-    say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
-    return EXIT_USAGE;
+    return EXIT_DONE;
 }
 
 static const char *const usage[] = { "man [COMMAND]", NULL };

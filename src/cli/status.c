@@ -5,37 +5,36 @@
 #include "cli/call.h"
 #include "cli/say.h"
 
-static void print_number(enum text_id label, const struct json *status, const char *key)
-{
-    char number[24];
-
-    snprintf(number, sizeof number, "%lld", (long long)json_member_integer(status, key, 0));
-    say_row(label, number);
-}
-
 static void print_status(const struct arguments *arguments, const struct json *status)
 {
+    static const struct {
+        enum text_id label;
+        const char *member;
+    } rows[] = {
+        { TEXT_ROW_PENDING, "pending" }, { TEXT_ROW_PID, "pid" }, { TEXT_ROW_VERSION, "version" },
+        { TEXT_ROW_SOCKET, "socket" },   { TEXT_ROW_URL, "url" }, { TEXT_ROW_STORE, "store" },
+        { TEXT_ROW_LOG, "log" },
+    };
     int64_t pending = json_member_integer(status, "pending", 0);
     const char *aside = json_member_text(status, "recovered_from");
 
     if (arguments->is_json) {
         say_value(status);
-        return;
-    }
-    if (arguments_value(arguments, "short")) {
+    } else if (arguments_value(arguments, "short")) {
         if (pending > 0)
             printf("sayso %lld\n", (long long)pending);
-        return;
+    } else {
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+            const struct json *value = json_member(status, rows[i].member);
+            bool is_number = json_kind(value) == KIND_INTEGER;
+
+            say_row(rows[i].label, is_number
+                                       ? say_number(json_member_integer(status, rows[i].member, 0))
+                                       : json_text(value));
+        }
+        if (aside)
+            say_note(TEXT_CLI_RECOVERED, "file", aside);
     }
-    print_number(TEXT_ROW_PENDING, status, "pending");
-    print_number(TEXT_ROW_PID, status, "pid");
-    say_row(TEXT_ROW_VERSION, json_member_text(status, "version"));
-    say_row(TEXT_ROW_SOCKET, json_member_text(status, "socket"));
-    say_row(TEXT_ROW_URL, json_member_text(status, "url"));
-    say_row(TEXT_ROW_STORE, json_member_text(status, "store"));
-    say_row(TEXT_ROW_LOG, json_member_text(status, "log"));
-    if (aside)
-        say_note(TEXT_CLI_RECOVERED, "file", aside);
 }
 
 static enum exit_code run_status(const struct arguments *arguments)

@@ -83,6 +83,9 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
                        int64_t most, int64_t *ret_number);
 
+/* In the order of verbs.def; NULL behind the last, or where none is called so. */
+const struct verb *verb_at(size_t index);
+const struct verb *verb_find(const char *name);
 void verb_print_help(const struct verb *verb);
 /* Its own options, then those of who may go far, then those that every verb has; NULL behind the
  * last. */

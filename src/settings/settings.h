@@ -89,7 +89,6 @@ struct setting_value {
 const struct setting_row *setting_row(enum setting_id id);
 enum setting_group setting_group(enum setting_id id);
 const char *setting_group_name(enum setting_group group); /* "question" */
-enum text_id setting_group_label(enum setting_group group);
 const char *setting_heading(enum setting_id id); /* its group's, above its first row; NULL: none */
 const char *setting_type_name(enum setting_type type); /* "bool" */
 /* What a row takes, in few words that are the same in every language: "on|off", "1..300". */
@@ -105,7 +104,6 @@ void settings_print_value(enum setting_id id, const struct setting_value *value,
 void setting_value_release(struct setting_value *value);
 /* Appends an address with stars for its password, wherever that is; true: it has one. */
 bool setting_hide_password(const char *address, struct text *out);
-bool setting_has_stars(const char *address); /* where the password should be */
 /* "10.0.0.5:7443" or "[::]:7443"; the address goes into `size` bytes. */
 bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port);
 

@@ -76,57 +76,12 @@ const char *setting_group_name(enum setting_group group)
     return groups[group].name;
 }
 
-enum text_id setting_group_label(enum setting_group group)
-{
-    return groups[group].label;
-}
-
 const char *setting_heading(enum setting_id id)
 {
     enum setting_group group = setting_group(id);
     bool is_first = id == 0 || setting_group((enum setting_id)(id - 1)) != group;
 
     return is_first ? i18n_text(groups[group].label) : NULL;
-}
-
-const char *setting_type_name(enum setting_type type)
-{
-    static const char *const names[] = {
-        [SETTING_TYPE_BOOL] = "bool",       [SETTING_TYPE_INTEGER] = "integer",
-        [SETTING_TYPE_SECONDS] = "seconds", [SETTING_TYPE_ENUM] = "enum",
-        [SETTING_TYPE_TEXT] = "text",       [SETTING_TYPE_PERIOD] = "period",
-        [SETTING_TYPE_LIMITS] = "limits",
-    };
-
-    return names[type];
-}
-
-void setting_add_values(enum setting_id id, struct text *out)
-{
-    const struct setting_row *row = &rows[id];
-
-    switch (row->type) {
-    case SETTING_TYPE_BOOL:
-        text_add_text(out, "on|off");
-        break;
-    case SETTING_TYPE_ENUM:
-        text_add_text(out, row->choices);
-        break;
-    case SETTING_TYPE_INTEGER:
-    case SETTING_TYPE_SECONDS:
-        text_add_format(out, "%lld..%lld%s", (long long)row->least, (long long)row->most,
-                        row->type == SETTING_TYPE_SECONDS ? "s" : "");
-        break;
-    case SETTING_TYPE_PERIOD:
-        text_add_text(out, "HH:MM-HH:MM");
-        break;
-    case SETTING_TYPE_LIMITS:
-        text_add_text(out, "{\"NAME\":SECONDS}");
-        break;
-    case SETTING_TYPE_TEXT:
-        text_add_text(out, "TEXT");
-        break;
-    }
 }
 
 const struct setting_row *setting_row(enum setting_id id)
@@ -186,14 +141,15 @@ bool setting_hide_password(const char *address, struct text *out)
     return is_hidden;
 }
 
-bool setting_has_stars(const char *address)
+/* Where the password should be. */
+static bool has_stars(const char *address)
 {
     struct text shown = { 0 };
-    bool has_stars =
+    bool is_so =
         setting_hide_password(address, &shown) && strcmp(text_string(&shown), address) == 0;
 
     text_release(&shown);
-    return has_stars;
+    return is_so;
 }
 
 bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port)
@@ -430,17 +386,37 @@ static enum error_code read_limits(const struct setting_row *row, const char *te
 }
 
 static const struct {
+    const char *name;
     setting_reader *read;
     enum text_id takes;
+    const char *values; /* in few words; NULL: the row's choices or bounds */
 } types[] = {
-    [SETTING_TYPE_BOOL] = { read_bool, TEXT_SETTING_TAKES_BOOL },
-    [SETTING_TYPE_INTEGER] = { read_integer, TEXT_SETTING_TAKES_INTEGER },
-    [SETTING_TYPE_SECONDS] = { read_seconds, TEXT_SETTING_TAKES_SECONDS },
-    [SETTING_TYPE_ENUM] = { read_enum, TEXT_SETTING_TAKES_ENUM },
-    [SETTING_TYPE_TEXT] = { read_text, TEXT_SETTING_TAKES_TEXT },
-    [SETTING_TYPE_PERIOD] = { read_period, TEXT_SETTING_TAKES_PERIOD },
-    [SETTING_TYPE_LIMITS] = { read_limits, TEXT_SETTING_TAKES_LIMITS },
+    [SETTING_TYPE_BOOL] = { "bool", read_bool, TEXT_SETTING_TAKES_BOOL, "on|off" },
+    [SETTING_TYPE_INTEGER] = { "integer", read_integer, TEXT_SETTING_TAKES_INTEGER, NULL },
+    [SETTING_TYPE_SECONDS] = { "seconds", read_seconds, TEXT_SETTING_TAKES_SECONDS, NULL },
+    [SETTING_TYPE_ENUM] = { "enum", read_enum, TEXT_SETTING_TAKES_ENUM, NULL },
+    [SETTING_TYPE_TEXT] = { "text", read_text, TEXT_SETTING_TAKES_TEXT, "TEXT" },
+    [SETTING_TYPE_PERIOD] = { "period", read_period, TEXT_SETTING_TAKES_PERIOD, "HH:MM-HH:MM" },
+    [SETTING_TYPE_LIMITS] = { "limits", read_limits, TEXT_SETTING_TAKES_LIMITS,
+                              "{\"NAME\":SECONDS}" },
 };
+
+const char *setting_type_name(enum setting_type type)
+{
+    return types[type].name;
+}
+
+void setting_add_values(enum setting_id id, struct text *out)
+{
+    const struct setting_row *row = setting_row(id);
+    const char *values = row->choices ? row->choices : types[row->type].values;
+
+    if (values)
+        text_add_text(out, values);
+    else
+        text_add_format(out, "%lld..%lld%s", (long long)row->least, (long long)row->most,
+                        row->type == SETTING_TYPE_SECONDS ? "s" : "");
+}
 
 /* As far as it can be checked without libpq. */
 static bool is_store(const char *text)
@@ -522,7 +498,7 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
     struct text message = { 0 };
     char path[SETTING_NAME_BYTES + 1];
 
-    if (code == ERROR_NONE && id == SETTING_STORE && setting_has_stars(text)) {
+    if (code == ERROR_NONE && id == SETTING_STORE && has_stars(text)) {
         setting_value_release(ret_value); /* as it was shown: nobody's password is four stars */
         code = ERROR_bad_format;
         takes = TEXT_SETTING_STARS;

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "cli/call.h"
 #include "cli/doctor/doctor.h"
 #include "cli/install/clients.h"
 #include "cli/install/config_file.h"
@@ -179,11 +180,10 @@ static void judge_program(struct doctor *doctor, const struct client *client,
 static void judge_patience(struct doctor *doctor, const struct client *client,
                            const struct json *entry)
 {
-    struct settings *settings = settings_new();
+    struct settings *settings = call_settings();
     int64_t given = entry_timeout_s(client, entry);
     int64_t patience = given >= 0 ? given : client->patience_s, hold;
 
-    settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
     hold =
         settings_hold_limit_s(settings, known_client_of_program(client->name)->name, false, given);
     settings_free(settings);

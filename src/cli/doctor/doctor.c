@@ -15,26 +15,27 @@ static const struct {
     const char *name;
     enum text_id label;
     doctor_check *run;
+    bool needs_place;
 } checks[] = {
-    { "program", TEXT_CHECK_PROGRAM, check_program },
-    { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox },
-    { "data_directory", TEXT_CHECK_DATA, check_data },
-    { "files", TEXT_CHECK_FILES, check_files },
-    { "socket", TEXT_CHECK_SOCKET, check_socket },
-    { "hub", TEXT_CHECK_HUB, check_hub },
-    { "lock", TEXT_CHECK_NOTE, check_note },
-    { "store", TEXT_CHECK_STORE, check_store },
-    { "disk", TEXT_CHECK_DISK, check_disk },
-    { "settings", TEXT_CHECK_SETTINGS, check_settings },
-    { "channels", TEXT_CHECK_CHANNELS, check_channels },
-    { "http", TEXT_CHECK_HTTP, check_http },
-    { "listen", TEXT_CHECK_LISTEN, check_listen },
-    { "tokens", TEXT_CHECK_TOKENS, check_tokens },
-    { "clients", TEXT_CHECK_CLIENTS, check_clients },
-    { "hooks", TEXT_CHECK_HOOKS, check_hooks },
-    { "service", TEXT_CHECK_SERVICE, check_service },
-    { "clock", TEXT_CHECK_CLOCK, check_clock },
-    { "screen", TEXT_CHECK_SCREEN, check_screen },
+    { "program", TEXT_CHECK_PROGRAM, check_program, false },
+    { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox, false },
+    { "data_directory", TEXT_CHECK_DATA, check_data, false },
+    { "files", TEXT_CHECK_FILES, check_files, true },
+    { "socket", TEXT_CHECK_SOCKET, check_socket, true },
+    { "hub", TEXT_CHECK_HUB, check_hub, true },
+    { "lock", TEXT_CHECK_NOTE, check_note, true },
+    { "store", TEXT_CHECK_STORE, check_store, true },
+    { "disk", TEXT_CHECK_DISK, check_disk, true },
+    { "settings", TEXT_CHECK_SETTINGS, check_settings, false },
+    { "channels", TEXT_CHECK_CHANNELS, check_channels, false },
+    { "http", TEXT_CHECK_HTTP, check_http, true },
+    { "listen", TEXT_CHECK_LISTEN, check_listen, true },
+    { "tokens", TEXT_CHECK_TOKENS, check_tokens, false },
+    { "clients", TEXT_CHECK_CLIENTS, check_clients, false },
+    { "hooks", TEXT_CHECK_HOOKS, check_hooks, false },
+    { "service", TEXT_CHECK_SERVICE, check_service, false },
+    { "clock", TEXT_CHECK_CLOCK, check_clock, false },
+    { "screen", TEXT_CHECK_SCREEN, check_screen, false },
 };
 
 static const char *const state_names[] = { "ok", "warning", "fault" };
@@ -95,7 +96,8 @@ static void run_checks(struct doctor *doctor)
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         doctor->check = checks[i].name;
         doctor->label = checks[i].label;
-        checks[i].run(doctor);
+        if (doctor->has_place || !checks[i].needs_place)
+            checks[i].run(doctor);
     }
 }
 
@@ -114,7 +116,8 @@ static enum exit_code run_doctor(const struct arguments *arguments)
     struct json_writer writer = json_writer_to(&out);
     struct doctor doctor = { .is_json = arguments->is_json,
                              .writer = &writer,
-                             .has_settings = !arguments->problem };
+                             .has_settings = !arguments->problem,
+                             .store = { .outcome = INSPECT_ABSENT } };
 
     doctor.has_place = place_find(&doctor.place, NULL);
     if (doctor.is_json) {

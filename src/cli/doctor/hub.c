@@ -103,8 +103,6 @@ void check_hub(struct doctor *doctor)
     struct place_note note = { 0 };
     struct error err;
 
-    if (!doctor->has_place)
-        return;
     if (!os_is_locked(doctor->place.lock)) {
         doctor_ok(doctor, TEXT_FOUND_HUB_NONE);
         return;
@@ -127,8 +125,6 @@ void check_note(struct doctor *doctor)
     struct place_note note;
     bool is_there, is_readable;
 
-    if (!doctor->has_place)
-        return;
     is_there = access(doctor->place.note, F_OK) == 0;
     is_readable = place_read_note(&doctor->place, &note, NULL);
     if (os_is_locked(doctor->place.lock)) {
@@ -218,8 +214,7 @@ void check_store(struct doctor *doctor)
     struct error err = { 0 };
     struct stat data;
 
-    doctor->store.outcome = INSPECT_ABSENT;
-    if (!doctor->has_place || !doctor->has_settings)
+    if (!doctor->has_settings)
         return; /* said elsewhere */
     switch (hub_examine_database(&doctor->place, &database, &err)) {
     case HUB_STORE_IS_FILE:
@@ -242,8 +237,6 @@ void check_http(struct doctor *doctor)
     int64_t owner;
     bool is_foreign;
 
-    if (!doctor->has_place)
-        return;
     if (!port && !doctor->note.pid && place_read_note(&doctor->place, &last, NULL))
         port = last.port;
     owner = port ? os_port_owner(port) : -1;
@@ -372,7 +365,7 @@ void check_listen(struct doctor *doctor)
     enum hub_listening listening;
     struct text why = { 0 };
 
-    if (!doctor->has_place || !doctor->has_settings)
+    if (!doctor->has_settings)
         return; /* said elsewhere */
     listening = hub_examine_listener(&doctor->place, &listener, &err);
     say_add_reason(&why, &err);

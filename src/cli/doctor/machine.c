@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "cli/call.h"
 #include "cli/doctor/doctor.h"
 #include "cli/install/config_file.h"
 #include "cli/install/config_text.h"
@@ -55,8 +56,6 @@ void check_files(struct doctor *doctor)
                                   doctor->place.log,      old_log, doctor->place.note };
     unsigned before = doctor_troubles(doctor);
 
-    if (!doctor->has_place)
-        return;
     snprintf(wal, sizeof wal, "%s-wal", doctor->place.database);
     snprintf(old_log, sizeof old_log, "%s.1", doctor->place.log);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
@@ -111,10 +110,9 @@ void check_sandbox(struct doctor *doctor)
 /* With the portal and the terminal switched off an ask reaches only who has an inbox open. */
 void check_channels(struct doctor *doctor)
 {
-    struct settings *settings = settings_new();
+    struct settings *settings = call_settings();
     bool has_portal, has_terminal;
 
-    settings_load(settings, doctor->has_place ? doctor->place.settings : NULL);
     has_portal = settings_is_on(settings, SETTING_PORTAL);
     has_terminal = settings_is_on(settings, SETTING_TERMINAL);
     settings_free(settings);
@@ -186,7 +184,7 @@ void check_socket(struct doctor *doctor)
     const char *given = getenv("XDG_RUNTIME_DIR");
     char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
 
-    if (!doctor->has_place || !place_socket_name(&doctor->place, directory, path, NULL))
+    if (!place_socket_name(&doctor->place, directory, path, NULL))
         return;
     if (!judge(doctor, directory, false))
         return;
@@ -205,8 +203,6 @@ void check_disk(struct doctor *doctor)
     char *existing;
     int64_t free_bytes, mebibytes;
 
-    if (!doctor->has_place)
-        return;
     existing = mem_text(path);
     while (access(existing, F_OK) != 0 && strrchr(existing, '/') > existing)
         *strrchr(existing, '/') = '\0';
@@ -249,10 +245,9 @@ void check_clock(struct doctor *doctor)
 
 void check_settings(struct doctor *doctor)
 {
-    struct settings *settings = settings_new();
+    struct settings *settings = call_settings();
     const char *path = doctor->place.settings;
 
-    settings_load(settings, doctor->has_place ? path : NULL);
     for (size_t i = 0; i < settings_warning_count(settings); i++) {
         const struct setting_warning *warning = settings_warning(settings, i);
         bool is_saved = warning->source == SETTING_SAVED;

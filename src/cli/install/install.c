@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "base/os.h"
+#include "cli/call.h"
 #include "cli/install/config_text.h"
 #include "cli/install/diff.h"
 #include "cli/install/job.h"
@@ -143,7 +144,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
 
 static void choose_address(struct job *job)
 {
-    struct settings *settings = job_load_settings();
+    struct settings *settings = call_settings();
     struct place place;
     struct place_note note;
 

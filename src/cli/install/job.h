@@ -16,7 +16,6 @@
 #include "i18n/i18n.h"
 
 struct arguments;
-struct settings;
 
 /* One file, and what of ours is in it. */
 struct change {
@@ -60,7 +59,5 @@ void job_print_json(const struct job *job, const char *diff);
 /* What a person should know before it is written: which timeout is set, what is allowed. */
 void job_tell_effects(const struct job *job);
 void job_tell_done(const struct job *job);
-struct settings *
-job_load_settings(void); /* as far as no hub is needed for them; the caller frees */
 
 #endif

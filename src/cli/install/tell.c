@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include "base/json_writer.h"
+#include "cli/call.h"
 #include "cli/install/job.h"
 #include "cli/say.h"
 #include "core/known_clients.h"
 #include "settings/settings.h"
-#include "wire/place.h"
 
 bool job_fail(const struct job *job, const struct error *err)
 {
@@ -32,15 +32,6 @@ bool job_refuse(const struct job *job, const struct change *change, enum error_c
     error_set(&err, code, "", "%.470s", text_string(&english));
     text_release(&english);
     return job_fail(job, &err);
-}
-
-struct settings *job_load_settings(void)
-{
-    struct settings *settings = settings_new();
-    struct place place;
-
-    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
-    return settings;
 }
 
 static void write_change(struct json_writer *writer, const struct change *change)
@@ -100,7 +91,7 @@ static void tell_trust(const struct job *job)
 void job_tell_effects(const struct job *job)
 {
     const struct client *client = job->client;
-    struct settings *settings = job_load_settings();
+    struct settings *settings = call_settings();
 
     if (job->is_gate) {
         tell_gate(job);
