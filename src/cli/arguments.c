@@ -55,32 +55,29 @@ static const struct verb_option *find_option(const struct verb *verb, const char
 static bool take_option(struct arguments *arguments, int count, char **texts, int *at)
 {
     const char *text = texts[*at];
-    bool is_long = text[1] == '-';
+    bool is_long = text[1] == '-', is_fine = false;
     const char *name = text + (is_long ? 2 : 1);
     size_t length = is_long ? strcspn(name, "=") : 1;
     const struct verb_option *option =
         find_option(arguments->verb, name, length, is_long ? '\0' : name[0]);
     const char *value = name[length] == '\0' ? NULL : name + length + is_long;
 
-    if (!option) {
+    bool takes_next = option && option->value && !value;
+
+    if (!option)
         say_problem(TEXT_CLI_UNKNOWN_OPTION, "verb", arguments->verb->name, "name", text);
-        return false;
-    }
-    if (!option->value && value) {
+    else if (!option->value && value)
         say_problem(TEXT_CLI_TAKES_NO_VALUE, "name", text);
-        return false;
-    }
-    if (option->value && !value) {
-        if (*at + 1 >= count) {
-            say_problem(TEXT_CLI_NEEDS_VALUE, "name", text);
-            return false;
-        }
-        value = texts[++*at];
-    }
-    if (arguments->given_count == ARRAY_LEN(arguments->given)) {
+    else if (takes_next && *at + 1 >= count)
+        say_problem(TEXT_CLI_NEEDS_VALUE, "name", text);
+    else if (arguments->given_count == ARRAY_LEN(arguments->given))
         say_problem(TEXT_CLI_TOO_MANY, "verb", arguments->verb->name, "name", text);
+    else
+        is_fine = true;
+    if (!is_fine)
         return false;
-    }
+    if (takes_next)
+        value = texts[++*at];
     arguments->given[arguments->given_count].option = option;
     arguments->given[arguments->given_count++].value = value ? value : "";
     if (option == &common_options[0])

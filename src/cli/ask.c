@@ -1,7 +1,8 @@
 /*
  * ask.c - `sayso ask`: a script asks, a person answers, stdout gets the ids or the text.
  * A bad call is refused here, before a hub is started or anyone disturbed. If the hub dies while
- * we wait it is started again and our ask taken up where it stood.
+ * we wait it is started again and our ask taken up where it stood. `sayso explain` goes on waiting
+ * so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/ask_arguments.h"
-#include "cli/asking.h"
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/seat.h"
@@ -22,6 +22,7 @@
 
 enum {
     ASK_DIRECTORY_BYTES = 4096,
+    ASK_NAME_BYTES = 200,      /* of --as */
     ASK_ENVELOPE_BYTES = 1024, /* what the wire puts around the arguments */
 };
 
@@ -385,31 +386,32 @@ static bool identify(struct asking *asking, const struct arguments *arguments)
                                                .as_name = arguments_value(arguments, "as") };
     if (os_working_directory(asking->directory, sizeof asking->directory))
         asking->identity.directory = asking->directory;
-    return arguments_are_short(arguments, "as", ASKING_NAME_BYTES);
+    return arguments_are_short(arguments, "as", ASK_NAME_BYTES);
 }
 
-enum exit_code asking_explain(const struct arguments *arguments, const char *session_id,
-                              const char *explanation)
+/* `sayso explain`: tells a person who asked back, as the one who asked, and waits on for the
+ * answer. */
+static enum exit_code run_explain(const struct arguments *arguments)
 {
-    struct asking asking = { .tool = &tool_provide_choice, .explanation = explanation };
+    struct asking asking = { .tool = &tool_provide_choice, .explanation = arguments->words[1] };
     struct text given = { 0 };
     struct error err;
     enum exit_code code = EXIT_ERROR;
     int64_t wait_s = -1;
-    char *params = call_id_params(session_id);
 
+    if (arguments->word_count < 2)
+        return say_needs(arguments, "ID TEXT");
     if (!identify(&asking, arguments) ||
         !arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &wait_s))
-        code = EXIT_USAGE;
-    text_add_text(&given, params);
-    free(params);
-    if (code == EXIT_ERROR && check(&asking, &given, &err)) {
+        return EXIT_USAGE;
+    act_write_session(arguments, &given);
+    if (check(&asking, &given, &err)) {
         free(asking.arguments_json); /* it is never asked anew */
         asking.arguments_json = NULL;
         asking.wait_s = wait_s;
         while (!wait_once(&asking, &code))
             continue;
-    } else if (code == EXIT_ERROR) {
+    } else {
         say_error(arguments, &err, NULL);
     }
     text_release(&given);
@@ -478,3 +480,13 @@ static const char *const examples[] = {
     NULL,
 };
 VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .most_words = 1, .may_go_far = true);
+
+static const struct verb_option explain_options[] = {
+    { "wait", 'w', "SECONDS", TEXT_OPT_WAIT, false },
+    { "as", 0, "NAME", TEXT_OPT_AS, false },
+};
+VERB_ROW(
+    explain, TEXT_CLI_EXPLAIN,
+    VERB_LINES("explain ID TEXT [--wait SECONDS] [--as NAME]",
+               "explain k3f7tz2mdq5xw4ua6rbn3cyhge 'The old files stay where they are.' --json"),
+    VERB_OPTIONS_OF(explain_options), .most_words = 2);

@@ -1,5 +1,5 @@
 /* attach.c - `sayso attach`: one ask in this terminal (R6.1), or what an agent handed to it (R6.2).
- */
+ * `sayso inbox`: all asks, live, and answering them in place (R6.3). */
 #include <stddef.h>
 
 #include "base/json.h"
@@ -45,6 +45,22 @@ static enum exit_code run_attach(const struct arguments *arguments)
     return code;
 }
 
+static enum exit_code run_inbox(const struct arguments *arguments)
+{
+    static const char *const words[] = { "inbox", NULL };
+    const struct seat_options options = { .is_inbox = true };
+    struct seat_result result;
+    enum exit_code code;
+
+    if (!seat_is_there(arguments, words, &code))
+        return code;
+    seat_run(&options, &result);
+    result.session_id[0] = '\0'; /* leaving an inbox leaves no ask behind */
+    code = seat_finish(arguments, &result);
+    seat_result_release(&result);
+    return result.end == SEAT_LEFT || result.end == SEAT_DONE ? EXIT_DONE : code;
+}
+
 static const struct verb_option options[] = {
     { "launch", 0, "CODE", TEXT_OPT_LAUNCH, false },
     { "plain", 0, NULL, TEXT_OPT_PLAIN, false },
@@ -53,3 +69,4 @@ static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] 
                                      NULL };
 static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
 VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .most_words = 1, .may_go_far = true);
+VERB_ROW(inbox, TEXT_CLI_INBOX, VERB_LINES("inbox", "inbox"), .may_go_far = true);

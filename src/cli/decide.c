@@ -189,14 +189,15 @@ static enum exit_code run_withdraw(const struct arguments *arguments)
 static const struct verb_option note[] = { { "note", 'n', "TEXT", TEXT_OPT_NOTE, false } };
 static const struct verb_option as[] = { { "as", 0, "NAME", TEXT_OPT_AS, false } };
 
-#define DECISION(word, text, option_table, count, words, usage_line, example)                      \
-    VERB_ROW(word, text, .usage = (const char *const[]){ (usage_line), NULL },                     \
-             .examples = (const char *const[]){ (example), NULL }, .options = (option_table),      \
-             .option_count = (count), .most_words = (words), .may_go_far = true)
-DECISION(cancel, TEXT_CLI_CANCEL, note, 1, 1, "cancel [ID] [--note TEXT]",
-         "cancel k3f7 --note 'not before the release'");
-DECISION(decline, TEXT_CLI_DECLINE, note, 1, 1, "decline [ID] [--note TEXT]", "decline k3f7");
-DECISION(extend, TEXT_CLI_EXTEND, NULL, 0, 2, "extend ID SECONDS", "extend k3f7 600");
-DECISION(reply, TEXT_CLI_REPLY, NULL, 0, 2, "reply [ID] TEXT",
-         "reply k3f7 'What happens to the old files?'");
-DECISION(withdraw, TEXT_CLI_WITHDRAW, as, 1, 1, "withdraw ID [--as NAME]", "withdraw k3f7");
+VERB_ROW(cancel, TEXT_CLI_CANCEL,
+         VERB_LINES("cancel [ID] [--note TEXT]", "cancel k3f7 --note 'not before the release'"),
+         VERB_OPTIONS_OF(note), .most_words = 1, .may_go_far = true);
+VERB_ROW(decline, TEXT_CLI_DECLINE, VERB_LINES("decline [ID] [--note TEXT]", "decline k3f7"),
+         VERB_OPTIONS_OF(note), .most_words = 1, .may_go_far = true);
+VERB_ROW(extend, TEXT_CLI_EXTEND, VERB_LINES("extend ID SECONDS", "extend k3f7 600"),
+         .most_words = 2, .may_go_far = true);
+VERB_ROW(reply, TEXT_CLI_REPLY,
+         VERB_LINES("reply [ID] TEXT", "reply k3f7 'What happens to the old files?'"),
+         .most_words = 2, .may_go_far = true);
+VERB_ROW(withdraw, TEXT_CLI_WITHDRAW, VERB_LINES("withdraw ID [--as NAME]", "withdraw k3f7"),
+         VERB_OPTIONS_OF(as), .most_words = 1, .may_go_far = true);

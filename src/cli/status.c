@@ -1,9 +1,13 @@
-/* status.c - `sayso status`: about the hub that runs, without starting one. */
+/* status.c - about what runs: `sayso status` tells of the hub without starting one, `sayso stop`
+ * asks it to end and waits until it has, `sayso version`. */
 #include <stdio.h>
+#include <time.h>
 
 #include "base/json.h"
+#include "base/os.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "wire/wire.h"
 
 static void print_status(const struct arguments *arguments, const struct json *status)
 {
@@ -64,3 +68,59 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "status [--json|--short]", NULL };
 static const char *const examples[] = { "status", "status --short", NULL };
 VERB_ROW(status, TEXT_CLI_STATUS, VERB_TABLES, .may_go_far = true, .runs_without_settings = true);
+
+enum { STOP_TRIES = 200 };
+
+/* This one, not whichever has the lock: another client may have started the next already. */
+static bool wait_until_gone(int64_t pid, uint64_t start)
+{
+    struct timespec pause = { .tv_nsec = 50000000 };
+    struct os_process found;
+
+    for (int try = 0; try < STOP_TRIES; try++) {
+        if (!os_process(pid, &found) || found.start != start)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static enum exit_code run_stop(const struct arguments *arguments)
+{
+    struct wire_message reply = { 0 };
+    struct link *link = NULL;
+    struct os_process hub = { 0 };
+    enum exit_code code;
+    bool ok;
+
+    if (!call_open_running(arguments, LINK_MUST_END, "{\"stopped\":false}", &link, &code))
+        return code;
+    ok = call_hub(arguments, link, "hub/status", "{}", &reply);
+    if (ok)
+        os_process(json_member_integer(reply.result, "pid", 0), &hub);
+    wire_release(&reply);
+    ok = ok && call_hub(arguments, link, "hub/stop", "{}", &reply);
+    wire_release(&reply);
+    link_close(link);
+    if (!ok || !wait_until_gone(hub.pid, hub.start))
+        return EXIT_ERROR;
+    if (arguments->is_json)
+        say_json("{\"stopped\":true}");
+    else
+        say_result(TEXT_CLI_STOPPED);
+    return EXIT_DONE;
+}
+
+VERB_ROW(stop, TEXT_CLI_STOP, VERB_LINES("stop", "stop"));
+
+static enum exit_code run_version(const struct arguments *arguments)
+{
+    if (arguments->is_json)
+        printf("{\"version\":\"%s\",\"wire\":%d}\n", SAYSO_VERSION, wire_number());
+    else
+        printf("sayso %s\n", SAYSO_VERSION);
+    return EXIT_DONE;
+}
+
+VERB_ROW(version, TEXT_CLI_VERSION, VERB_LINES("version", "version --json"),
+         .runs_without_settings = true);

@@ -1,5 +1,5 @@
 /*
- * verb.h - what a command is made of. To add one: a file with its `const struct verb`, and a line
+ * verb.h - what a command is made of. To add one: a VERB_ROW with its function, and a line
  * in verbs.def.
  */
 #ifndef CLI_VERB_H
@@ -44,10 +44,16 @@ struct verb {
     void (*print_more)(void);   /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
 };
-/* The members that are tables of the verb's own file, under these names. */
-#define VERB_TEXTS   .usage = usage, .examples = examples
-#define VERB_OPTIONS .options = options, .option_count = ARRAY_LEN(options)
-#define VERB_TABLES  VERB_TEXTS, VERB_OPTIONS
+/* The members that are tables of the verb's own file, under these names or others. */
+#define VERB_TEXTS .usage = usage, .examples = examples
+#define VERB_LINES(line, example)                                                                  \
+    .usage = (const char *const[]){ (line), NULL }, .examples = (const char *const[])              \
+    {                                                                                              \
+        (example), NULL                                                                            \
+    }
+#define VERB_OPTIONS_OF(table) .options = (table), .option_count = ARRAY_LEN(table)
+#define VERB_OPTIONS           VERB_OPTIONS_OF(options)
+#define VERB_TABLES            VERB_TEXTS, VERB_OPTIONS
 /* The verb `word` of that file: what it is about, those tables, what else is so; run_WORD runs it.
  */
 #define VERB_ROW(word, text, ...)                                                                  \

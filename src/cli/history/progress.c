@@ -43,17 +43,13 @@ struct progress progress_begin_counted(enum text_id what, bool is_quiet)
 static void say_line(struct progress *progress, int permille, int64_t done, int64_t all)
 {
     int64_t now = now_ms();
-    char numbers[3][24];
 
     if (now - progress->drawn_ms < SAY_EVERY_MS && (done < all || progress->shown == PERMILLE))
         return;
     progress->drawn_ms = now;
     progress->shown = permille;
-    snprintf(numbers[0], sizeof numbers[0], "%d", permille / 10);
-    snprintf(numbers[1], sizeof numbers[1], "%lld", (long long)done);
-    snprintf(numbers[2], sizeof numbers[2], "%lld", (long long)all);
-    say_note(TEXT_PROGRESS_LINE, "what", i18n_text(progress->what), "percent", numbers[0], "done",
-             numbers[1], "all", numbers[2]);
+    say_note(TEXT_PROGRESS_LINE, "what", i18n_text(progress->what), "percent",
+             say_number(permille / 10), "done", say_number(done), "all", say_number(all));
 }
 
 /* What an earlier attempt did is not counted. */
@@ -61,12 +57,11 @@ static void draw_rate(struct progress *progress, int64_t done, int64_t now)
 {
     int64_t took_ms = now - progress->began_ms;
     struct text rate = { 0 };
-    char number[24];
 
     if (!progress->is_counted || took_ms < DRAW_EVERY_MS)
         return;
-    snprintf(number, sizeof number, "%lld", (long long)((done - progress->first) * 1000 / took_ms));
-    i18n_format(&rate, TEXT_PROGRESS_RATE, "count", number, NULL);
+    i18n_format(&rate, TEXT_PROGRESS_RATE, "count",
+                say_number((done - progress->first) * 1000 / took_ms), NULL);
     fprintf(stderr, "  %s\x1b[K", text_string(&rate));
     text_release(&rate);
 }

@@ -117,29 +117,24 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         return read_gate(arguments, job);
     if (!job->name)
         job->name = "sayso";
+    job->entry.as_name = arguments_value(arguments, "as");
     if (!*job->name || strlen(job->name) > MOST_NAME_BYTES ||
         strspn(job->name, name_characters) != strlen(job->name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_NAME, "name", "--name");
+    } else if (!arguments_are_short(arguments, "as", MOST_AS_BYTES)) {
         return false;
-    }
-    job->entry.as_name = arguments_value(arguments, "as");
-    if (!arguments_are_short(arguments, "as", MOST_AS_BYTES))
-        return false;
-    if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
+    } else if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as");
-        return false;
-    }
-    if (arguments_value(arguments, "http") && !job->client->url_key) {
+    } else if (arguments_value(arguments, "http") && !job->client->url_key) {
         say_problem(TEXT_CLI_INSTALL_NO_HTTP, "client", job->client->title);
-        return false;
-    }
-    if (arguments_value(arguments, "project") && !job->client->project) {
+    } else if (arguments_value(arguments, "project") && !job->client->project) {
         say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title);
-        return false;
+    } else {
+        read_flags(arguments, job);
+        job->entry.is_trusted = !arguments_value(arguments, "no-trust");
+        return read_tools(job);
     }
-    read_flags(arguments, job);
-    job->entry.is_trusted = !arguments_value(arguments, "no-trust");
-    return read_tools(job);
+    return false;
 }
 
 static void choose_address(struct job *job)
