@@ -239,23 +239,6 @@ static bool find_ask(struct answering *answering)
     return ok;
 }
 
-/* Before a hub is troubled. */
-static bool check_pairs(const struct arguments *arguments, const char *option)
-{
-    const char *pair;
-    char shown[32];
-    size_t at = 0;
-
-    snprintf(shown, sizeof shown, "--%s", option);
-    while ((pair = arguments_next(arguments, option, &at))) {
-        if (!strchr(pair, '=')) {
-            say_problem(TEXT_CLI_BAD_PAIR, "name", shown);
-            return false;
-        }
-    }
-    return true;
-}
-
 static enum exit_code run(const struct arguments *arguments, bool is_late)
 {
     static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
@@ -263,8 +246,8 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
     enum exit_code code = EXIT_ERROR;
     struct error err;
 
-    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
-        if (!check_pairs(arguments, pairs[i]))
+    for (size_t i = 0; i < ARRAY_LEN(pairs); i++) { /* before a hub is troubled */
+        if (!arguments_are_pairs(arguments, pairs[i]))
             return EXIT_USAGE;
     }
     answering.words = (struct answer_words){ arguments, &answering.form, 0 };

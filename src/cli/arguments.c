@@ -130,6 +130,35 @@ const char *arguments_value(const struct arguments *arguments, const char *name)
     return value;
 }
 
+const char *arguments_of_pair(const struct arguments *arguments, const char *name, const char *key,
+                              size_t length)
+{
+    const char *pair;
+    size_t at = 0;
+
+    while ((pair = arguments_next(arguments, name, &at))) {
+        if (strncmp(pair, key, length) == 0 && pair[length] == '=')
+            return pair + length + 1;
+    }
+    return NULL;
+}
+
+bool arguments_are_pairs(const struct arguments *arguments, const char *name)
+{
+    char shown[64];
+    const char *pair;
+    size_t at = 0;
+
+    snprintf(shown, sizeof shown, "--%s", name);
+    while ((pair = arguments_next(arguments, name, &at))) {
+        if (!strchr(pair, '=')) {
+            say_problem(TEXT_CLI_BAD_PAIR, "name", shown);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most)
 {
     const char *value = arguments_value(arguments, name);

@@ -16,45 +16,16 @@
 #include "cli/say.h"
 #include "core/limits.h"
 
-/* "ID=LABEL" in two; false (and said so) without an =. */
-static bool split_pair(const char *option, const char *pair, struct text *ret_id,
-                       const char **ret_rest)
-{
-    const char *equals = strchr(pair, '=');
-
-    if (!equals) {
-        say_problem(TEXT_CLI_BAD_PAIR, "name", option);
-        return false;
-    }
-    text_clear(ret_id);
-    text_add(ret_id, pair, (size_t)(equals - pair));
-    *ret_rest = equals + 1;
-    return true;
-}
-
-static bool is_recommended(const struct arguments *arguments, const char *id)
+static bool is_recommended(const struct arguments *arguments, const char *id, size_t length)
 {
     const char *wanted;
     size_t at = 0;
 
     while ((wanted = arguments_next(arguments, "recommend", &at))) {
-        if (strcmp(wanted, id) == 0)
+        if (strncmp(wanted, id, length) == 0 && !wanted[length])
             return true;
     }
     return false;
-}
-
-/* What --describe says of the option; NULL: nothing. */
-static const char *described(const struct arguments *arguments, const char *id)
-{
-    size_t at = 0, length = strlen(id);
-    const char *pair;
-
-    while ((pair = arguments_next(arguments, "describe", &at))) {
-        if (strncmp(pair, id, length) == 0 && pair[length] == '=')
-            return pair + length + 1;
-    }
-    return NULL;
 }
 
 /* Each --describe is of an option: a misspelt one would be dropped. */
@@ -64,13 +35,9 @@ static bool check_descriptions(const struct arguments *arguments)
     const char *pair;
 
     while ((pair = arguments_next(arguments, "describe", &at))) {
-        size_t other = 0, length = strcspn(pair, "=");
-        const char *option;
+        size_t length = strcspn(pair, "=");
 
-        while ((option = arguments_next(arguments, "option", &other)) &&
-               (strncmp(option, pair, length) != 0 || option[length] != '='))
-            continue;
-        if (!option || !pair[length]) {
+        if (!pair[length] || !arguments_of_pair(arguments, "option", pair, length)) {
             say_problem(TEXT_CLI_BAD_DESCRIBE, "pair", pair);
             return false;
         }
@@ -78,31 +45,26 @@ static bool check_descriptions(const struct arguments *arguments)
     return true;
 }
 
-static bool write_options(const struct arguments *arguments, struct json_writer *writer)
+static void write_options(const struct arguments *arguments, struct json_writer *writer)
 {
-    struct text id = { 0 };
-    const char *pair, *label;
+    const char *pair;
     size_t at = 0;
-    bool ok = true;
 
     if (!arguments_value(arguments, "option"))
-        return true;
+        return;
     json_write_list(writer, "options");
-    while (ok && (pair = arguments_next(arguments, "option", &at))) {
-        ok = split_pair("--option", pair, &id, &label);
-        if (!ok)
-            break;
+    while ((pair = arguments_next(arguments, "option", &at))) {
+        size_t length = strcspn(pair, "=");
+
         json_write_object(writer, NULL);
-        json_write_text(writer, "id", text_string(&id));
-        json_write_text(writer, "label", label);
-        json_write_text_if(writer, "description", described(arguments, text_string(&id)));
-        if (is_recommended(arguments, text_string(&id)))
-            json_write_bool(writer, "recommended", true);
+        json_write_text_n(writer, "id", pair, length);
+        json_write_text(writer, "label", pair + length + 1);
+        json_write_text_if(writer, "description",
+                           arguments_of_pair(arguments, "describe", pair, length));
+        json_write_bool_if(writer, "recommended", is_recommended(arguments, pair, length));
         json_write_end_object(writer);
     }
     json_write_end_list(writer);
-    text_release(&id);
-    return ok;
 }
 
 static void write_defaults(const struct arguments *arguments, struct json_writer *writer)
@@ -137,15 +99,14 @@ bool ask_arguments_from_options(const struct arguments *arguments, struct text *
     if (!arguments_integer(arguments, "timeout", 1, LIMIT_TIMEOUT_S, &timeout_s) ||
         !arguments_integer(arguments, "min", 0, LIMIT_OPTIONS, &least) ||
         !arguments_integer(arguments, "max", 1, LIMIT_OPTIONS, &most) ||
-        !check_descriptions(arguments))
+        !check_descriptions(arguments) || !arguments_are_pairs(arguments, "option"))
         return false;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "title", arguments->words[0]);
     if (prompt)
         json_write_text(&writer, "prompt", prompt);
     json_write_text(&writer, "selection_mode", selection_mode(arguments));
-    if (!write_options(arguments, &writer))
-        return false;
+    write_options(arguments, &writer);
     write_defaults(arguments, &writer);
     if (timeout_s > 0)
         json_write_integer(&writer, "timeout_seconds", timeout_s);

@@ -83,6 +83,11 @@ bool arguments_parse(const struct verb *verb, int count, char **texts,
 const char *arguments_value(const struct arguments *arguments, const char *name); /* last; NULL */
 /* The values of a repeated option one after the other: begins with *at = 0; NULL at the end. */
 const char *arguments_next(const struct arguments *arguments, const char *name, size_t *at);
+/* What stands behind KEY= in the first of its values that begins so; NULL: in none. */
+const char *arguments_of_pair(const struct arguments *arguments, const char *name, const char *key,
+                              size_t length);
+/* False (and said so): one of its values has no =. */
+bool arguments_are_pairs(const struct arguments *arguments, const char *name);
 /* False (and said so): the value has more than `most` bytes. */
 bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most);
 /* False (and said so): not a whole number within the limits. Absent: true, *ret_number kept. */

@@ -163,8 +163,8 @@ static void say_exported(const struct arguments *arguments, enum text_id text, i
         printf("{\"count\":%s}\n", say_number(count));
 }
 
-static bool export_found(struct look_back *look, const struct record_format *format,
-                         struct error *err)
+/* `format` NULL: everything. */
+static bool export(struct look_back *look, const struct record_format *format, struct error *err)
 {
     const struct arguments *arguments = look->arguments;
     struct link *link = NULL;
@@ -172,35 +172,18 @@ static bool export_found(struct look_back *look, const struct record_format *for
     int64_t count = 0;
     bool ok, is_written;
 
-    if (!call_open(arguments, &call_person, LINK_MAY_START, &link))
+    if (format && !call_open(arguments, &call_person, LINK_MAY_START, &link))
         return false;
     if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
         link_close(link);
         return false;
     }
-    ok = export_pages(look, link, format, &file, &count);
-    is_written = out_file_close(&file, ok, err);
+    ok = format ? export_pages(look, link, format, &file, &count)
+                : write_backup(file.stream, &count, err);
+    is_written = out_file_close(&file, ok, ok || format ? err : NULL);
     link_close(link);
     if (ok && is_written)
-        say_exported(arguments, TEXT_CLI_EXPORTED, count);
-    return ok && is_written;
-}
-
-static bool export_all(const struct arguments *arguments, struct error *err)
-{
-    struct out_file file;
-    int64_t lines = 0;
-    bool ok, is_written;
-
-    if (!out_file_open(arguments_value(arguments, "out"), &file, err))
-        return false;
-    ok = write_backup(file.stream, &lines, err);
-    if (ok)
-        is_written = out_file_close(&file, true, err);
-    else
-        is_written = out_file_close(&file, false, NULL);
-    if (ok && is_written)
-        say_exported(arguments, TEXT_CLI_BACKED_UP, lines);
+        say_exported(arguments, format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, count);
     return ok && is_written;
 }
 
@@ -212,7 +195,7 @@ static enum exit_code run_export(const struct arguments *arguments)
     struct error err = { 0 };
     struct look_back look = { 0 };
     enum exit_code code = EXIT_USAGE;
-    bool is_all = arguments_value(arguments, "all") != NULL, ok;
+    bool is_all = arguments_value(arguments, "all") != NULL;
 
     if (format && look_back_init(&look, arguments, true, words ? mem_text(words) : NULL)) {
         if (is_all && (look_back_has_filters(&look) || name)) {
@@ -220,8 +203,7 @@ static enum exit_code run_export(const struct arguments *arguments)
         } else if (is_all && !arguments_value(arguments, "out") && isatty(STDOUT_FILENO)) {
             say_problem(TEXT_CLI_BACKUP_NOT_HERE); /* its texts are as they came */
         } else {
-            ok = is_all ? export_all(arguments, &err) : export_found(&look, format, &err);
-            code = ok ? EXIT_DONE : EXIT_ERROR;
+            code = export(&look, is_all ? NULL : format, &err) ? EXIT_DONE : EXIT_ERROR;
         }
     }
     if (err.code)

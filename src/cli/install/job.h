@@ -1,6 +1,6 @@
 /*
- * job.h - one run of `sayso install`, handed through its parts: install.c asks and writes, plan.c
- * says what the file becomes, tell.c what a person or a script hears.
+ * job.h - one run of `sayso install`, handed through its parts: install.c asks, writes and tells,
+ * plan.c says what the file becomes.
  */
 #ifndef CLI_INSTALL_JOB_H
 #define CLI_INSTALL_JOB_H
@@ -50,14 +50,10 @@ bool job_plan_install(struct job *job, struct change *change);
 bool job_plan_undo(struct job *job, struct change *change);
 bool job_has_change(const struct change *change);
 
-/* tell.c */
+/* install.c */
 bool job_fail(const struct job *job, const struct error *err); /* false */
 /* A sentence for people, an error for scripts; false. */
 bool job_refuse(const struct job *job, const struct change *change, enum error_code code,
                 enum text_id id, const char *more);
-void job_print_json(const struct job *job, const char *diff);
-/* What a person should know before it is written: which timeout is set, what is allowed. */
-void job_tell_effects(const struct job *job);
-void job_tell_done(const struct job *job);
 
 #endif
