@@ -9,7 +9,7 @@
 #include "base/os.h"
 #include "core/limits.h"
 #include "loop/loop.h"
-#include "wire/methods.h"
+#include "wire/visitor.h"
 #include "wire/wire.h"
 
 /* The only place where one ends, always in a later loop turn: whoever is on the stack when it is
@@ -42,10 +42,7 @@ void connection_close(struct connection *connection)
     if (connection->is_closing)
         return;
     connection->is_closing = true;
-    if (connection->visit)
-        server->desk->ops->leave(server->desk, connection->visit);
-    connection->visit = NULL;
-    methods_drop_calls(connection);
+    wire_peer_leave(&connection->peer);
     if (connection->is_dirty)
         forget_dirty(connection);
     LIST_REMOVE(server->connections, connection);
@@ -75,12 +72,10 @@ static void refuse_long_line(struct connection *connection)
     connection_mark_dirty(connection);
 }
 
-/* A peer that asks and does not read is not answered further: its memory is not ours to give. Nor
- * is what a far store would bring for all it asks at once. */
-static bool is_full(const struct connection *connection)
+static void take_line(struct connection *connection, const char *line, size_t length)
 {
-    return connection->out.used + connection->writing.used > CONNECTION_OUT_BYTES ||
-           connection->look_count >= WIRE_LOOKS;
+    if (length > 0)
+        wire_peer_take(&connection->peer, line, length);
 }
 
 /* Every whole line is handled; what is left of the last one waits for more. */
@@ -90,7 +85,7 @@ static void take_bytes(struct connection *connection, const char *bytes, size_t 
         const char *end;
         size_t part;
 
-        if (is_full(connection)) { /* goes on when the peer has read */
+        if (wire_peer_is_full(&connection->peer)) { /* goes on when the peer has read */
             text_add(&connection->backlog, bytes, length);
             return;
         }
@@ -100,14 +95,14 @@ static void take_bytes(struct connection *connection, const char *bytes, size_t 
         if (!connection->skips_line && connection->in.used + part > (size_t)LIMIT_WIRE_LINE_BYTES)
             refuse_long_line(connection);
         if (!connection->skips_line && end && connection->in.used == 0) {
-            methods_take_line(connection, bytes, part); /* the usual case, without a copy */
+            take_line(connection, bytes, part); /* the usual case, without a copy */
         } else if (!connection->skips_line) {
             text_add(&connection->in, bytes, part);
             if (end) {
                 struct text line = connection->in;
 
                 connection->in = (struct text){ 0 };
-                methods_take_line(connection, line.bytes, line.used);
+                take_line(connection, line.bytes, line.used);
                 text_release(&line);
             }
         }
@@ -158,7 +153,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         return;
     }
     take_bytes(connection, buffer->base, (size_t)got);
-    if (is_full(connection) && connection->is_reading && !connection->is_closing) {
+    if (wire_peer_is_full(&connection->peer) && connection->is_reading && !connection->is_closing) {
         uv_read_stop(stream);
         connection->is_reading = false;
     }
@@ -197,14 +192,10 @@ static void when_written(struct connection *connection)
         connection_close(connection);
         return;
     }
-    if (connection->needs_resync) {
-        connection->needs_resync = false;
-        jsonrpc_add_notification(&connection->out, "resync", "{}");
-        connection_mark_dirty(connection);
-    }
+    wire_peer_catch_up(&connection->peer);
     if (connection->backlog.used)
         take_backlog(connection);
-    if (connection->backlog.used == 0 && !is_full(connection))
+    if (connection->backlog.used == 0 && !wire_peer_is_full(&connection->peer))
         read_again(connection);
 }
 
@@ -258,6 +249,7 @@ void connection_accept(struct wire_server *server)
     uv_loop_t *uv = loop_uv(server->loop);
 
     connection->server = server;
+    connection->peer.carrier = &server->carrier;
     connection->hello_before_ms = loop_boot_ms() + WIRE_HELLO_LIMIT_MS;
     if (uv_pipe_init(uv, &connection->pipe, 0) != 0) {
         free(connection);
@@ -274,3 +266,107 @@ void connection_accept(struct wire_server *server)
     if (!connection->is_reading)
         connection_close(connection);
 }
+
+static struct connection *connection_of(const struct wire_peer *peer)
+{
+    return (struct connection *)((char *)peer - offsetof(struct connection, peer));
+}
+
+static struct text *begin(struct wire_peer *peer)
+{
+    return &connection_of(peer)->out;
+}
+
+static void end(struct wire_peer *peer)
+{
+    connection_mark_dirty(connection_of(peer));
+}
+
+static size_t behind(const struct wire_peer *peer)
+{
+    const struct connection *connection = connection_of(peer);
+
+    return connection->out.used + connection->writing.used;
+}
+
+static void tell(struct wire_peer *peer, const char *line, size_t length)
+{
+    text_add(begin(peer), line, length);
+    text_add_char(begin(peer), '\n');
+    end(peer);
+}
+
+static bool read_visitor(const struct connection *connection, const struct json *params,
+                         struct desk_visitor *visitor, struct os_process *own)
+{
+    if (!wire_read_visitor(params, visitor))
+        return false;
+    visitor->uid = connection->uid;
+    visitor->pid = connection->pid;
+    if (os_process(connection->pid, own)) {
+        visitor->start = own->start;
+        visitor->tty = own->tty;
+    }
+    return true;
+}
+
+static void take_hello(struct wire_peer *peer, const struct json *params, const char *id_json)
+{
+    struct connection *connection = connection_of(peer);
+    struct desk *desk = peer->carrier->desk;
+    struct desk_visitor visitor = { .context = peer, .event = wire_peer_event, .tty = "" };
+    struct os_process own;
+
+    if (peer->visit) {
+        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
+                         "hello was said already; a connection has one role");
+    } else if (!wire_is_ours(params)) {
+        wire_peer_refuse(peer, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
+    } else if (!read_visitor(connection, params, &visitor, &own)) {
+        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
+                         "hello needs role agent or person, a known channel and short names");
+    } else {
+        peer->visit = desk->ops->enter(desk, &visitor);
+        wire_peer_welcome(peer, id_json, visitor.role);
+        connection->server->host.on_change(connection->server->host.context);
+    }
+}
+
+static void do_hub(struct wire_peer *peer, size_t act, const char *id_json)
+{
+    struct wire_host *host = &connection_of(peer)->server->host;
+    struct text out = { 0 };
+
+    if (act == DESK_HUB_STATUS) {
+        host->write_status(host->context, &out);
+        wire_peer_reply(peer, id_json, text_string(&out));
+        text_release(&out);
+    } else {
+        wire_peer_reply(peer, id_json, "{}");
+        host->wish(host->context, act == DESK_HUB_STOP ? WIRE_WISH_STOP : WIRE_WISH_RETIRE);
+    }
+}
+
+/* A newer front makes us go without a hello, so there is no visit: it is our own user's process, as
+ * every connection here. */
+static bool greet(struct wire_peer *peer, size_t act, const struct json *params,
+                  const char *id_json)
+{
+    bool retires_us = act == DESK_HUB_RETIRE && !peer->visit;
+
+    if (act == DESK_HUB_HELLO)
+        take_hello(peer, params, id_json);
+    else if (retires_us)
+        do_hub(peer, act, id_json);
+    return act == DESK_HUB_HELLO || retires_us;
+}
+
+const struct wire_carrier connection_carrier = {
+    .most_calls = 131072,
+    .begin = begin,
+    .end = end,
+    .behind = behind,
+    .tell = tell,
+    .greet = greet,
+    .do_hub = do_hub,
+};

@@ -1,4 +1,4 @@
-/* connection.h - one peer of the hub; for server.c, connection.c and methods.c only. */
+/* connection.h - one peer on the unix socket; for server.c and connection.c only. */
 #ifndef WIRE_CONNECTION_H
 #define WIRE_CONNECTION_H
 #include <stdbool.h>
@@ -6,15 +6,12 @@
 #include <uv.h>
 
 #include "base/text.h"
-#include "ports/desk.h"
+#include "wire/methods.h"
 #include "wire/server.h"
 
 enum {
     CONNECTION_READ_BYTES = 65536,
-    CONNECTION_EVENT_BYTES = 1048576, /* a watcher further behind gets `resync` instead */
-    CONNECTION_OUT_BYTES = 4194304,   /* a peer further behind is not read from */
     CONNECTION_MOST = 1024,
-    CONNECTION_CALLS = 131072, /* under way at once */
 };
 
 struct connection {
@@ -28,13 +25,9 @@ struct connection {
     uv_write_t write;
     bool is_closing, is_dirty, is_reading, closes_when_written;
     bool skips_line; /* the rest of a line that was too long */
-    bool needs_resync;
-    bool is_unread; /* its peer reads no more; what it said before it went is still heard */
-    bool has_begun; /* something was read */
-    struct desk_visit *visit; /* NULL before hello */
-    struct call *calls;       /* under way at the desk; methods.c's */
-    size_t call_count, look_count;
-    enum desk_role role;
+    bool is_unread;  /* its peer reads no more; what it said before it went is still heard */
+    bool has_begun;  /* something was read */
+    struct wire_peer peer;
     int64_t uid, pid;
     int64_t hello_before_ms;
 };
@@ -42,7 +35,7 @@ struct connection {
 struct wire_server {
     uv_pipe_t listener; /* first */
     struct loop *loop;
-    struct desk *desk;
+    struct wire_carrier carrier;
     struct wire_host host;
     struct connection *connections, *dirty;
     size_t count;
@@ -57,9 +50,6 @@ void connection_accept(struct wire_server *server);
 void connection_close(struct connection *connection);
 void connection_mark_dirty(struct connection *connection);
 void connection_flush(struct connection *connection);
-
-/* methods.c: one line of a peer, without its end. */
-void methods_drop_calls(struct connection *connection);
-void methods_take_line(struct connection *connection, const char *line, size_t length);
+extern const struct wire_carrier connection_carrier; /* without its desk */
 
 #endif

@@ -1,19 +1,70 @@
-/* methods.h - the table of methods, for whoever speaks the wire on something else than the socket.
+/*
+ * methods.h - the table of methods, and one peer who calls them: hello once, then acts of the desk,
+ * a limit of calls under way, `resync` for who falls behind. What carries its messages, the unix
+ * socket or WebSockets, says what is particular to it.
  */
 #ifndef WIRE_METHODS_H
 #define WIRE_METHODS_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "ports/desk.h"
+
+struct json_writer;
 
 /* The act is for desk_serve, or one of enum desk_hub_act. False: no such method. */
 bool wire_find_method(const char *name, size_t *ret_act);
 const char *wire_method_at(size_t index); /* every name in order, for tests; NULL: no more */
-/* So many looks of one peer are under way at most, with a store that is far away; until one of them
- * has ended it is not read from. What they bring may be much, and nobody knows yet how much. */
-enum { WIRE_LOOKS = 16 };
-/* It reads, brings what it finds, and waits for nobody. */
-bool wire_is_look(size_t act);
 /* NULL: the wire has no such act. */
 const char *wire_method_name(size_t act);
+
+enum {
+    WIRE_EVENT_BYTES = 1048576, /* a peer further behind gets `resync` instead */
+    WIRE_OUT_BYTES = 4194304,   /* a peer further behind is not read from */
+    /* So many looks of one peer are under way at most, with a store that is far away; until one of
+     * them has ended it is not read from. What they bring may be much, and nobody knows yet how
+     * much. */
+    WIRE_LOOKS = 16,
+};
+
+struct wire_peer {
+    const struct wire_carrier *carrier;
+    struct desk_visit *visit; /* NULL before hello */
+    struct call *calls;       /* under way at the desk; methods.c's */
+    uint32_t call_count, look_count;
+    bool needs_resync;
+};
+
+struct wire_carrier {
+    struct desk *desk;
+    size_t most_calls; /* of one peer, under way at once */
+    /* Where messages are written, each with its line end; `end` sends what is there, and whoever
+     * may be read from again is. */
+    struct text *(*begin)(struct wire_peer *peer);
+    void (*end)(struct wire_peer *peer);
+    size_t (*behind)(const struct wire_peer *peer); /* bytes that nobody has taken */
+    /* An event without its line end; the others are told the same one after the other. */
+    void (*tell)(struct wire_peer *peer, const char *line, size_t length);
+    /* Hello, and what else may be asked before it. False: that is not here. */
+    bool (*greet)(struct wire_peer *peer, size_t act, const struct json *params,
+                  const char *id_json);
+    void (*do_hub)(struct wire_peer *peer, size_t act, const char *id_json); /* who may */
+    /* A result with more than the desk says; false: there is no more. NULL: there never is. */
+    bool (*add_more)(const struct wire_peer *peer, size_t act, struct text *out,
+                     const char *id_json, const char *result_json);
+    void (*add_words)(const struct error *err, struct json_writer *data); /* see wire_add_failure */
+};
+
+void wire_peer_take(struct wire_peer *peer, const char *line, size_t length);
+/* Of desk_visitor, with the peer as its context. */
+void wire_peer_event(void *context, const char *line, size_t length);
+bool wire_peer_is_full(const struct wire_peer *peer); /* then it is not read from */
+void wire_peer_catch_up(struct wire_peer *peer);      /* all that was sent is taken */
+void wire_peer_leave(struct wire_peer *peer);
+/* To a request of its own; `id_json` NULL: it was a notification. */
+void wire_peer_reply(struct wire_peer *peer, const char *id_json, const char *result_json);
+void wire_peer_refuse(struct wire_peer *peer, const char *id_json, int code, const char *message);
+void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum desk_role role);
 
 #endif

@@ -26,7 +26,7 @@ static void drop_silent(void *context)
 
     for (struct connection *peer = server->connections, *after; peer; peer = after) {
         after = peer->next;
-        if (peer->visit)
+        if (peer->peer.visit)
             continue;
         if (peer->hello_before_ms <= now)
             connection_close(peer);
@@ -76,7 +76,8 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
                          strerror(errno));
     server = mem_new(sizeof *server);
     server->loop = loop;
-    server->desk = desk;
+    server->carrier = connection_carrier;
+    server->carrier.desk = desk;
     server->host = *host;
     server->socket_path = mem_text(socket_path);
     server->hello_timer = loop_timer_new(loop, drop_silent, server);

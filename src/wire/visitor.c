@@ -80,15 +80,12 @@ bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
     return true;
 }
 
-void wire_add_welcome(struct text *out, const char *role)
+void wire_write_welcome(struct json_writer *writer, const char *role)
 {
-    struct json_writer writer = json_writer_to(out);
-
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "role", role);
-    json_write_list(&writer, "features");
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
+    json_write_object(writer, NULL);
+    json_write_integer(writer, "wire", wire_number());
+    json_write_text(writer, "version", SAYSO_VERSION);
+    json_write_text(writer, "role", role);
+    json_write_list(writer, "features");
+    json_write_end_list(writer);
 }

@@ -5,13 +5,13 @@
 
 struct desk_visitor;
 struct json;
-struct text;
+struct json_writer;
 
 bool wire_is_ours(const struct json *params); /* the number it speaks */
 /* Role, channel and names; false: something is missing or too long. The texts live as long as
  * `params`. */
 bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor);
-/* The result of a hello that was accepted. */
-void wire_add_welcome(struct text *out, const char *role);
+/* The result of a hello that was accepted; its object stays open. */
+void wire_write_welcome(struct json_writer *writer, const char *role);
 
 #endif

@@ -88,13 +88,8 @@ void wire_add_unread(struct text *out, const char *line, size_t length, int code
     free(id_json);
 }
 
-int wire_code_of(const struct error *err)
-{
-    return err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS;
-}
-
 void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
-                      const char *detail_json)
+                      const char *detail_json, wire_add_words *add_words)
 {
     struct text data = { 0 };
     struct json_writer writer = json_writer_to(&data);
@@ -103,8 +98,11 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     error_write(err, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
+    if (add_words)
+        add_words(err, &writer);
     json_write_end_object(&writer);
-    jsonrpc_add_error(out, id_json, wire_code_of(err), err->message, text_string(&data));
+    jsonrpc_add_error(out, id_json, err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS,
+                      err->message, text_string(&data));
     text_release(&data);
 }
 

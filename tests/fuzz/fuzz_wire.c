@@ -94,7 +94,7 @@ static void check_failure(const struct json *error)
     demand(strnlen(err.message, sizeof err.message) < sizeof err.message);
     if (!is_whole(&err))
         return;
-    wire_add_failure(&out, "1", &err, "{}");
+    wire_add_failure(&out, "1", &err, "{}", NULL);
     again = read_back(&out);
     wire_read_failure(again.error, &same);
     demand(same.code == err.code && strcmp(same.path, err.path) == 0);

@@ -196,7 +196,7 @@ static void test_failures_round_trip(void **state)
 
         error_set(&err, (enum error_code)code, "/options/3/label", "it's \"%d\"", code);
         err.retry_after_s = code % 2 ? 17 : 0;
-        wire_add_failure(&out, "1", &err, code % 3 ? "{\"status\":\"submitted\"}" : NULL);
+        wire_add_failure(&out, "1", &err, code % 3 ? "{\"status\":\"submitted\"}" : NULL, NULL);
         message = read_back(&out);
         assert_int_equal(json_member_integer(message.error, "code", 0),
                          code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS);

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "channels/web/inside.h"
 #include "net/http.h"
 #include "net/ws_parser.h"
@@ -67,21 +66,15 @@ static bool may_be(const struct guard_identity *who, enum desk_role role)
 
 static void refuse(struct session *session, const char *id_json, int code, const char *message)
 {
-    session_reply_error(session, id_json, code, message);
+    wire_peer_refuse(&session->wire, id_json, code, message);
     ws_peer_close(session->peer, WS_CLOSE_POLICY, "hello was refused");
 }
 
 void guest_enter(struct session *session, const struct json *params, const char *id_json)
 {
-    struct desk_visitor visitor = { .uid = -1,
-                                    .tty = "",
-                                    .token = session->guest->label,
+    struct desk_visitor visitor = { .token = session->guest->label,
                                     .token_id = session->guest->token,
-                                    .may_answer = session->guest->may_answer,
-                                    .context = session,
-                                    .event = session_event,
-                                    .locate = session_locate };
-    struct text line = { 0 }, out = { 0 };
+                                    .may_answer = session->guest->may_answer };
 
     if (!wire_read_visitor(params, &visitor)) {
         refuse(session, id_json, JSONRPC_INVALID_PARAMS,
@@ -98,10 +91,5 @@ void guest_enter(struct session *session, const struct json *params, const char 
     }
     visitor.is_sub_agent |= session->guest->is_sub_agent;
     session_enter(session, &visitor);
-    wire_add_welcome(&out, visitor.role == ROLE_AGENT ? "agent" : "person");
-    if (id_json) {
-        jsonrpc_add_result(&line, id_json, text_string(&out));
-        session_send(session, &line);
-    }
-    text_release(&out);
+    wire_peer_welcome(&session->wire, id_json, visitor.role);
 }

@@ -32,7 +32,8 @@ struct sign_in {
 static void refuse(struct session *session, const char *id_json, const char *code,
                    const char *message, int64_t retry_s)
 {
-    struct text line = { 0 }, data = { 0 };
+    struct wire_peer *peer = &session->wire;
+    struct text data = { 0 };
     struct json_writer writer = json_writer_to(&data);
 
     json_write_object(&writer, NULL);
@@ -40,10 +41,10 @@ static void refuse(struct session *session, const char *id_json, const char *cod
     if (retry_s > 0)
         json_write_integer(&writer, "retry_after_seconds", retry_s);
     json_write_end_object(&writer);
-    if (id_json) {
-        jsonrpc_add_error(&line, id_json, WIRE_NOT_SIGNED_IN, message, text_string(&data));
-        session_send(session, &line);
-    }
+    if (id_json)
+        jsonrpc_add_error(peer->carrier->begin(peer), id_json, WIRE_NOT_SIGNED_IN, message,
+                          text_string(&data));
+    peer->carrier->end(peer);
     text_release(&data);
     ws_peer_close(session->peer, WS_CLOSE_POLICY, code);
 }
@@ -55,33 +56,20 @@ static void welcome(struct session *session, const struct guard_identity *who, c
     struct desk_visitor visitor = {
         .role = ROLE_PERSON,
         .via = "web",
-        .uid = -1,
-        .tty = "",
         .name = name,
         .token = who->label,
         .token_id = who->token,
-        .context = session,
-        .event = session_event,
-        .locate = session_locate,
     };
-    struct text line = { 0 }, out = { 0 };
+    struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
     session_enter(session, &visitor);
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "role", "person");
-    json_write_list(&writer, "features");
-    json_write_end_list(&writer);
+    wire_write_welcome(&writer, "person");
     json_write_text(&writer, "tab", who->token);
     json_write_text_if(&writer, "token", json_member_text(made, "token"));
     json_write_text_if(&writer, "proof_key", json_member_text(made, "proof_key"));
     json_write_end_object(&writer);
-    if (id_json) {
-        jsonrpc_add_result(&line, id_json, text_string(&out));
-        session_send(session, &line);
-    }
+    wire_peer_reply(&session->wire, id_json, text_string(&out));
     if (out.bytes)
         explicit_bzero(out.bytes, out.used);
     text_release(&out);
@@ -225,14 +213,14 @@ void hello_take(struct session *session, const struct json *params, const char *
     const char *name = read_text(params, "name", WEB_NAME_BYTES);
     const char *key = read_text(params, "key", KEY_BYTES);
 
-    if (session->visit || session->sign_in) {
-        session_reply_error(session, id_json, JSONRPC_INVALID_REQUEST,
-                            "hello was said already; a connection has one role");
+    if (session->wire.visit || session->sign_in) {
+        wire_peer_refuse(&session->wire, id_json, JSONRPC_INVALID_REQUEST,
+                         "hello was said already; a connection has one role");
         return;
     }
     if (!wire_is_ours(params)) {
-        session_reply_error(session, id_json, WIRE_NUMBER_REFUSED,
-                            "this hub speaks another wire number");
+        wire_peer_refuse(&session->wire, id_json, WIRE_NUMBER_REFUSED,
+                         "this hub speaks another wire number");
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
     } else if (session->guest) {
         guest_enter(session, params, id_json);
@@ -260,7 +248,7 @@ void hello_prove(struct session *session, const struct json *params, const char 
     const struct web_parts *parts = &session->web->parts;
     const char *tab = read_text(params, "tab", SECRET_BYTES);
     const char *nonce = read_text(params, "nonce", NONCE_BYTES);
-    struct text line = { 0 }, proof = { 0 }, out = { 0 };
+    struct text proof = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     static const char form[] = "sayso hub %d %s"; /* not for people */
     char text[NONCE_BYTES + 32];
@@ -275,10 +263,7 @@ void hello_prove(struct session *session, const struct json *params, const char 
     json_write_text(&writer, "proof", text_string(&proof));
     json_write_text(&writer, "challenge", session->challenge);
     json_write_end_object(&writer);
-    if (id_json) {
-        jsonrpc_add_result(&line, id_json, text_string(&out));
-        session_send(session, &line);
-    }
+    wire_peer_reply(&session->wire, id_json, text_string(&out));
     text_release(&proof);
     text_release(&out);
 }

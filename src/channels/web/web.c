@@ -35,6 +35,8 @@ struct web *web_new(const struct web_parts *parts)
     struct ws_options options = { .loop = parts->loop, .handler = session_handler };
 
     web->parts = *parts;
+    web->carrier = session_carrier;
+    web->carrier.desk = parts->desk;
     options.handler.context = web;
     web->server = ws_server_new(&options);
     return web;
@@ -96,7 +98,7 @@ size_t web_peer_count(const struct web *web)
 void web_forget_token(struct web *web, const char *token_id)
 {
     for (struct session *session = web->sessions; session; session = session->next)
-        if (session->visit && strcmp(session->token_id, token_id) == 0)
+        if (session->wire.visit && strcmp(session->token_id, token_id) == 0)
             ws_peer_close(session->peer, WS_CLOSE_POLICY, "signed out");
 }
 
@@ -110,7 +112,7 @@ void web_dismiss(struct web *web, const char *why)
     text_add_format(&params, "{\"why\":\"%s\"}", why);
     jsonrpc_add_notification(&line, "hub/closing", text_string(&params));
     for (struct session *session = web->sessions; session; session = session->next) {
-        if (session->visit)
+        if (session->wire.visit)
             ws_send(session->peer, line.bytes, line.used - 1);
         ws_peer_close(session->peer, WS_CLOSE_GOING, "the hub goes");
     }
