@@ -15,11 +15,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "loop/loop.h"
 #include "net/stream.h"
 #include "net/tls.h"
 #include "net/tunnel_inside.h"
-#include "net/ws_parser.h"
 
 enum {
     PUMP_BEHIND_BYTES = 1048576, /* what one end has not taken; then the other is not read */
@@ -45,6 +45,58 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static size_t pumps;
 static int leave_fds[2] = { -1, -1 };
+
+void tunnel_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes, size_t length)
+{
+    uint8_t head[10], mask[4];
+    size_t head_length = ws_write_head(opcode, length, head), at;
+
+    head[1] |= 0x80; /* it is masked */
+    random_bytes(mask, sizeof mask);
+    text_add(out, (const char *)head, head_length);
+    text_add(out, (const char *)mask, sizeof mask);
+    at = out->used;
+    text_add(out, bytes, length);
+    for (size_t i = 0; i < length; i++)
+        out->bytes[at + i] = (char)((uint8_t)out->bytes[at + i] ^ mask[i % sizeof mask]);
+}
+
+/* A line end within a message would make two lines of it; in JSON it is a blank. */
+static void add_line(struct text *lines, const char *bytes, size_t length)
+{
+    size_t at = lines->used;
+
+    text_add(lines, bytes, length);
+    for (char *end; at < lines->used && (end = memchr(lines->bytes + at, '\n', lines->used - at));
+         at = (size_t)(end - lines->bytes))
+        *end = ' ';
+    text_add_char(lines, '\n');
+}
+
+bool tunnel_read_frames(struct tunnel_reader *reader, const char *bytes, size_t length,
+                        struct text *lines, struct text *out)
+{
+    enum ws_outcome outcome = WS_HAS_PIECE;
+
+    reader->parser.is_of_server = true;
+    reader->parser.most_bytes = UINT32_MAX;
+    while (outcome == WS_HAS_PIECE && !reader->is_closed) {
+        struct ws_piece piece;
+        size_t used;
+
+        /* not written to, as nothing is masked */
+        outcome = ws_parse(&reader->parser, (char *)bytes, length, &used, &piece);
+        bytes += used;
+        length -= used;
+        if (outcome == WS_HAS_PIECE && piece.opcode == WS_TEXT)
+            add_line(lines, piece.bytes, piece.length);
+        else if (outcome == WS_HAS_PIECE && piece.opcode == WS_PING)
+            tunnel_add_frame(out, WS_PONG, piece.bytes, piece.length);
+        else if (outcome == WS_HAS_PIECE && piece.opcode == WS_CLOSE)
+            reader->is_closed = true;
+    }
+    return outcome != WS_FAILED;
+}
 
 static void take_lines(struct pump *pump)
 {
@@ -224,6 +276,7 @@ static void *run(void *context)
         tls_leave_thread();
     close(pump->near);
     text_release(&pump->line);
+    ws_parser_release(&pump->reader.parser);
     text_release(&pump->to_near);
     text_release(&pump->to_far);
     free(bytes);
@@ -289,6 +342,7 @@ int tunnel_start_pump(int fd, struct tls *take_tls, const char *unread, size_t l
     }
     error_set(err, ERROR_unavailable, "", "can't start a thread for the connection: %s",
               strerror(errno));
+    ws_parser_release(&pump->reader.parser);
     text_release(&pump->to_near);
     text_release(&pump->to_far);
     stream_close(fd, take_tls);

@@ -94,15 +94,20 @@ static bool is_control(uint8_t opcode)
     return opcode >= WS_CLOSE;
 }
 
+/* How many bytes say the length behind the first two. */
+static size_t length_bytes(const struct ws_parser *parser)
+{
+    uint8_t said = parser->head[1] & (uint8_t)~BIT_MASK;
+
+    return said == LENGTH_16 ? 2 : said == LENGTH_64 ? 8 : 0;
+}
+
 /* How long this head is, as far as its first bytes tell. */
 static size_t head_length(const struct ws_parser *parser)
 {
-    uint8_t said;
-
     if (parser->head_used < 2)
         return 2;
-    said = parser->head[1] & (uint8_t)~BIT_MASK;
-    return 2U + (said == LENGTH_16 ? 2 : said == LENGTH_64 ? 8 : 0) + MASK_BYTES;
+    return 2 + length_bytes(parser) + (parser->is_of_server ? 0 : MASK_BYTES);
 }
 
 /* The first two bytes, before anything further is waited for. 0: good. */
@@ -110,8 +115,9 @@ static int judge_start(const struct ws_parser *parser)
 {
     uint8_t opcode = parser->head[0] & BITS_OPCODE;
     bool is_known = opcode <= WS_BINARY || (opcode >= WS_CLOSE && opcode <= WS_PONG);
+    bool is_masked = parser->head[1] & BIT_MASK;
 
-    if ((parser->head[0] & BITS_RESERVED) || !is_known || !(parser->head[1] & BIT_MASK))
+    if ((parser->head[0] & BITS_RESERVED) || !is_known || is_masked == parser->is_of_server)
         return WS_CLOSE_PROTOCOL;
     if (is_control(opcode)) {
         bool is_short = (parser->head[1] & (uint8_t)~BIT_MASK) <= WS_CONTROL_BYTES;
@@ -131,25 +137,25 @@ static size_t most_bytes(const struct ws_parser *parser)
 /* The whole head. 0: good. */
 static int read_head(struct ws_parser *parser)
 {
-    uint8_t said = parser->head[1] & (uint8_t)~BIT_MASK;
-    size_t extra = said == LENGTH_16 ? 2 : said == LENGTH_64 ? 8 : 0;
-    uint64_t length = extra ? 0 : said;
+    size_t extra = length_bytes(parser);
+    uint64_t length = extra ? 0 : parser->head[1] & (uint8_t)~BIT_MASK;
+    bool is_shortest;
 
     for (size_t i = 0; i < extra; i++)
         length = length << 8 | parser->head[2 + i];
-    if ((said == LENGTH_16 && length < LENGTH_16) || (said == LENGTH_64 && length <= UINT16_MAX) ||
-        length > INT64_MAX)
+    is_shortest = extra == 0 || length > (extra == 2 ? LENGTH_16 - 1 : UINT16_MAX);
+    if (!(is_shortest || parser->is_of_server) || length > INT64_MAX)
         return WS_CLOSE_PROTOCOL;
     parser->opcode = parser->head[0] & BITS_OPCODE;
     parser->is_final = parser->head[0] & BIT_FINAL;
     if (!is_control(parser->opcode)) {
         if (length > most_bytes(parser) - parser->message.used)
             return WS_CLOSE_SIZE;
-        if (++parser->fragments > WS_FRAGMENTS)
+        if (!parser->is_of_server && ++parser->fragments > WS_FRAGMENTS)
             return WS_CLOSE_POLICY;
         parser->is_open = true;
     }
-    memmove(parser->head, parser->head + 2 + extra, MASK_BYTES);
+    memmove(parser->head, parser->head + 2 + extra, MASK_BYTES); /* if there is one */
     parser->left = length;
     parser->mask_at = 0;
     parser->is_in_payload = true;
@@ -270,7 +276,8 @@ enum ws_outcome ws_parse(struct ws_parser *parser, char *bytes, size_t length, s
         part = parser->left < length - used ? (size_t)parser->left : length - used;
         if (part == 0 && parser->left > 0)
             break;
-        unmask(parser, bytes + used, part);
+        if (!parser->is_of_server)
+            unmask(parser, bytes + used, part);
         parser->left -= part;
         code = take_payload(parser, bytes + used, part, ret_piece, &is_whole);
         used += part;

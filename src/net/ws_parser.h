@@ -1,7 +1,8 @@
 /*
- * ws_parser.h - bytes of a WebSocket client to messages (RFC 6455), strict: every frame masked, no
- * extensions, lengths in their shortest form, UTF-8 judged as it comes. Pure; a parser that is
- * between two frames of no open message holds nothing, so it is not kept.
+ * ws_parser.h - bytes of a WebSocket's other end to messages (RFC 6455), strict: every frame of a
+ * client masked and none of a server, no extensions, lengths in their shortest form, UTF-8 judged
+ * as it comes. Pure; a parser that is between two frames of no open message holds nothing, so it is
+ * not kept.
  */
 #ifndef NET_WS_PARSER_H
 #define NET_WS_PARSER_H
@@ -14,7 +15,7 @@
 enum {
     WS_MESSAGE_BYTES = 1048576,
     WS_STRANGER_BYTES = 4096, /* the same, before hello */
-    WS_FRAGMENTS = 1024,      /* of one message */
+    WS_FRAGMENTS = 1024,      /* of one message of a client */
     WS_CONTROL_BYTES = 125,
     WS_HEAD_BYTES = 14,
 };
@@ -52,6 +53,7 @@ struct ws_parser {
     struct ws_utf8 utf8;
     uint8_t head[WS_HEAD_BYTES], head_used;
     uint8_t mask_at, opcode;
+    bool is_of_server; /* whom it reads: unmasked, in any number of frames with any heads */
     bool is_final, is_in_payload;
     bool is_open; /* a message whose last frame has not come */
 };
@@ -66,7 +68,7 @@ struct ws_piece {
     size_t length;
     int code; /* of a close, WS_CLOSE_NONE without one; or why it failed */
 };
-/* Takes bytes, unmasking them where they stand, up to the end of one piece. */
+/* Takes bytes, a client's unmasked where they stand, up to the end of one piece. */
 enum ws_outcome ws_parse(struct ws_parser *parser, char *bytes, size_t length, size_t *ret_used,
                          struct ws_piece *ret_piece);
 

@@ -87,6 +87,7 @@ static void frames_become_lines(void **state)
             if (ok != cases[i].ok || reader.is_closed != cases[i].is_closed ||
                 strcmp(text_string(&lines), cases[i].lines) != 0)
                 fail_msg("%s, %zu at a time: '%s'", cases[i].name, piece, text_string(&lines));
+            ws_parser_release(&reader.parser);
             text_release(&lines);
             text_release(&out);
         }
@@ -107,6 +108,7 @@ static void a_ping_is_answered_with_its_own_words(void **state)
     assert_int_equal(piece.opcode, WS_PONG);
     assert_int_equal(piece.length, 4);
     assert_memory_equal(piece.bytes, "ther", 4);
+    ws_parser_release(&reader.parser);
     ws_parser_release(&parser);
     text_release(&lines);
     text_release(&out);
