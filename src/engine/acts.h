@@ -65,7 +65,7 @@ void back_explain(struct engine *engine, struct visit *visit, const struct json 
 /* One object of `talk`. */
 void back_write(const struct store_said *said, struct json_writer *writer);
 
-/* history.c, statistics.c */
+/* history.c */
 desk_act history_act, statistics_act;
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
@@ -75,7 +75,7 @@ desk_act unseen_act, seen_act;
 /* A person opened this ask; an agent's own process is none. */
 void seen_mark(struct engine *engine, struct visit *visit, const char *id);
 
-/* later.c */
+/* announce.c */
 desk_act later_act;
 void later_load(struct engine *engine);
 int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */

@@ -6,7 +6,6 @@
  */
 #include "engine/client.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -18,7 +17,55 @@
 #include "core/form.h"
 #include "engine/acts.h"
 #include "engine/inside.h"
+#include "engine/submission.h"
 #include "engine/waits.h"
+
+/*
+ * What is known of the forms of agents' own clients, by name, version and transport: whether a
+ * person has used them, or they were found not to work (R4.3).
+ */
+
+void form_fact_loaded(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        errand->visit->form_fact = reply->seq;
+    visit_end_load(errand);
+}
+
+static void on_learnt(void *context, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED) /* it is known here all the same, until we end */
+        log_warning("client.form", "not kept: %s", reply->err.message);
+    errand_end(context);
+}
+
+/* `worked`: the person did something there. */
+static void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = visit_client(visit);
+    int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
+    struct errand *errand;
+
+    if (!client.transport || fact == visit->form_fact)
+        return;
+    log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
+    for (struct visit *other = engine->visits; other; other = other->next) {
+        if (visit_is_of(other, &client))
+            other->form_fact = fact;
+    }
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    store->ops->save_form_fact(store, &client, fact, on_learnt, errand);
+}
+
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client)
+{
+    return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
+}
 
 /* Showing and withdrawing ---------------------------------------------------------------------- */
 
@@ -44,8 +91,8 @@ static bool has_others(const struct engine *engine)
 }
 
 /* With an address it is told where, beside what it is about. */
-void client_write_form(const struct engine *engine, const struct waiter *waiter,
-                       struct json_writer *writer, const char *form_json)
+static void client_write_form(const struct engine *engine, const struct waiter *waiter,
+                              struct json_writer *writer, const char *form_json)
 {
     const struct settings *settings = engine->parts.settings;
     bool is_saved = settings_source(settings, SETTING_LANGUAGE) == SETTING_SAVED;
@@ -316,8 +363,9 @@ static struct live *find_open(struct errand *errand, const struct json *params)
     return NULL;
 }
 
-void client_take(struct errand *errand, const char *action, const struct json *content,
-                 int64_t shown_ms)
+/* What came back, to errand->id; `errand` ends. */
+static void client_take(struct errand *errand, const char *action, const struct json *content,
+                        int64_t shown_ms)
 {
     enum client_verdict verdict = client_form_judge(errand->visit->name, action, shown_ms);
     bool is_decline = action && strcmp(action, "decline") == 0;
@@ -412,4 +460,93 @@ void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct
                        desk_done *done, void *context)
 {
     take_returned(desk, visit, params, done, context, take_failure);
+}
+
+/*
+ * Clients of 2026-07-28, which are asked by the reply to a call and call again with what the
+ * person did. Between the two nothing is open: what must be known when they come back they
+ * carry themselves (patience.c). Whatever they bring, they get the decision that won (R5.3).
+ */
+
+/* Clients follow so many rounds of one call at most. */
+enum { ROUNDS_MOST = 10 };
+
+void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
+{
+    struct live *live = waiter->live;
+    struct text state = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    waiter->round.number++;
+    waiter->round.is_url = waiter->is_url;
+    waiter->round.asked_ms = engine_utc_ms(engine);
+    if (waiter->round.number > ROUNDS_MOST ||
+        !come_back_seal(engine, live->call_match, live->id, &waiter->round, &state)) {
+        /* it is held like any other, others can answer */
+        waiter->client.has_form = waiter->client.has_url = false;
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_object(&writer, "input_required");
+    json_write_text(&writer, "state", text_string(&state));
+    client_write_form(engine, waiter, &writer, form_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    wait_end_silent(engine, live, waiter->visit);
+    wait_turn_silent(engine, waiter, text_string(&out));
+    text_release(&state);
+    text_release(&out);
+}
+
+/* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
+ * else NULL, and only modern clients are asked. False: it was asked often enough. */
+bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *lacks)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        bool is_legacy = waiter->round.number == 0;
+
+        if (waiter->visit != visit || !waiter->done || waiter->round.is_bad ||
+            (is_legacy && (!lacks || !waiter->shows_form)) || waiter->round.number >= ROUNDS_MOST)
+            continue;
+        waiter->round.is_bad = true;
+        waiter->shows_form = false;
+        if (lacks) {
+            waiter->lacks = mem_new(sizeof *lacks);
+            *waiter->lacks = *lacks;
+        }
+        client_offer(engine, live, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* The call waits for the decision as any other, and what it brought is tried. */
+void round_resume(struct submission *submission, struct live *live)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct json *response = submission->response;
+    const struct round *round = &submission->terms.round;
+    bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
+    struct errand *attempt;
+
+    if (comes_to_wait)
+        submission->terms.client.has_form = submission->terms.client.has_url = false;
+    wait_end_silent(engine, live, submission->errand.visit);
+    submission_tell_created(submission, live->id);
+    submission_park(submission, live);
+    if (!state_is_open(live->state))
+        return; /* what was decided a moment ago waits until it can't be undone any more */
+    if (!comes_to_wait && response) {
+        attempt = errand_new(sizeof *attempt, engine, (struct desk_visit *)submission->errand.visit,
+                             NULL, NULL);
+        memcpy(attempt->id, live->id, sizeof attempt->id);
+        client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
+                    engine_utc_ms(engine) - round->asked_ms);
+    } else if (!comes_to_wait) {
+        client_offer(engine, live, NULL);
+    }
+    if (back_is_news(live)) /* asked back while the form was out: no call was there to be told */
+        back_tell_of(engine, live);
 }

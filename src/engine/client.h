@@ -14,26 +14,18 @@ struct submission;
 struct client_side client_read(const struct json *params);
 /* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
 void client_offer(struct engine *engine, struct live *live, const char *form_json);
-bool client_shows(const struct live *live); /* one does, or is to bring it back (round.c) */
+bool client_shows(const struct live *live); /* one does, or is to bring it back */
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
  * it. Who showed it to the very end without a word shows it to nobody. */
 void client_end(struct engine *engine, struct live *live, enum ask_event event);
-/* What came back, to errand->id; `errand` ends. */
-void client_take(struct errand *errand, const char *action, const struct json *content,
-                 int64_t shown_ms);
-/* {form, language, notes, lacks?, lacks_at?, url?}: members of what a front is told. */
-void client_write_form(const struct engine *engine, const struct waiter *waiter,
-                       struct json_writer *writer, const char *form_json);
 desk_act client_result_act, client_failed_act;
 
-/* form_fact.c: what is known of a client's own forms */
+/* What is known of a client's own forms. */
 store_done form_fact_loaded; /* gets an errand, which ends */
 bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
                         const struct client_side *client);
-/* `worked`: the person did something there. */
-void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked);
 
-/* round.c: calls that come back with what their client was asked for (MCP 2026-07-28) */
+/* Calls that come back with what their client was asked for (MCP 2026-07-28). */
 void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
 /* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
  * else NULL, and only modern clients are asked. False: it was asked often enough. */

@@ -12,7 +12,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "core/limits.h"
 #include "engine/inside.h"
 #include "engine/talk.h"
 #include "engine/waits.h"

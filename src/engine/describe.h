@@ -38,7 +38,7 @@ enum reply_kind describe_open(const struct engine *engine, const struct store_ro
 /* How it ended and by whom, for those who came too late. */
 void describe_winner(const struct store_row *row, struct text *out);
 
-/* publish.c: what watchers are told */
+/* effects.c: what watchers are told */
 /* Room for a line that is written and sent at once; given back, its memory is used again. */
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);

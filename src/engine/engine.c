@@ -7,6 +7,7 @@
 #include "base/crash_point.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "base/os.h"
 #include "engine/acts.h"
 #include "engine/client.h"
@@ -328,4 +329,107 @@ bool engine_is_idle(const struct engine *engine)
 size_t engine_open_count(const struct engine *engine)
 {
     return engine->open_count;
+}
+
+/*
+ * When the store takes up what searches are found by (ports/store.h): a while after something
+ * was asked or ended, in batches that leave room for whoever asks meanwhile.
+ */
+
+enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
+static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
+static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
+static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
+static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are open, at every hub */
+
+void index_later(struct engine *engine)
+{
+    if (!engine->index_alarm.place)
+        alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
+}
+
+void index_start(struct engine *engine)
+{
+    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
+    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
+}
+
+static void on_indexed(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct engine *engine = errand->engine;
+    int64_t seq = engine->parts.store->ops->last_seq(engine->parts.store);
+    bool is_busy = seq != engine->indexed_at_seq;
+    bool is_more = reply->outcome == STORE_DONE && reply->seq > 0;
+
+    if (reply->outcome == STORE_FAILED)
+        log_error("index.failed", "reason=%s", error_name(reply->err.code));
+    engine->is_indexing = false;
+    errand_end(errand);
+    if (is_more && is_busy)
+        alarm_set(&engine->alarms, &engine->index_alarm,
+                  engine_boot_ms(engine) +
+                      (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
+    else if (is_more)
+        index_ring(engine, &engine->index_alarm);
+}
+
+void index_ring(struct engine *engine, struct alarm *alarm)
+{
+    struct store *store = engine->parts.store;
+    struct store_index index = {
+        .now_ms = engine_utc_ms(engine),
+        .batch = follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH,
+        .most_us = INDEX_MOST_US,
+    };
+    struct errand *errand;
+
+    if (engine->is_leaving)
+        return;
+    if (engine->is_indexing) {
+        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + INDEX_PAUSE_MS);
+        return;
+    }
+    engine->is_indexing = true;
+    engine->indexed_at_seq = store->ops->last_seq(store);
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    store->ops->index(store, &index, on_indexed, errand);
+}
+
+/* What became of asks since this hub began, for /metrics. */
+
+static const int64_t wait_bounds_ms[] = { 1000,   2000,   5000,    15000,   30000,    60000,
+                                          120000, 300000, 1800000, 3600000, 28800000, 86400000 };
+static const struct metrics_scale wait_scale = { wait_bounds_ms, ARRAY_LEN(wait_bounds_ms), 1000 };
+
+void tally_ended(struct engine *engine, const struct live *live)
+{
+    bool is_a_persons = live->state == STATE_SUBMITTED || live->state == STATE_CANCELLED ||
+                        live->state == STATE_DECLINED;
+
+    engine->tally.ended[live->state]++;
+    if (is_a_persons)
+        metrics_observe(&engine->tally.waited_ms, &wait_scale,
+                        engine_utc_ms(engine) - live->created_ms);
+}
+
+void engine_write_metrics(const struct engine *engine, struct text *out)
+{
+    static const char ended[] = "sayso_asks_ended_total";
+    const struct tally *tally = &engine->tally;
+
+    metrics_write_one(out, "sayso_asks_created_total", "counter", "Asks stored.", tally->created);
+    metrics_write_head(out, ended, "counter", "Asks that ended, by state.");
+    for (int state = STATE_PENDING + 1; state < STATE_COUNT; state++)
+        metrics_write_value(out, ended, "state", state_name((enum ask_state)state),
+                            tally->ended[state]);
+    metrics_write_one(out, "sayso_asks_undone_total", "counter",
+                      "Answers taken back; each ended its ask before and may end it again.",
+                      tally->undone);
+    metrics_write_one(out, "sayso_asks_pending", "gauge", "Asks that wait for a person.",
+                      (int64_t)engine->open_count);
+    metrics_write_histogram(out, "sayso_ask_wait_seconds",
+                            "From asking to a person's answer, cancelling or declining.",
+                            &tally->waited_ms, &wait_scale);
 }

@@ -3,7 +3,6 @@
  * (R6.4). What is kept are short hashes, so that nothing an agent wrote is kept longer than its
  * ask; all of them are one fact of the store.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

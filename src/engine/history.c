@@ -1,10 +1,12 @@
 /* history.c - looking back: asks with what was answered, found by words, channel, agent and time.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/answer.h"
 #include "core/form.h"
 #include "core/search_text.h"
@@ -194,4 +196,259 @@ void history_act(struct desk *desk, struct desk_visit *visit, const struct json 
     json_write_list(&looking->writer, "asks");
     store->ops->history(store, &query, on_row, looking);
     search_terms_release(&terms);
+}
+
+/*
+ * How much is asked, how fast it is answered and whose advice is taken (R7.8), out of the
+ * newest asks: as many as can be read without keeping others waiting.
+ */
+
+enum {
+    STATISTICS_ASKS = 2000,
+    STATISTICS_AGENTS = 64, /* those that asked last; the rest count in the sums only */
+    STATISTICS_DAYS = 3650,
+    BUCKET_COUNT = 7,
+};
+static const int64_t DAY_MS = 86400000;
+static const int64_t bucket_ends_s[BUCKET_COUNT - 1] = { 5, 15, 30, 60, 120, 300 };
+
+struct figures {
+    int64_t asks, timeouts, recommended, taken;
+    int64_t *times_ms; /* until it was answered, one each; owned */
+    size_t answered;
+};
+struct agent_figures {
+    char *name; /* owned */
+    struct figures figures;
+};
+struct counting {
+    struct errand errand; /* first */
+    struct figures all;
+    struct agent_figures agents[STATISTICS_AGENTS];
+    size_t agent_count;
+    int64_t buckets[BUCKET_COUNT];
+    int64_t first_ms; /* the oldest ask that was counted */
+    int64_t days;     /* asked for; 0: all */
+    bool is_cut;
+};
+
+static void counting_drop(struct errand *errand)
+{
+    struct counting *counting = (struct counting *)errand;
+
+    free(counting->all.times_ms);
+    for (size_t i = 0; i < counting->agent_count; i++) {
+        free(counting->agents[i].name);
+        free(counting->agents[i].figures.times_ms);
+    }
+}
+
+static struct figures *find_agent(struct counting *counting, const struct store_row *row)
+{
+    struct json *origin = NULL;
+    const char *json = row->ask.origin_json, *name = NULL;
+    struct figures *found = NULL;
+
+    if (json && json_parse(json, strlen(json), &origin, NULL))
+        name = json_member_text(origin, "as") ? json_member_text(origin, "as")
+                                              : json_member_text(origin, "name");
+    for (size_t i = 0; name && i < counting->agent_count && !found; i++) {
+        if (strcmp(counting->agents[i].name, name) == 0)
+            found = &counting->agents[i].figures;
+    }
+    if (name && !found && counting->agent_count < STATISTICS_AGENTS) {
+        struct agent_figures *added = &counting->agents[counting->agent_count++];
+
+        added->name = mem_text(name);
+        found = &added->figures;
+    }
+    json_free(origin);
+    return found;
+}
+
+/* Whether a recommendation was there, and whether what was chosen is what was recommended. */
+static void compare_advice(const struct store_row *row, bool *ret_had, bool *ret_taken)
+{
+    struct json *given = NULL;
+    struct answer answer = { 0 };
+    struct form form = { 0 };
+
+    *ret_had = *ret_taken = false;
+    if (row->answer_json && json_parse(row->answer_json, strlen(row->answer_json), &given, NULL) &&
+        form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, NULL) &&
+        answer_check(&form, given, &answer, NULL)) {
+        const struct field *field = &form.fields[0];
+        bool is_same = !answer.values[0].text;
+
+        for (size_t i = 0; i < field->option_count; i++) {
+            *ret_had |= field->options[i].is_recommended;
+            is_same &= field->options[i].is_recommended == answer.values[0].is_selected[i];
+        }
+        *ret_taken = *ret_had && is_same;
+    }
+    answer_release(&answer);
+    form_release(&form);
+    json_free(given);
+}
+
+static void add_time(struct figures *figures, int64_t took_ms)
+{
+    if (!figures->times_ms)
+        figures->times_ms = mem_new(STATISTICS_ASKS * sizeof *figures->times_ms);
+    figures->times_ms[figures->answered++] = took_ms;
+}
+
+static size_t bucket_of(int64_t took_ms)
+{
+    size_t at = 0;
+
+    while (at < BUCKET_COUNT - 1 && took_ms >= bucket_ends_s[at] * 1000)
+        at++;
+    return at;
+}
+
+static void count_row(struct counting *counting, const struct store_row *row)
+{
+    struct figures *places[2] = { &counting->all, find_agent(counting, row) };
+    bool is_answered = row->ask.state == STATE_SUBMITTED, had_advice = false, was_taken = false;
+    int64_t took_ms = row->ask.decided_ms - row->ask.created_ms;
+
+    if (is_answered) {
+        compare_advice(row, &had_advice, &was_taken);
+        counting->buckets[bucket_of(took_ms)]++;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(places) && places[i]; i++) {
+        places[i]->asks++;
+        places[i]->timeouts += row->ask.state == STATE_TIMEOUT;
+        places[i]->recommended += had_advice;
+        places[i]->taken += was_taken;
+        if (is_answered)
+            add_time(places[i], took_ms);
+    }
+    counting->first_ms = row->ask.created_ms;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+static void write_figures(struct json_writer *writer, struct figures *figures)
+{
+    bool is_known = figures->answered > 0;
+
+    if (is_known)
+        qsort(figures->times_ms, figures->answered, sizeof *figures->times_ms, compare_times);
+    json_write_integer(writer, "asks", figures->asks);
+    json_write_integer(writer, "answered", (int64_t)figures->answered);
+    json_write_known(writer, "median_seconds",
+                     is_known ? figures->times_ms[figures->answered / 2] / 1000 : 0, is_known);
+    json_write_integer(writer, "timeouts", figures->timeouts);
+    json_write_integer(writer, "recommended", figures->recommended);
+    json_write_integer(writer, "taken", figures->taken);
+}
+
+static void write_waiting(const struct engine *engine, struct json_writer *writer)
+{
+    int64_t now_ms = engine_utc_ms(engine), longest_ms = 0;
+    struct table_link *link = NULL;
+
+    while ((link = table_each(&engine->by_id, link))) {
+        const struct live *live = TABLE_THING(live, by_id, link);
+
+        if (state_is_open(live->state) && now_ms - live->created_ms > longest_ms)
+            longest_ms = now_ms - live->created_ms;
+    }
+    json_write_integer(writer, "waiting", (int64_t)engine->open_count);
+    json_write_integer(writer, "longest_seconds", longest_ms / 1000);
+}
+
+static void write_agents(struct counting *counting, struct json_writer *writer)
+{
+    struct text shown = { 0 };
+
+    json_write_list(writer, "agents");
+    for (size_t i = 0; i < counting->agent_count; i++) {
+        struct agent_figures *agent = &counting->agents[i];
+
+        text_clear(&shown);
+        visible_text(agent->name, strlen(agent->name), VISIBLE_ONE_LINE, &shown);
+        json_write_object(writer, NULL);
+        json_write_text(writer, "agent", agent->name);
+        json_write_text(writer, "shown", text_string(&shown));
+        write_figures(writer, &agent->figures);
+        json_write_end_object(writer);
+    }
+    json_write_end_list(writer);
+    text_release(&shown);
+}
+
+static int compare_agents(const void *a, const void *b)
+{
+    const struct agent_figures *first = a, *second = b;
+
+    return (first->figures.asks < second->figures.asks) -
+           (first->figures.asks > second->figures.asks);
+}
+
+static void finish(struct counting *counting)
+{
+    struct engine *engine = counting->errand.engine;
+    int64_t age_ms = counting->first_ms ? engine_utc_ms(engine) - counting->first_ms : 0;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    qsort(counting->agents, counting->agent_count, sizeof *counting->agents, compare_agents);
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "days",
+                       counting->days ? counting->days : (age_ms + DAY_MS - 1) / DAY_MS);
+    write_figures(&writer, &counting->all);
+    write_waiting(engine, &writer);
+    json_write_list(&writer, "buckets");
+    for (size_t i = 0; i < BUCKET_COUNT; i++)
+        json_write_integer(&writer, NULL, counting->buckets[i]);
+    json_write_end_list(&writer);
+    write_agents(counting, &writer);
+    json_write_bool_if(&writer, "is_cut", counting->is_cut);
+    json_write_end_object(&writer);
+    errand_ok(&counting->errand, text_string(&out));
+    text_release(&out);
+}
+
+static void on_counted(void *context, const struct store_row *row, int64_t looked_to,
+                       const struct error *err)
+{
+    struct counting *counting = context;
+
+    (void)looked_to; /* the newest are looked at first, and no more than these count */
+    if (err)
+        errand_fail(&counting->errand, err, NULL);
+    else if (!row)
+        finish(counting);
+    else if (counting->all.asks == STATISTICS_ASKS)
+        counting->is_cut = true;
+    else
+        count_row(counting, row);
+}
+
+void statistics_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct store *store = engine->parts.store;
+    struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
+    struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };
+
+    counting->errand.drop = counting_drop;
+    counting->days = json_member_integer(params, "days", 0);
+    if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
+        errand_refuse(&counting->errand, ERROR_out_of_range, "/days", "0 to %d days",
+                      STATISTICS_DAYS);
+        return;
+    }
+    if (counting->days > 0)
+        query.since_ms = engine_utc_ms(engine) - counting->days * DAY_MS;
+    store->ops->history(store, &query, on_counted, counting);
 }

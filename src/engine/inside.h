@@ -44,8 +44,9 @@ void follow_store(struct engine *engine);
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
                       const struct asker *asker, const char *agent);
 void live_free(struct engine *engine, struct live *live);
-void live_forget(struct engine *engine, struct live *live);          /* it never was */
-struct live *live_find(const struct engine *engine, const char *id); /* may miss */
+void live_forget(struct engine *engine, struct live *live);            /* it never was */
+struct table_link *id_find(const struct table *table, const char *id); /* of asks, by any text */
+struct live *live_find(const struct engine *engine, const char *id);   /* may miss */
 /* Open asks are counted. */
 void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
 struct match live_match(const struct ask *ask);
@@ -145,15 +146,15 @@ void errand_find_ask(struct errand *errand, const struct json *params,
 /* The ask is stored, or came to nothing: acts that others began before we knew go on. */
 void errand_stored(struct engine *engine, const char *id);
 
-/* look.c: a reply that is read from a far store may be older than what is told while it is read; so
- * the visitor hears that behind it, and what it hears last is the newest */
+/* A reply that is read from a far store may be older than what is told while it is read; so
+ * the visitor hears that behind it, and what it hears last is the newest. */
 void look_begin(struct errand *errand); /* until the errand ends */
 void look_end(struct visit *visit);
 void look_drop(struct visit *visit); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
 bool look_holds(struct visit *visit, const char *line, size_t length);
 
-/* origin.c */
+/* visit.c */
 /* The principal's that has these words, or a new one; each use is given back. */
 struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
                           const struct asker *asker);
@@ -165,10 +166,11 @@ void announce_taken_up(struct engine *engine, const struct live *live);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 
-/* index.c */
+/* engine.c */
 void index_start(struct engine *engine);
 void index_later(struct engine *engine);
 void index_ring(struct engine *engine, struct alarm *alarm);
+void tally_ended(struct engine *engine, const struct live *live);
 
 /* session_notes.c: what every hub must know of MCP sessions */
 void session_notes_load(struct engine *engine);
@@ -182,11 +184,6 @@ bool portal_write_url(const struct engine *engine, const char *id, struct text *
 void portal_open(struct engine *engine, const char *id);      /* in the person's browser */
 int64_t portal_since_browser_ms(const struct engine *engine); /* -1: never */
 
-/* remaining.c */
-void remaining_arm(struct engine *engine);
-void remaining_ring(struct engine *engine, struct alarm *alarm);
-
-/* keys.c */
 void keys_load(struct engine *engine);
 void keys_release(struct engine *engine);
 void keys_refresh(struct engine *engine); /* makes one where it is time */
@@ -194,6 +191,8 @@ void keys_refresh(struct engine *engine); /* makes one where it is time */
 /* time.c */
 void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
 void time_arm(struct engine *engine);
+void remaining_arm(struct engine *engine);
+void remaining_ring(struct engine *engine, struct alarm *alarm);
 void deadline_ring(struct engine *engine, struct alarm *alarm);
 
 /* draft.c */
@@ -210,8 +209,5 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
                  const struct errand *ack);
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
-
-/* tally.c */
-void tally_ended(struct engine *engine, const struct live *live);
 
 #endif

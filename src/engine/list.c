@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/limits.h"
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"

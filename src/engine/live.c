@@ -209,13 +209,18 @@ struct store_row live_row(const struct live *live)
     return row;
 }
 
-struct live *live_find(const struct engine *engine, const char *id)
+struct table_link *id_find(const struct table *table, const char *id)
 {
-    struct table_link *link;
     char key[ASK_ID_BYTES] = "";
 
     memcpy(key, id, strnlen(id, sizeof key - 1));
-    link = table_find(&engine->by_id, key);
+    return table_find(table, key);
+}
+
+struct live *live_find(const struct engine *engine, const char *id)
+{
+    struct table_link *link = id_find(&engine->by_id, id);
+
     return link ? TABLE_THING(live, by_id, link) : NULL;
 }
 

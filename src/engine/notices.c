@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/notice.h"
-#include "engine/acts.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
 

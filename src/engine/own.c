@@ -3,7 +3,6 @@
  * (core/client_process.h) and kept with what it asks; whatever runs below a client is the agent's.
  * Clients of asks that an earlier hub took are read back from the store, while this boot lasts.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -13,9 +13,62 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "core/sole_user.h"
+#include "crypto/signature.h"
 #include "crypto/token.h"
+#include "engine/engine.h"
 #include "engine/inside.h"
 #include "engine/tokens.h"
+
+/*
+ * Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
+ * page can read, and signs what the hub challenges it with. The key counts at the port where it
+ * was enrolled. Another user of this machine could hold that port while no hub runs and be
+ * given the same use of the key, so unless a setting says otherwise there must be no other
+ * user.
+ */
+
+enum { ACCOUNTS_BYTES = 1048576, SIGNED_BYTES = 128 };
+
+static bool device_may_stay(const struct engine *engine)
+{
+    static const char *const paths[] = { "/etc/login.defs", "/etc/nsswitch.conf", "/etc/passwd" };
+    int64_t wish = settings_integer(engine->parts.settings, SETTING_KEEP_SIGNED_IN);
+    struct text files[ARRAY_LEN(paths)] = { 0 };
+    bool may = wish == KEEP_SIGNED_IN_AUTO;
+
+    for (size_t i = 0; may && i < ARRAY_LEN(paths); i++)
+        may = os_read_file(paths[i], ACCOUNTS_BYTES, &files[i], NULL);
+    may =
+        may && sole_user_is(&(struct account_files){ text_string(&files[0]), text_string(&files[1]),
+                                                     text_string(&files[2]) },
+                            engine->parts.uid);
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+        text_release(&files[i]);
+    return may || wish == KEEP_SIGNED_IN_ON;
+}
+
+bool engine_know_device(struct engine *engine, const struct desk_device *shown,
+                        struct engine_token *ret_token)
+{
+    static const char form[] = "sayso browser %d %s"; /* not for people */
+    struct token *token = token_find_id(engine, shown->id);
+    char text[SIGNED_BYTES], port[16];
+    size_t length = (size_t)snprintf(port, sizeof port, "%d ", shown->port);
+
+    snprintf(text, sizeof text, form, shown->port, shown->challenge);
+    if (!token || !token->browser || strncmp(token->browser, port, length) != 0 ||
+        !device_may_stay(engine) ||
+        !signature_is_good(token->browser + length, shown->signature, text))
+        return false;
+    token_use(engine, token);
+    *ret_token = (struct engine_token){ .kind = token->kind, .label = token->label };
+    memcpy(ret_token->id, token->id, sizeof ret_token->id);
+    return true;
+}
 
 enum { PORTAL_CODE_S = 60 };
 static const int64_t OPEN_EVERY_MS = 10000;
@@ -358,4 +411,94 @@ void engine_sign_in(struct engine *engine, const char *code, const char *label, 
         tokens_add_tab(engine, label, browser, done, context);
     else
         refuse(done, context);
+}
+
+/*
+ * The secrets with which we seal what clients carry for us (B6, R13.1). A key is made when
+ * there is none or the newest is a month old, and used once it is on disk; older ones go on
+ * opening what they sealed. They never leave this process and the store.
+ */
+
+static const char purpose[] = "request_state";
+
+static void take_up(void *context, const struct store_key *stored)
+{
+    struct engine *engine = context;
+    struct seal_key key = { .id = stored->id, .created_ms = stored->created_ms };
+
+    memcpy(key.secret, stored->secret, sizeof key.secret);
+    seal_ring_add(&engine->seals, &key);
+    explicit_bzero(&key, sizeof key);
+}
+
+struct key_errand {
+    struct errand errand; /* first */
+    struct store_key key;
+};
+
+static void key_errand_drop(struct errand *errand)
+{
+    explicit_bzero(&((struct key_errand *)errand)->key, sizeof(struct store_key));
+}
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    struct key_errand *own = context;
+    struct engine *engine = own->errand.engine;
+
+    engine->is_making_key = false;
+    if (reply->outcome == STORE_FAILED) {
+        log_error("keys.failed", "reason=%s", error_name(reply->err.code));
+    } else {
+        own->key.id = reply->seq;
+        take_up(engine, &own->key);
+    }
+    errand_end(&own->errand);
+}
+
+void keys_refresh(struct engine *engine)
+{
+    struct store *store = engine->parts.store;
+    int64_t now = engine_utc_ms(engine);
+    struct key_errand *own;
+
+    if (engine->is_making_key || !seal_ring_is_stale(&engine->seals, now))
+        return;
+    engine->is_making_key = true;
+    own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
+    own->errand.drop = key_errand_drop;
+    own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
+    random_bytes(own->key.secret, sizeof own->key.secret);
+    errand_begin_write(&own->errand);
+    store->ops->save_key(store, &own->key, on_saved, own);
+}
+
+void keys_load(struct engine *engine)
+{
+    struct store *store = engine->parts.store;
+
+    store->ops->list_keys(store, purpose, take_up, engine);
+    keys_refresh(engine);
+}
+
+void keys_release(struct engine *engine)
+{
+    explicit_bzero(&engine->seals, sizeof engine->seals);
+}
+
+bool engine_seal(struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                 int64_t lifetime_ms, const char *payload, struct text *out)
+{
+    int64_t now = engine_utc_ms(engine);
+
+    keys_refresh(engine);
+    return seal_close(&engine->seals, bound, bound_count, now, now + lifetime_ms, payload,
+                      strlen(payload), out);
+}
+
+bool engine_unseal(const struct engine *engine, const struct hash_part *bound, size_t bound_count,
+                   const char *sealed, size_t length, struct text *ret_payload)
+{
+    return seal_open(&engine->seals, bound, bound_count, engine_utc_ms(engine), sealed, length,
+                     ret_payload);
 }

@@ -1,5 +1,5 @@
-/* rules.h - answers that stand, for rules.c (in force, applied), rule_acts.c (what people do) and
- * rule_suggest.c (which might). */
+/* rules.h - answers that stand, for rules.c (in force, applied) and rule_acts.c (what people do,
+ * and which might). */
 #ifndef ENGINE_RULES_H
 #define ENGINE_RULES_H
 #include "core/rule.h"
@@ -29,5 +29,25 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
  * to nothing the ask is shown. */
 bool rules_apply(struct engine *engine, struct live *live, const char *id);
 desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
+
+/* An ask out of the store, as far as answers that stand look at it. */
+enum { RULES_LOOKED_AT = 500 }; /* of the newest asks, for what was answered before */
+
+struct rule_case {
+    struct form form;
+    struct json *origin;
+    struct rule_subject subject;
+};
+
+/* False: it holds no form that is known; nothing is to be ended then. */
+bool rule_case_begin(struct rule_case *read, const struct store_row *row);
+void rule_case_end(struct rule_case *read);
+/* The members that say for which asks, and what is answered. */
+void rule_case_write(const struct rule_case *read, const struct store_row *row, bool any_prompt,
+                     struct json_writer *writer);
+/* What may be shown of them: of a case that was read, and of one that was written before. */
+void rule_case_write_shown(const struct rule_case *read, const struct store_row *row,
+                           struct json_writer *writer);
+void rule_facts_write_shown(const char *facts_json, struct json_writer *writer);
 
 #endif

@@ -7,7 +7,6 @@
  * of them in memory. A note that is over is removed by whichever hub notices.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,11 +37,9 @@ struct session_note {
 static struct session_note *find_next(const struct engine *engine, const char *session,
                                       const struct session_note *after)
 {
-    char key[LIMIT_ID_CHARS + 1] = "";
-    struct table_link *link;
+    struct table_link *link =
+        after ? table_find_next(&engine->notes, &after->link) : id_find(&engine->notes, session);
 
-    memcpy(key, session, strnlen(session, sizeof key - 1));
-    link = after ? table_find_next(&engine->notes, &after->link) : table_find(&engine->notes, key);
     return link ? TABLE_THING(session_note, link, link) : NULL;
 }
 

@@ -291,9 +291,9 @@ struct engine {
     bool is_loaded;
     struct tally tally;
     struct text line;                            /* see line_take */
-    struct table undelivered, undelivered_calls; /* see undelivered.c */
+    struct table undelivered, undelivered_calls; /* see delivered.c */
     bool forgets_undelivered;                    /* there are more than these */
-    struct handed *returned[HANDED_RETURNED];    /* a ring: see handed.c */
+    struct handed *returned[HANDED_RETURNED];    /* a ring: see delivered.c */
     size_t returned_count;                       /* ever */
     struct table delivering;                     /* results whose confirmations are on their way */
     struct delivered_errand *unsure, *last_unsure; /* the first is with the store, others wait */

@@ -32,7 +32,7 @@ struct submission {
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 
-/* submission.c: what all of its stations do */
+/* submit.c: what all of its stations do */
 struct submission *submission_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
                                   void *context);     /* with an empty call */
 void submission_match(struct submission *submission); /* its digest too, once the call is read */

@@ -61,7 +61,7 @@ void saying_reply(struct saying *saying, bool is_already); /* and ends it */
 void saying_refuse(struct saying *saying);
 desk_act conversation_say_act;
 
-/* conversation_events.c: what happened, and who is told */
+/* conversation.c: what happened, and who is told */
 void conversation_tell(struct engine *engine, const struct talk *talk); /* there is more of it */
 desk_act conversation_events_act, conversation_follow_act;
 
@@ -69,15 +69,13 @@ desk_act conversation_events_act, conversation_follow_act;
 void question_begin(struct engine *engine, const struct talk *talk);
 bool question_is(const struct engine *engine, const char *ask_id); /* of a conversation, open */
 void question_ring(struct engine *engine, struct alarm *alarm);
-/* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
-bool question_add_decider(struct engine *engine, struct saying *saying);
 void questions_init(struct engine *engine);
 void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
 
-/* conversation_decide.c */
+/* conversation_ask.c */
 void question_decide(struct errand *errand); /* a saying that is loaded; it ends */
 
 #endif

@@ -4,13 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/random.h"
+#include "core/response.h"
 #include "engine/inside.h"
 
 static const int64_t USED_EVERY_MS = 3600000;
 
-struct token *token_find(const struct engine *engine, const uint8_t *hash)
+/* May miss */
+static struct token *token_find(const struct engine *engine, const uint8_t *hash)
 {
     struct table_link *link = table_find(&engine->tokens, hash);
 
@@ -30,7 +35,7 @@ struct token *token_find_id(const struct engine *engine, const char *id)
     return NULL;
 }
 
-void token_free(struct token *token)
+static void token_free(struct token *token)
 {
     free(token->kind);
     free(token->label);
@@ -94,7 +99,7 @@ void tokens_ring(struct engine *engine, struct alarm *alarm)
     }
 }
 
-void tokens_take_up(struct engine *engine, const struct store_token *stored)
+static void tokens_take_up(struct engine *engine, const struct store_token *stored)
 {
     struct token *token;
 
@@ -129,7 +134,8 @@ void tokens_load(struct engine *engine)
     store->ops->list_tokens(store, load_one, engine);
 }
 
-void tokens_remove(struct engine *engine, struct token *token)
+/* It is the caller's then; whoever came with it is sent away. */
+static void tokens_remove(struct engine *engine, struct token *token)
 {
     table_remove(&engine->tokens, &token->link);
     send_away(engine, token);
@@ -211,4 +217,371 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
     hash_hex(proof, sizeof proof, hex);
     text_add_text(out, hex);
     return true;
+}
+
+/*
+ * Tokens made, listed and revoked by people, and those of their browsers' tabs. The secret is
+ * shown once and is nowhere afterwards.
+ */
+
+enum {
+    TOKENS_MOST = 1000,
+    TOKENS_LABEL_BYTES = 128,
+    TOKENS_MOST_DAYS = 3650,
+    TOKENS_LEAST_PREFIX = 4,
+    TOKENS_TABS = 64,
+    TOKENS_TAB_DAYS = 30,
+};
+static const int64_t DAY_MS = 86400000;
+
+/* What a person may make here; the rest is made by the hub itself. */
+static const struct {
+    const char *kind;
+    char letter;
+} kinds[] = { { "agent", 'a' }, { "person", 'p' }, { "host", 'h' } };
+
+static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+{
+    char when[32];
+
+    if (utc_ms > 0)
+        response_write_time(utc_ms, when);
+    json_write_text(writer, key, utc_ms > 0 ? when : NULL);
+}
+
+/* Somebody who came with it is here right now. */
+static bool is_connected(const struct engine *engine, const struct token *token)
+{
+    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
+        if (visit->token_id && strcmp(visit->token_id, token->id) == 0)
+            return true;
+    return false;
+}
+
+static void write_token(const struct engine *engine, const struct token *token, const char *secret,
+                        struct json_writer *writer)
+{
+    bool is_here = is_connected(engine, token);
+
+    json_write_object(writer, NULL);
+    json_write_text(writer, "id", token->id);
+    json_write_text(writer, "kind", token->kind);
+    json_write_text(writer, "label", token->label);
+    json_write_bool_if(writer, "sub_agent", token->is_sub_agent);
+    json_write_bool_if(writer, "may_answer", token->may_answer);
+    write_time(writer, "created_at", token->created_ms);
+    write_time(writer, "expires_at", token->expires_ms);
+    write_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
+    json_write_bool(writer, "expired", token_is_expired(engine, token));
+    json_write_bool_if(writer, "connected", is_here);
+    json_write_text_if(writer, token->browser ? "proof_key" : "token", secret);
+    json_write_end_object(writer);
+}
+
+static void reply_token(struct errand *errand, const struct token *token, const char *secret)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    write_token(errand->engine, token, secret, &writer);
+    errand_ok(errand, text_string(&out));
+    explicit_bzero(out.bytes, out.used);
+    text_release(&out);
+}
+
+struct token_errand {
+    struct errand errand; /* first */
+    struct store_token token;
+    char *label, *browser;
+    char secret[HASH_HEX_BYTES]; /* or, of a device, its proof key */
+    uint8_t hash[HASH_BYTES];    /* of the one to revoke, */
+    struct text said;            /* and what is said of it */
+};
+
+static void token_errand_drop(struct errand *errand)
+{
+    struct token_errand *own = (struct token_errand *)errand;
+
+    explicit_bzero(own->secret, sizeof own->secret);
+    free(own->label);
+    free(own->browser);
+    text_release(&own->said);
+}
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    struct token_errand *own = context;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&own->errand, &reply->err, NULL);
+        return;
+    }
+    if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
+        tokens_take_up(own->errand.engine, &own->token);
+    reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
+}
+
+static bool read_kind(const struct json *params, struct token_errand *own, struct error *err)
+{
+    const char *kind = json_member_text(params, "kind");
+    bool is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    bool may_answer = json_is_yes(json_member(params, "may_answer"));
+
+    if (!json_member(params, "kind"))
+        kind = kinds[0].kind;
+    for (size_t i = 0; kind && i < ARRAY_LEN(kinds); i++) {
+        if (strcmp(kinds[i].kind, kind) != 0)
+            continue;
+        own->token.kind = kinds[i].kind;
+        own->token.is_sub_agent = is_sub_agent;
+        own->token.may_answer = may_answer;
+        token_make(kinds[i].letter, own->secret);
+    }
+    if (!own->token.kind)
+        return error_set(err, ERROR_bad_enum, "/kind", "kind must be agent, person or host");
+    if (is_sub_agent && strcmp(own->token.kind, "person") == 0)
+        return error_set(err, ERROR_conflicting_arguments, "/sub_agent",
+                         "only an agent's or a host's token can be a sub-agent's");
+    if (may_answer && strcmp(own->token.kind, "host") != 0)
+        return error_set(err, ERROR_conflicting_arguments, "/may_answer",
+                         "only a host's token can be allowed to answer");
+    return true;
+}
+
+static bool read_label(const struct json *params, struct token_errand *own, struct error *err)
+{
+    const struct json *given = json_member(params, "label");
+    const char *label = given ? json_text(given) : own->token.kind;
+
+    if (!label)
+        return error_set(err, ERROR_bad_type, "/label", "a label must be a text");
+    if (given && strlen(label) != json_length(given))
+        return error_set(err, ERROR_nul_character, "/label",
+                         "a label can't hold the character NUL");
+    if (!label[0])
+        return error_set(err, ERROR_empty_text, "/label", "a label must say something");
+    if (strlen(label) > TOKENS_LABEL_BYTES)
+        return error_set(err, ERROR_too_long, "/label", "a label has at most %d bytes",
+                         TOKENS_LABEL_BYTES);
+    own->label = mem_text(label);
+    own->token.label = own->label;
+    return true;
+}
+
+static bool read_new(const struct json *params, struct token_errand *own, struct error *err)
+{
+    const struct engine *engine = own->errand.engine;
+    const struct json *days = json_member(params, "expires_days");
+    int64_t number = 0;
+
+    if (engine->tokens.count >= TOKENS_MOST)
+        return error_set(err, ERROR_wrong_state, "",
+                         "there are %d tokens already: revoke some (sayso token list)",
+                         TOKENS_MOST);
+    if (days && (!json_integer_of(days, &number) || number < 1 || number > TOKENS_MOST_DAYS))
+        return error_set(err, ERROR_out_of_range, "/expires_days", "expires_days must be 1 to %d",
+                         TOKENS_MOST_DAYS);
+    if (!read_kind(params, own, err) || !read_label(params, own, err))
+        return false;
+    own->token.created_ms = engine_utc_ms(engine);
+    own->token.expires_ms = days ? own->token.created_ms + number * DAY_MS : 0;
+    token_hash(own->secret, own->token.hash);
+    return true;
+}
+
+static struct token_errand *begin(struct desk *desk, struct desk_visit *visit, desk_done *done,
+                                  void *context)
+{
+    struct token_errand *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
+
+    own->errand.drop = token_errand_drop;
+    return own;
+}
+
+void token_new_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                   desk_done *done, void *context)
+{
+    struct store *store = engine_of(desk)->parts.store;
+    struct token_errand *own = begin(desk, visit, done, context);
+    struct error err;
+
+    if (!read_new(params, own, &err)) {
+        errand_fail(&own->errand, &err, NULL);
+        return;
+    }
+    errand_begin_write(&own->errand);
+    store->ops->save_token(store, &own->token, on_saved, own);
+}
+
+static void revoke_quietly(struct engine *engine, const struct token *token);
+
+static bool is_tab(const struct token *token)
+{
+    return strcmp(token->kind, "tab") == 0 || token->browser;
+}
+
+/* Tabs come and go, and nobody signs out: those that signed in first make room. */
+static void make_room_for_tab(struct engine *engine)
+{
+    const struct token *oldest = NULL;
+    struct table_link *link = NULL;
+    size_t count = 0;
+
+    while ((link = table_each(&engine->tokens, link))) {
+        const struct token *token = TABLE_THING(token, link, link);
+
+        if (!is_tab(token))
+            continue;
+        count++;
+        if (!oldest || token->created_ms < oldest->created_ms)
+            oldest = token;
+    }
+    if (count >= TOKENS_TABS)
+        revoke_quietly(engine, oldest);
+}
+
+void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
+                    void *context)
+{
+    struct store *store = engine->parts.store;
+    struct token_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct store_token *token = &own->token;
+
+    own->errand.drop = token_errand_drop;
+    make_room_for_tab(engine);
+    own->label = mem_text(label);
+    own->browser = mem_text(browser);
+    token->label = own->label;
+    token->browser = own->browser;
+    token->kind = browser ? "device" : "tab";
+    token->created_ms = token->used_ms = engine_utc_ms(engine);
+    token->expires_ms = token->created_ms + TOKENS_TAB_DAYS * DAY_MS;
+    if (browser) { /* no secret has this hash, so no connection can use it */
+        random_bytes(token->hash, sizeof token->hash);
+        hash_hex(token->hash, sizeof token->hash, own->secret);
+    } else {
+        token_make('t', own->secret);
+        token_hash(own->secret, token->hash);
+    }
+    errand_begin_write(&own->errand);
+    store->ops->save_token(store, token, on_saved, own);
+}
+
+static int by_age(const void *a, const void *b)
+{
+    const struct token *const *first = a, *const *second = b;
+
+    if ((*first)->created_ms != (*second)->created_ms)
+        return (*first)->created_ms < (*second)->created_ms ? -1 : 1;
+    return strcmp((*first)->id, (*second)->id);
+}
+
+void token_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct token **sorted;
+    struct table_link *link = NULL;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    size_t count = 0;
+
+    (void)params;
+    sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
+    while ((link = table_each(&engine->tokens, link)))
+        sorted[count++] = TABLE_THING(token, link, link);
+    qsort(sorted, count, sizeof(struct token *), by_age);
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "tokens");
+    for (size_t i = 0; i < count; i++)
+        write_token(engine, sorted[i], NULL, &writer);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    errand_ok(errand_new(sizeof(struct errand), engine, visit, done, context), text_string(&out));
+    text_release(&out);
+    free(sorted);
+}
+
+static void on_revoked(void *context, const struct store_reply *reply)
+{
+    struct token_errand *own = context;
+    struct engine *engine = own->errand.engine;
+    struct token *token = token_find(engine, own->hash);
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&own->errand, &reply->err, NULL);
+        return;
+    }
+    if (token) { /* else news of it came first */
+        tokens_remove(engine, token);
+        token_free(token);
+    }
+    if (reply->outcome == STORE_DONE) {
+        errand_ok(&own->errand, text_string(&own->said));
+    } else { /* two at once: the other one was told */
+        errand_refuse(&own->errand, ERROR_not_found, "/id", "this token was revoked already");
+    }
+}
+
+static void revoke(struct token_errand *own, const struct token *token)
+{
+    struct engine *engine = own->errand.engine;
+    struct store *store = engine->parts.store;
+    struct json_writer writer = json_writer_to(&own->said);
+
+    write_token(engine, token, NULL, &writer);
+    memcpy(own->hash, token->hash, HASH_BYTES);
+    errand_begin_write(&own->errand);
+    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
+}
+
+static void revoke_quietly(struct engine *engine, const struct token *token)
+{
+    struct token_errand *own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
+
+    own->errand.drop = token_errand_drop;
+    revoke(own, token);
+}
+
+/* The one token whose id begins so. */
+static const struct token *find_by_id(const struct engine *engine, const char *id,
+                                      struct error *err)
+{
+    const struct token *found = NULL;
+    struct table_link *link = NULL;
+
+    if (!id || strlen(id) < TOKENS_LEAST_PREFIX) {
+        error_set(err, ERROR_bad_format, "/id", "give the first %d or more characters of its id",
+                  TOKENS_LEAST_PREFIX);
+        return NULL;
+    }
+    while ((link = table_each(&engine->tokens, link))) {
+        const struct token *token = TABLE_THING(token, link, link);
+
+        if (strncmp(token->id, id, strlen(id)) != 0)
+            continue;
+        if (found) {
+            error_set(err, ERROR_conflicting_arguments, "/id",
+                      "several tokens begin so: give more of the id");
+            return NULL;
+        }
+        found = token;
+    }
+    if (!found)
+        error_set(err, ERROR_not_found, "/id", "no token has this id (sayso token list)");
+    return found;
+}
+
+void token_revoke_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    struct token_errand *own = begin(desk, visit, done, context);
+    const struct token *token;
+    struct error err;
+
+    token = find_by_id(engine_of(desk), json_member_text(params, "id"), &err);
+    if (token)
+        revoke(own, token);
+    else
+        errand_fail(&own->errand, &err, NULL);
 }

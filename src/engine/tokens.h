@@ -29,29 +29,20 @@ struct token {
     int64_t used_ms; /* about; 0: never */
 };
 
-/* tokens.c: those that are alive */
 void tokens_load(struct engine *engine);
 void tokens_reload(struct engine *engine); /* others made or revoked some */
 void tokens_release(struct engine *engine);
 void tokens_ring(struct engine *engine, struct alarm *alarm);
-void tokens_take_up(struct engine *engine, const struct store_token *stored);
-/* It is the caller's then; whoever came with it is sent away. */
-void tokens_remove(struct engine *engine, struct token *token);
-struct token *token_find(const struct engine *engine, const uint8_t *hash); /* may miss */
 struct token *token_find_id(const struct engine *engine, const char *id); /* NULL: or is expired */
 bool token_is_expired(const struct engine *engine, const struct token *token);
-void token_free(struct token *token);
 /* The token was used. The store is told at most once an hour. */
 void token_use(struct engine *engine, struct token *token);
 
-/* token_acts.c: what people do with them */
+/* What people do with them. */
 desk_act token_new_act, token_list_act, token_revoke_act;
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. With a
  * browser it is a device's: without a secret, and with the key to prove the hub by. */
 void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
                     void *context);
-
-/* device.c: whether browsers may stay signed in */
-bool device_may_stay(const struct engine *engine);
 
 #endif

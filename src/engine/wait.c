@@ -5,15 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "core/arguments.h"
+#include "core/limits.h"
 #include "engine/acts.h"
+#include "engine/client.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
+#include "engine/launch.h"
 #include "engine/waits.h"
 
 static void unlink_waiter(struct live *live, const struct waiter *waiter)
@@ -48,7 +52,7 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
 }
 
 /* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
-void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
+static void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
 {
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = row->ask.id };
@@ -120,7 +124,9 @@ void wait_tell_time(struct engine *engine, const struct live *live)
     text_release(&line);
 }
 
-void wait_tell_time_left(const struct engine *engine, const struct live *live, struct visit *visit)
+/* Who collects learns how long the person still has, as who asks does from ask/created. */
+static void wait_tell_time_left(const struct engine *engine, const struct live *live,
+                                struct visit *visit)
 {
     struct text line = { 0 };
 
@@ -235,7 +241,7 @@ void wait_end_silent(struct engine *engine, struct live *live, const struct visi
     }
 }
 
-void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
+static void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
@@ -352,5 +358,198 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
         if (done)
             wait_begin(engine, visit, id, &terms, done, context);
         visit_release(visit);
+    }
+}
+
+/*
+ * Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can
+ * be opened.
+ */
+
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id };
+
+    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK) {
+        back_reply(errand, row);
+        return;
+    }
+    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
+    reply.json = text_string(&result);
+    if (!errand->visit->is_gone)
+        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    text_release(&result);
+}
+
+struct wait_errand {
+    struct errand errand; /* first */
+    struct wait_terms terms;
+};
+
+static void on_wait_row(void *context, const struct store_reply *reply)
+{
+    struct wait_errand *wait = context;
+    struct errand *errand = &wait->errand;
+    struct live *live = live_find(errand->engine, errand->id);
+    struct store_row row;
+
+    /* Unknown, somebody else's, or removed: one same answer (R2.4). */
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE ||
+        (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
+         !DELIBERATE_FAULT(crossed_principal))) {
+        errand_refuse(errand, ERROR_not_found, "/session_id",
+                      "no ask of yours has this session_id");
+        return;
+    }
+    if (follow_is_shared(errand->engine)) {
+        follow_row(errand->engine, reply->row); /* what another hub did a moment ago */
+        live = live_find(errand->engine, errand->id);
+    }
+    if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
+        launch_is_usable(errand->engine)) {
+        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        errand_end(errand);
+        return;
+    }
+    if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
+        wait_tell_time_left(errand->engine, live, errand->visit);
+        wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
+        client_offer(errand->engine, live, reply->row->ask.form_json);
+        errand_end(errand);
+        return;
+    }
+    row = *reply->row;
+    if (wait->terms.wants_launch && !launch_is_usable(errand->engine))
+        row.ask.flags |= ASK_INTERFACE_UNAVAILABLE;
+    if (live && !state_is_open(row.ask.state) &&
+        (!follow_is_shared(errand->engine) || follow_is_held_back(errand->engine, &row.ask))) {
+        /* Within the undo window the answer is not the agent's yet; nor, with a store of our own,
+         * where it has just been committed and the effects are still to come. */
+        row.ask.state = STATE_PENDING;
+        row.answer_json = row.actor_json = NULL;
+    }
+    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
+        wait_reply_unseen(errand, &row);
+    else
+        wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
+    errand_end(errand);
+}
+
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context)
+{
+    struct wait_errand *wait =
+        errand_new(sizeof *wait, engine, (struct desk_visit *)visit, done, context);
+
+    memcpy(wait->errand.id, id, sizeof wait->errand.id);
+    wait->terms = *terms;
+    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+}
+
+void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
+              desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    struct visit *waiting = (struct visit *)visit;
+    const char *id = json_member_text(params, "session_id");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    struct wait_terms terms = {
+        .comes_back = json_is_yes(json_member(params, "comes_back")),
+        .client = client_read(params),
+        .wants_launch = interface_find(json_member_text(params, "interface")) == INTERFACE_TERMINAL,
+    };
+    struct error err;
+
+    /* -1: until it is over; a front bounds what agents may ask for (R2.4). */
+    if (!id || !ask_id_is_valid(id)) {
+        error_set(&err, id ? ERROR_bad_format : ERROR_missing_property, "/session_id",
+                  "session_id must be the %d characters an earlier call returned", LIMIT_ID_CHARS);
+    } else if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
+        error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
+                  LIMIT_WAIT_S);
+    } else {
+        terms.wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000);
+        if (json_member(params, "explanation"))
+            back_explain(engine, waiting, params, &terms, done, context);
+        else
+            wait_begin(engine, waiting, id, &terms, done, context);
+        return;
+    }
+    errand_fail(errand_new(sizeof(struct errand), engine, visit, done, context), &err, NULL);
+}
+
+/*
+ * An ask is over: its result goes to all who wait for it, out of the decision that was just
+ * committed, or as the store has it.
+ */
+
+static const int64_t FINISH_READ_AGAIN_MS = 500;
+
+static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
+                         const struct form *form, const struct known *known)
+{
+    struct text result = line_take(engine);
+    struct desk_reply reply = { .session_id = live->id };
+
+    reply.kind = describe_result(engine, row, form, known, false, &result);
+    reply.json = text_string(&result);
+    wait_reply_all(engine, live, &reply);
+    line_give(engine, &result);
+}
+
+static void on_finished_row(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+
+    if (live && reply->outcome == STORE_DONE) {
+        reply_result(errand->engine, live, reply->row, NULL, NULL);
+    } else if (live && reply->outcome == STORE_MISSING) {
+        /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
+        struct store_row row = live_row(live);
+
+        reply_result(errand->engine, live, &row, NULL, NULL);
+    } else if (live && follow_is_shared(errand->engine)) {
+        /* It is decided and kept; who waits is told once the store is there again. */
+        alarm_set(&errand->engine->alarms, &live->deadline,
+                  engine_boot_ms(errand->engine) + FINISH_READ_AGAIN_MS);
+        live = NULL;
+    } else if (live) {
+        wait_fail(errand->engine, live, &reply->err);
+        notices_mark(errand->engine, live->principal);
+    }
+    if (live)
+        live_free(errand->engine, live);
+    errand_end(errand);
+}
+
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known)
+{
+    struct store *store = engine->parts.store;
+    const struct form *form = known && known->form ? known->form : live->form;
+    struct errand *errand;
+
+    wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
+    if (!live->waiters) {
+        notices_mark(engine, live->principal);
+        live_free(engine, live); /* whoever comes later reads it from the store */
+    } else if (change && form) {
+        struct store_row row = live_row(live);
+
+        row.answer_json = change->answer_json;
+        row.actor_json = change->actor_json;
+        row.ask.decided_ms = change->decided_ms;
+        reply_result(engine, live, &row, form, known);
+        live_free(engine, live);
+    } else {
+        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+        memcpy(errand->id, live->id, sizeof errand->id);
+        store->ops->get(store, live->id, on_finished_row, errand);
     }
 }

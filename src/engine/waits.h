@@ -37,31 +37,22 @@ void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
-/* Who collects learns how long the person still has, as who asks does from ask/created. */
-void wait_tell_time_left(const struct engine *engine, const struct live *live, struct visit *visit);
-/* That it is open, where nobody reads it but the front. */
-void wait_reply_unseen(const struct errand *errand, const struct store_row *row);
-void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply);
 desk_act detach_act;
 
-/* finish.c: it is over */
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
                  const struct known *known);
 
-/* collect.c: who comes for one that was asked before */
+/* Who comes for one that was asked before. */
 /* For an ask that may be over; `id` is whole. */
 void wait_begin(struct engine *engine, struct visit *visit, const char *id,
                 const struct wait_terms *terms, desk_done *done, void *context);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 desk_act wait_act;
 
-/* detached.c: the mark that no agent waits */
+/* follow.c: the mark that no agent waits */
 void detached_save(struct engine *engine, struct live *live, bool is_detached);
-void detached_set(struct engine *engine, struct live *live, bool is_detached); /* in memory alone */
-void detached_follow(struct engine *engine, struct live *live); /* others say that it is */
-void detached_judge(struct engine *engine, const char *id); /* the hub where it waited is gone */
 
 /* delivered.c: results that the agent has */
 void delivering_init(struct engine *engine);
@@ -69,7 +60,7 @@ void delivering_init(struct engine *engine);
 bool wait_is_delivering(const struct engine *engine, const char *id);
 desk_act delivered_act;
 
-/* undelivered.c: which answers the agents have not confirmed */
+/* Which answers the agents have not confirmed. */
 void undelivered_init(struct engine *engine);
 void undelivered_add(struct engine *engine, const char *id, const char *principal,
                      const uint8_t call_match[MATCH_BYTES]);
@@ -82,7 +73,7 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
                            bool has_key);
 void undelivered_release(struct engine *engine);
 
-/* handed.c: results the agent's side was given and has not confirmed */
+/* Results the agent's side was given and has not confirmed. */
 void handed_init(struct engine *engine);
 void handed_release(struct engine *engine);
 void handed_add(struct engine *engine, struct visit *visit, const char *id);
@@ -108,8 +99,7 @@ int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end *
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
 desk_act cut_off_act;
 
-/* come_back.c: state with which a client comes back for its ask */
-/* `round` counts from 1. */
+/* State with which a client comes back for its ask; `round` counts from 1. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
 bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
                     const struct round *round, struct text *out);
