@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/os.h"
-#include "base/text.h"
 #include "net/http.h"
 #include "net/origin.h"
 #include "net/tls.h"

@@ -6,7 +6,6 @@
  *    | `--nobody there--> STARTING --serves--> AWAY
  *    `------------------> PAUSED --in a moment--> AWAY, until patience is over
  */
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>

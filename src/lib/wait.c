@@ -1,5 +1,4 @@
 /* wait.c - the host program's poll() or ours, and on top of it questions asked in one call. */
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdlib.h>

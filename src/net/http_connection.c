@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/pool.h"
-#include "loop/loop.h"
 #include "net/http_inside.h"
 #include "net/tls.h"
 

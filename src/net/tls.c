@@ -2,7 +2,6 @@
 #include "net/tls.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

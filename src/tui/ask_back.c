@@ -2,7 +2,6 @@
  * ask_back.c - asking back on a terminal: a question to the agent before deciding, and what was
  * asked and explained so far, below the prompt. The hub has made both harmless.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -3,7 +3,6 @@
  * Where it does not fit, in this order: descriptions of other options go, the prompt is cut, the
  * list becomes a window, then facts, then the configuration line. What is left out is one key away.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

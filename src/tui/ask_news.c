@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
-#include "tui/canvas.h"
 #include "tui/list.h"
 
 static void add_label(struct text *out, const struct field_state *state, const char *id)

@@ -1,6 +1,5 @@
 /* ask_values.c - what stands in the fields: as the wire's answer, from a draft, and in words. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "core/answer.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
-#include "tui/list.h"
 
 static bool takes_words(const struct field_state *state)
 {

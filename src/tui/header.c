@@ -1,5 +1,4 @@
 /* header.c - what is ours alone on the screen: title row, rail, facts, configuration (R6.4). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/glyph.h"

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/glyph.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/draw.h"
 
 static const struct {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "i18n/i18n.h"
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"

@@ -11,8 +11,6 @@
 #include "tui/ask_screen.h"
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
-#include "tui/later.h"
-#include "tui/settings_panel.h"
 
 void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect)
 {

@@ -1,7 +1,6 @@
 /* keyboard.c - see keyboard.h. Sequences of xterm, VT220, rxvt and the kitty protocol's CSI u. */
 #include "tui/keyboard.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -6,7 +6,6 @@
 #include "markup/markup.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
-#include "tui/list.h"
 
 enum { BESIDE_COLUMNS = 72, LIST_COLUMNS_LEAST = 20, PANE_COLUMNS_LEAST = 24 };
 

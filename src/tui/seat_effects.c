@@ -10,7 +10,6 @@
 #include "base/os.h"
 #include "base/random.h"
 #include "i18n/i18n.h"
-#include "loop/loop.h"
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 

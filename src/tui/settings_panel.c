@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/glyph.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
 #include "tui/keyboard.h"

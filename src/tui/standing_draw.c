@@ -1,11 +1,9 @@
 /* standing_draw.c - see inbox_standing.h: the list of answers that stand, and one before it does.
  */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"

@@ -1,7 +1,6 @@
 /* stepper.c - several questions: a tab for each, and the review that alone sends. */
 #include <string.h>
 
-#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"

@@ -1,6 +1,4 @@
 /* command.c - by a command of the person's own: facts as JSON on its input and as variables. */
-#include <stdio.h>
-
 #include "base/mem.h"
 #include "channels/notify/inside.h"
 

@@ -1,7 +1,6 @@
 /* notify.c - see notify.h. A few run at a time; who comes when too many wait already is dropped. */
 #include "channels/notify/notify.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

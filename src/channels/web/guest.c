@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
 #include "channels/web/inside.h"

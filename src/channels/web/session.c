@@ -11,7 +11,6 @@
 #include "channels/web/inside.h"
 #include "channels/web/shown.h"
 #include "i18n/i18n.h"
-#include "wire/wire.h"
 
 static struct session *session_of(const struct wire_peer *peer)
 {

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "core/form.h"
 #include "core/sensitive.h"
