@@ -169,12 +169,13 @@ static bool check_question_options(const struct given *given, struct error *err)
 {
     const struct argument *row = given->row;
     const struct json *question = json_member(given->beside, "question");
+    const char *text = json_text(question); /* NULL: refused at its own place */
     int64_t count = (int64_t)json_length(given->value);
     char quote[ARGUMENT_QUOTE_BYTES];
 
     if (count >= row->least && count <= row->most)
         return true;
-    arguments_quote(json_text(question), json_length(question), quote);
+    arguments_quote(text ? text : "", text ? json_length(question) : 0, quote);
     return argument_refuse(
         given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
         "question '%s' must have %lld-%lld options, but has %lld; \"Other\" with a text is "

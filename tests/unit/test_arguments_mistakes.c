@@ -185,12 +185,114 @@ static void test_many(void **state)
     text_release(&bytes);
 }
 
+/* Calls with something at every place that a row of their tool is about. */
+static const struct {
+    const char *tool, *arguments;
+} full_calls[] = {
+    { "provide_choice",
+      HEAD MODE("hybrid") "," AB ",\"placeholder\":\"p\",\"default_selection_ids\":[\"a\"],"
+                          "\"min_selections\":1,\"max_selections\":2,\"timeout_seconds\":9,"
+                          "\"destructive\":true,\"idempotency_key\":\"k\"}" },
+    { "ask_user_question",
+      "{\"title\":\"T\",\"questions\":[{\"question\":\"Q?\",\"header\":\"H\",\"multiSelect\":true,"
+      "\"options\":[{\"label\":\"A\",\"description\":\"d\",\"preview\":\"p\"},"
+      "{\"label\":\"B\"}]}]}" },
+    { "elicit_choice", "{\"message\":\"m\",\"options\":[{\"value\":\"a\",\"label\":\"A\"}]}" },
+    { "elicit_choice", "{\"message\":\"m\",\"enum\":[\"a\"],\"enumNames\":[\"A\"]}" },
+    { "elicit_input", "{\"message\":\"m\",\"field_name\":\"f\",\"type\":\"string\","
+                      "\"minLength\":1,\"maxLength\":9,\"format\":\"email\"}" },
+    { "elicit_confirm", "{\"message\":\"m\",\"destructive\":true}" },
+    { "elicit_number", "{\"message\":\"m\",\"minimum\":1,\"maximum\":2,\"step\":1,"
+                       "\"unit\":\"u\",\"style\":\"slider\"}" },
+    { "elicit_form",
+      "{\"message\":\"m\",\"requestedSchema\":{\"type\":\"object\",\"required\":[\"f\"],"
+      "\"properties\":{\"f\":{\"type\":\"string\",\"title\":\"t\",\"enum\":[\"a\"],"
+      "\"enumNames\":[\"A\"],\"default\":\"a\"},\"g\":{\"type\":\"array\",\"minItems\":1,"
+      "\"items\":{\"type\":\"string\",\"enum\":[\"a\"]},\"default\":[\"a\"]}}}}" },
+};
+
+static const char *const strangers[] = { "null",  "true",    "7",           "1e400", "\"\"",
+                                         "\"x\"", "[1,2,3]", "{\"a\":[1]}", "[]",    "{}" };
+
+/* Two places of a call, counted from its root on, and what stands there instead. */
+struct exchange {
+    size_t next, at[2];
+    const char *put[2];
+};
+
+static void write_exchanged(struct json_writer *writer, const char *key, const struct json *value,
+                            struct exchange *exchange)
+{
+    size_t place = exchange->next++;
+
+    if (place == exchange->at[0] || place == exchange->at[1]) {
+        json_write_raw(writer, key, exchange->put[place == exchange->at[1]]);
+    } else if (json_kind(value) == KIND_OBJECT) {
+        json_write_object(writer, key);
+        for (void *it = json_first(value); it; it = json_next(value, it))
+            write_exchanged(writer, json_key(it), json_value(it), exchange);
+        json_write_end_object(writer);
+    } else if (json_kind(value) == KIND_LIST) {
+        json_write_list(writer, key);
+        for (size_t i = 0; i < json_length(value); i++)
+            write_exchanged(writer, NULL, json_item(value, i), exchange);
+        json_write_end_list(writer);
+    } else {
+        json_write_value(writer, key, value);
+    }
+}
+
+/* Returns how many places the call has. */
+static size_t check_exchanged(const char *tool, const struct json *call, struct exchange exchange)
+{
+    struct text bytes = { 0 };
+    struct json_writer writer = json_writer_to(&bytes);
+    struct outcome outcome;
+
+    write_exchanged(&writer, NULL, call, &exchange);
+    outcome = check(tool, text_string(&bytes));
+    if (!outcome.call.arguments_json && outcome.err.code == ERROR_NONE)
+        fail_msg("%s has no reason to refuse %s", tool, text_string(&bytes));
+    ask_call_release(&outcome.call);
+    text_release(&bytes);
+    return exchange.next;
+}
+
+/* All mistakes are reported together, so what is said of one place meets anything at another. */
+static void test_two_strangers(void **state)
+{
+    const size_t nowhere = SIZE_MAX;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(full_calls); i++) {
+        const char *tool = full_calls[i].tool;
+        struct json *call = NULL;
+        struct exchange exchange = { .at = { nowhere, nowhere } };
+        size_t count;
+
+        assert_true(
+            json_parse(full_calls[i].arguments, strlen(full_calls[i].arguments), &call, NULL));
+        count = check_exchanged(tool, call, exchange);
+        for (exchange.at[0] = 1; exchange.at[0] < count; exchange.at[0]++) {
+            for (exchange.at[1] = exchange.at[0]; exchange.at[1] < count; exchange.at[1]++) {
+                for (size_t pair = 0; pair < ARRAY_LEN(strangers) * ARRAY_LEN(strangers); pair++) {
+                    exchange.put[0] = strangers[pair / ARRAY_LEN(strangers)];
+                    exchange.put[1] = strangers[pair % ARRAY_LEN(strangers)];
+                    check_exchanged(tool, call, exchange);
+                }
+            }
+        }
+        json_free(call);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_absent),
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_two_strangers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
