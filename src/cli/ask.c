@@ -161,18 +161,23 @@ static const struct {
 };
 _Static_assert(ENDING_COUNT == 7, "one that is not in the table would be an answer");
 
-/* What a person said after an earlier ask had timed out. */
+/* What a person said after an earlier ask had timed out; other notices are for agents. */
 static void print_told(const struct json *notices)
 {
     for (size_t i = 0; i < json_length(notices); i++) {
         const struct json *notice = json_item(notices, i);
-        char *words =
-            json_encode(json_member(json_member(notice, "told_after_deadline"), "answer"));
+        const struct json *told = json_member(notice, "told_after_deadline");
+        const char *summary = json_member_text(told, "summary");
+        const char *note = json_member_text(json_member(told, "answer"), "global_annotation");
+        struct text words = { 0 };
 
-        if (words)
+        text_add_text(&words, summary ? summary : "");
+        if (note && (!summary || strcmp(summary, note) != 0))
+            text_add_format(&words, "%s%s", summary ? "; " : "", note);
+        if (told)
             say_note(TEXT_CLI_TOLD_LATE, "title", json_member_text(notice, "title"), "words",
-                     words);
-        free(words);
+                     text_string(&words));
+        text_release(&words);
     }
 }
 

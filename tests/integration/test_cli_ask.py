@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import time
 
@@ -153,6 +154,20 @@ def deadline(home: Home) -> None:
     result = home.sayso("ask", "V", *words, "--destructive", "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == [], result
     assert result.json["warnings"] == ["defaults_ignored"] and "auto_submitted" not in result.json
+
+
+@test("what was said after the deadline is told with the next ask, in words; of other notices people hear nothing", "R5.7 R10.3")
+def told_late(home: Home) -> None:
+    words = [*WORDS, "--timeout", "1"]
+    said = (("Both", ["us", "--note", "I was away"], "America; I was away"), ("Choice", ["Europe"], "Europe"), ("Note", ["--note", "Ask again"], "Ask again"))
+    late = {title: home.sayso("ask", title, *words, "--json").json["session_id"] for title, _, _ in said}
+    for title, given, _ in said:
+        expect(home.sayso("tell", late[title], *given), DONE)
+    answered = ask(home, "Answered")  # a result that waits is a notice, too
+    expect(home.sayso("answer", answered, "eu"), DONE)
+    told = home.sayso("ask", "Next", "-p", PROMPT, *OPTIONS, "--timeout", "1").err
+    assert sorted(re.findall(r'the user now says about "(\w+)": (.*)', told)) == sorted((title, wanted) for title, _, wanted in said), told
+    assert "now says" not in home.sayso("ask", "After that", "-p", PROMPT, *OPTIONS, "--timeout", "1").err
 
 
 @test("--timeout is the time of this ask", "R10.3")
