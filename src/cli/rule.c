@@ -52,17 +52,24 @@ static void print_facts(const struct json *facts)
     say_row(TEXT_ROW_ANSWER, answer_of(facts));
 }
 
+static void print_until(const struct arguments *arguments, const struct json *rule, bool is_over)
+{
+    struct text when = { 0 };
+
+    say_add_time(arguments, &when, json_member(rule, "expires_at"));
+    say_result(is_over ? TEXT_RULE_OVER : TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"),
+               "time", text_string(&when));
+    text_release(&when);
+}
+
 static void print_list(const struct arguments *arguments, const struct json *result)
 {
     const struct json *rules = json_member(result, "rules");
 
-    (void)arguments;
     for (size_t i = 0; i < json_length(rules); i++) {
         const struct json *rule = json_item(rules, i);
-        bool is_over = json_is_yes(json_member(rule, "expired"));
 
-        say_result(is_over ? TEXT_RULE_OVER : TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"),
-                   "time", json_member_text(rule, "expires_at"));
+        print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
         print_facts(json_member(rule, "rule"));
     }
     if (json_length(rules) == 0)
@@ -91,25 +98,25 @@ static void print_preview(const struct arguments *arguments, const struct json *
 {
     const struct json *asks = json_member(result, "asks");
 
-    (void)arguments;
     print_facts(result);
     say_result(TEXT_RULE_SO_FAR, "same", say_number(json_member_integer(result, "same", 0)),
                "other", say_number(json_member_integer(result, "other", 0)));
     for (size_t i = 0; i < json_length(asks); i++) {
         const struct json *ask = json_item(asks, i);
+        struct text when = { 0 };
 
+        say_add_time(arguments, &when, json_member(ask, "created_at"));
         say_result(json_is_yes(json_member(ask, "same")) ? TEXT_RULE_CASE_SAME
                                                          : TEXT_RULE_CASE_OTHER,
-                   "id", json_member_text(ask, "session_id"), "time",
-                   json_member_text(ask, "created_at"), "answer", answer_of(ask));
+                   "id", json_member_text(ask, "session_id"), "time", text_string(&when), "answer",
+                   answer_of(ask));
+        text_release(&when);
     }
 }
 
 static void print_added(const struct arguments *arguments, const struct json *rule)
 {
-    (void)arguments;
-    say_result(TEXT_RULE_UNTIL, "id", json_member_text(rule, "id"), "time",
-               json_member_text(rule, "expires_at"));
+    print_until(arguments, rule, false);
     print_facts(json_member(rule, "rule"));
     say_note(TEXT_RULE_ADDED, "id", json_member_text(rule, "id"));
 }
@@ -137,6 +144,7 @@ static enum exit_code run_rule(const struct arguments *arguments)
 static const struct verb_option options[] = {
     { "for", 0, "DAYS", TEXT_OPT_RULE_FOR, false },
     { "any-prompt", 0, NULL, TEXT_OPT_RULE_ANY_PROMPT, false },
+    { "utc", 0, NULL, TEXT_OPT_UTC, false },
 };
 static const char *const usage[] = { "rule [list]",
                                      "rule suggest",

@@ -154,6 +154,7 @@ static const struct verb_option options[] = {
     { "sub-agent", 0, NULL, TEXT_OPT_TOKEN_SUB_AGENT, false },
     { "may-answer", 0, NULL, TEXT_OPT_TOKEN_MAY_ANSWER, false },
     { "out", 0, "FILE", TEXT_OPT_TOKEN_OUT, false },
+    { "utc", 0, NULL, TEXT_OPT_UTC, false },
 };
 static const char *const usage[] = {
     "token [list]",

@@ -3,6 +3,7 @@ hostile texts."""
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import json
 import os
@@ -68,6 +69,24 @@ def finds(home: Home) -> None:
     look()
     wait_until(lambda: is_indexed(home), "the hub takes up what an earlier one left", 60)
     look()  # an index knows them now; what is found stays
+
+
+@test("times are local, printed and given; with --utc and a Z they are not", "R9.2 R10.3 R8.2")
+def local_times(home: Home) -> None:
+    asked = datetime.datetime.fromisoformat(ask_json(home).json and home.sayso("history", "--json").json[0]["created_at"].replace("Z", "+00:00"))
+    here = {"TZ": "XXX-5:45"}
+    local = asked + datetime.timedelta(hours=5, minutes=45)
+    assert re.search(rf"  ({local:%Y-%m-%d} |yesterday )?{local:%H:%M}  ", home.sayso("history", env=here).out), local
+    assert f"  {asked:%Y-%m-%dT%H:%M}:" in home.sayso("history", "--utc", env=here).out
+    for since, count in ((f"{local:%Y-%m-%dT%H:%M}", 1), (f"{asked:%Y-%m-%dT%H:%M}Z", 1), (f"{local:%Y-%m-%dT%H:%M}Z", 0)):
+        assert len(home.sayso("history", "--since", since, "--json", env=here).json) == count, since
+    expect(home.sayso("answer", "eu"), DONE)
+    made = home.sayso("rule", "add", home.sayso("history", "--json").json[0]["session_id"], "--json").json
+    ends = datetime.datetime.fromisoformat(made["expires_at"].replace("Z", "+00:00"))
+    assert f"{ends + datetime.timedelta(hours=5, minutes=45):%Y-%m-%d %H:%M}" in home.sayso("rule", env=here).out
+    assert made["expires_at"] in home.sayso("rule", "--utc", env=here).out
+    expect(home.sayso("token", "new", "--expires", "3"), DONE)
+    assert home.sayso("token", "list", "--json").json[0]["expires_at"] in home.sayso("token", "list", "--utc", env=here).out
 
 
 @test("show tells of an ended ask what was answered and by whom", "R9.2 R10.3")

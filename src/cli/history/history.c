@@ -40,6 +40,7 @@ static bool read_ago(const char *text, int64_t *ret_ms)
     return false;
 }
 
+/* Local, as times are printed; with a Z in UTC. */
 static bool read_date(const char *text, int64_t *ret_ms)
 {
     static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%MZ",
@@ -50,7 +51,8 @@ static bool read_date(const char *text, int64_t *ret_ms)
         const char *end = strptime(text, forms[i], &parts);
 
         if (end && *end == '\0') {
-            *ret_ms = (int64_t)timegm(&parts) * 1000;
+            parts.tm_isdst = -1;
+            *ret_ms = (int64_t)(end[-1] == 'Z' ? timegm(&parts) : mktime(&parts)) * 1000;
             return *ret_ms > 0;
         }
     }
@@ -150,25 +152,22 @@ void history_print_answer(const struct json *ask)
     text_release(&line);
 }
 
-static void print_ask(const struct json *ask)
+static void print_ask(const struct arguments *arguments, const struct json *ask)
 {
-    const char *title = json_member_text(ask, "title"), *when = json_member_text(ask, "created_at");
-    struct text shown_title = { 0 }, shown_agent = { 0 };
-    char day[17] = "";
+    const char *title = json_member_text(ask, "title");
+    struct text shown_title = { 0 }, shown_agent = { 0 }, when = { 0 };
 
-    if (when && strlen(when) >= sizeof day) {
-        memcpy(day, when, sizeof day - 1);
-        day[10] = ' ';
-    }
+    say_add_time(arguments, &when, json_member(ask, "created_at"));
     say_add_shown(&shown_title, title ? title : "");
     say_add_agent(&shown_agent, ask);
-    printf("%.8s  %s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"), day,
-           i18n_state(state_find(json_member_text(ask, "status"))),
+    printf("%.8s  %-16s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"),
+           text_string(&when), i18n_state(state_find(json_member_text(ask, "status"))),
            json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));
     history_print_answer(ask);
     text_release(&shown_title);
     text_release(&shown_agent);
+    text_release(&when);
 }
 
 static void print_page(const struct arguments *arguments, const struct json *asks, int64_t before)
@@ -178,7 +177,7 @@ static void print_page(const struct arguments *arguments, const struct json *ask
         char *encoded;
 
         if (!arguments->is_json) {
-            print_ask(json_item(asks, i));
+            print_ask(arguments, json_item(asks, i));
             continue;
         }
         encoded = json_encode(json_item(asks, i));
@@ -247,6 +246,7 @@ static enum exit_code run_history(const struct arguments *arguments)
 static const struct verb_option options[] = {
     LOOK_BACK_OPTIONS,
     { "limit", 'n', "COUNT", TEXT_OPT_LIMIT, false },
+    { "utc", 0, NULL, TEXT_OPT_UTC, false },
 };
 static const char *const usage[] = { "history [WORD]… [--agent NAME] [--status STATUS] [--via "
                                      "CHANNEL] [--since TIME] [--before TIME] "
