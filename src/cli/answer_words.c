@@ -322,19 +322,38 @@ static void print_command(const char *id, struct text *words)
     text_clear(words);
 }
 
-/* By its id where that can be typed as it is, else by its place. */
-static void add_option(struct text *out, const struct field *field, size_t index)
+/* Each by its id where that can be typed as it is, else by its place. */
+static void add_options(struct text *out, const struct field *field, size_t first, size_t count)
 {
-    const char *id = field->options[index].id;
-    char room[TEXT_INTEGER_BYTES];
-    size_t plain = 0;
+    for (size_t i = first; i < first + count; i++) {
+        const char *id = field->options[i].id;
+        char room[TEXT_INTEGER_BYTES];
+        size_t plain = 0;
 
-    while (id[plain] > ' ' && id[plain] < 0x7f && id[plain] != ',')
-        plain++;
-    text_add_char(out, ' ');
-    text_add_shell_word(out, plain > 0 && !id[plain] && *id != '-'
-                                 ? id
-                                 : text_of_integer((int64_t)index + 1, room));
+        while (id[plain] > ' ' && id[plain] < 0x7f && id[plain] != ',')
+            plain++;
+        text_add_char(out, ' ');
+        text_add_shell_word(out, plain > 0 && !id[plain] && *id != '-'
+                                     ? id
+                                     : text_of_integer((int64_t)i + 1, room));
+    }
+}
+
+/* As many options in each as the ask needs; where more may be chosen, one shows how. */
+static void print_choices(const struct field *field, const char *id)
+{
+    size_t least = field->min_selections > 1 ? (size_t)field->min_selections : 1;
+    struct text words = { 0 };
+
+    for (size_t i = 0; i + least <= field->option_count; i += least) {
+        add_options(&words, field, i, least);
+        print_command(id, &words);
+    }
+    if (least == 1 && field->max_selections > 1 && field->option_count > 1) {
+        add_options(&words, field, 0, 2);
+        print_command(id, &words);
+    }
+    text_release(&words);
 }
 
 void answer_words_print_commands(const struct form *form, const char *id)
@@ -348,12 +367,14 @@ void answer_words_print_commands(const struct form *form, const char *id)
     const struct field *field = &form->fields[0];
     struct text words = { 0 };
 
-    for (size_t i = 0; form->field_count == 1 && i < field->option_count; i++) {
-        add_option(&words, field, i);
-        print_command(id, &words);
-    }
+    if (form->field_count == 1)
+        print_choices(field, id);
     for (size_t i = 0; form->field_count == 1 && i < 2 && more[field->kind][i]; i++) {
         text_add_text(&words, more[field->kind][i]);
+        print_command(id, &words);
+    }
+    if (form->field_count == 1 && !field->is_required) {
+        text_add_text(&words, " --none");
         print_command(id, &words);
     }
     for (size_t i = 0; form->field_count > 1 && i < form->field_count; i++) {

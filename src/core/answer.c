@@ -177,22 +177,41 @@ static bool said_by_value(const struct field *field, const struct json *value, s
     return true;
 }
 
-/* selected_ids and custom_input speak of the first field; only one of the two ways may be used. */
+struct error *mistakes_next(const struct mistakes *mistakes)
+{
+    bool has_room = mistakes->errors && mistakes->count < mistakes->most;
+
+    return has_room ? &mistakes->errors[mistakes->count] : NULL;
+}
+
+void mistakes_count(struct mistakes *mistakes, bool is_right)
+{
+    mistakes->count += !is_right && mistakes->count < mistakes->most;
+}
+
+/* selected_ids and custom_input speak of the first field; only one of the two ways may be used.
+ * What this field does not take is a mistake, and nothing more is said about it. */
 static bool said_by_answer(const struct field *field, const struct json *given,
-                           const struct json *value, struct said *said, struct error *err)
+                           const struct json *value, struct said *said, struct mistakes *mistakes)
 {
     const struct answer_rule *rule = answer_rule(field->kind);
+    struct error *err = mistakes_next(mistakes);
 
     if (!said_by_members(given, said, err))
         return false;
     said->is_top = !value && (rule->takes_picks || rule->takes_words);
-    if (said->picks && !rule->takes_picks)
-        return error_set(err, ERROR_unsupported_flag, "/selected_ids",
-                         "there is nothing to select in this ask");
-    if (said->words && !rule->takes_words)
-        return error_set(err, ERROR_unsupported_flag, "/custom_input",
-                         "this ask takes no text of one's own");
+    if (said->picks && !rule->takes_picks) {
+        mistakes_count(mistakes, error_set(err, ERROR_unsupported_flag, "/selected_ids",
+                                           "there is nothing to select in this ask"));
+        said->picks = NULL;
+    }
+    if (said->words && !rule->takes_words) {
+        mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
+                                           "/custom_input", "this ask takes no text of one's own"));
+        said->words = NULL;
+    }
     if (value && (said->picks || said->words)) {
+        err = mistakes_next(mistakes);
         error_set(err, ERROR_conflicting_arguments, "",
                   "this question is answered twice: give its answer once");
         return answer_error_below(err, "/fields", field->name);
@@ -200,65 +219,72 @@ static bool said_by_answer(const struct field *field, const struct json *given,
     return true;
 }
 
-static bool read_field(const struct form *form, size_t index, const struct json *given,
-                       struct field_value *value, struct error *err)
+/* How many may be chosen is judged where the choices themselves are right. */
+static void read_field(const struct form *form, size_t index, const struct json *given,
+                       struct field_value *value, struct mistakes *mistakes)
 {
     const struct field *field = &form->fields[index];
     const struct json *own = json_member(json_member(given, "fields"), field->name);
     const struct answer_rule *rule = answer_rule(field->kind);
+    size_t before = mistakes->count, first;
     struct said said = { 0 };
-    bool ok;
 
-    if (index == 0 && !said_by_answer(field, given, own, &said, err))
-        return false;
-    ok = (said.is_top || said_by_value(field, own, &said, err)) &&
-         (!said.picks || answer_read_picks(field, &said, value, err)) &&
-         (!said.words || answer_read_words(&said, value, err)) &&
-         (!said.scalar || rule->read(field, said.scalar, value, err)) &&
-         rule->judge(field, &said, value, err);
-    return ok || (!said.is_top && answer_error_below(err, "/fields", field->name));
+    if (index == 0 && !said_by_answer(field, given, own, &said, mistakes)) {
+        mistakes_count(mistakes, false);
+        return;
+    }
+    first = mistakes->count;
+    if (!said.is_top)
+        mistakes_count(mistakes, said_by_value(field, own, &said, mistakes_next(mistakes)));
+    if (said.picks && mistakes->count == first)
+        answer_read_picks(field, &said, value, mistakes);
+    if (said.words && mistakes->count == first)
+        mistakes_count(mistakes, answer_read_words(&said, value, mistakes_next(mistakes)));
+    if (said.scalar)
+        mistakes_count(mistakes, rule->read(field, said.scalar, value, mistakes_next(mistakes)));
+    if (mistakes->count == (said.picks ? first : before))
+        mistakes_count(mistakes, rule->judge(field, &said, value, mistakes_next(mistakes)));
+    for (size_t i = first; !said.is_top && mistakes->errors && i < mistakes->count; i++)
+        answer_error_below(&mistakes->errors[i], "/fields", field->name);
 }
 
-/* How many fields that were named are in no form; those that fit into `ret_errors` are reported. */
-static size_t find_strangers(const struct form *form, const struct json *fields,
-                             struct error *ret_errors, size_t most)
+/* Fields that were named and are in no form. */
+static void find_strangers(const struct form *form, const struct json *fields,
+                           struct mistakes *mistakes)
 {
-    size_t count = 0;
-
-    if (fields && json_kind(fields) != KIND_OBJECT)
-        return !answer_refuse_type(fields, "/fields", "an object", ret_errors);
-    for (void *it = json_first(fields); it && count < most; it = json_next(fields, it)) {
-        struct error *err = ret_errors ? &ret_errors[count] : NULL;
+    if (fields && json_kind(fields) != KIND_OBJECT) {
+        answer_refuse_type(fields, "/fields", "an object", mistakes_next(mistakes));
+        mistakes_count(mistakes, false);
+        return;
+    }
+    for (void *it = json_first(fields); it; it = json_next(fields, it)) {
+        struct error *err = mistakes_next(mistakes);
 
         if (form_find_field(form, json_key(it)))
             continue;
         error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
-        answer_error_below(err, "/fields", json_key(it));
-        count++;
+        mistakes_count(mistakes, answer_error_below(err, "/fields", json_key(it)));
     }
-    return count;
 }
 
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
                    struct error *ret_errors, size_t most)
 {
+    struct mistakes mistakes = { .errors = ret_errors, .most = most };
     struct answer answer;
-    size_t count;
 
     if (json_kind(given) != KIND_OBJECT)
         return !answer_refuse_type(given, "", "an object", ret_errors);
     answer_from_defaults(form, &answer);
-    count = find_strangers(form, json_member(given, "fields"), ret_errors, most);
-    for (size_t i = 0; i < form->field_count && count < most; i++)
-        count +=
-            !read_field(form, i, given, &answer.values[i], ret_errors ? &ret_errors[count] : NULL);
-    if (count < most)
-        count += !answer_read_notes(form, given, &answer, ret_errors ? &ret_errors[count] : NULL);
-    if (count == 0)
+    find_strangers(form, json_member(given, "fields"), &mistakes);
+    for (size_t i = 0; i < form->field_count; i++)
+        read_field(form, i, given, &answer.values[i], &mistakes);
+    answer_read_notes(form, given, &answer, &mistakes);
+    if (mistakes.count == 0)
         *ret_answer = answer;
     else
         answer_release(&answer);
-    return count;
+    return mistakes.count;
 }
 
 bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,

@@ -53,8 +53,7 @@ bool answer_check(const struct form *form, const struct json *given, struct answ
 bool answer_needs_code(const struct form *form, const struct answer *answer);
 /* The same of an answer still to be sent; false of one that the hub will refuse anyway. */
 bool answer_will_need_code(const struct form *form, const char *given);
-/* The same with all that is wrong: how many mistakes there are, of which the first `most` are
- * reported. One for each field, and one for the notes. */
+/* The same with all that is wrong: how many mistakes there are, counted up to `most`. */
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
                    struct error *ret_errors, size_t most);
 /* Prefilled notes of chosen options stay unless `given` mentions them; an empty note there means

@@ -19,6 +19,16 @@ struct said {
     bool is_top; /* by selected_ids and custom_input of the answer itself */
 };
 
+/* All that is wrong with an answer, as far as there is room. */
+struct mistakes {
+    struct error *errors; /* NULL: only counted */
+    size_t count, most;
+};
+
+/* Where the next one is to be written, until mistakes_count says that it was one. */
+struct error *mistakes_next(const struct mistakes *mistakes);
+void mistakes_count(struct mistakes *mistakes, bool is_right);
+
 /* What a kind of field takes, and how it is read and judged. */
 struct answer_rule {
     bool takes_picks, takes_words;
@@ -29,13 +39,13 @@ struct answer_rule {
 };
 
 const struct answer_rule *answer_rule(enum field_kind kind);
-bool answer_read_picks(const struct field *field, const struct said *said,
-                       struct field_value *value, struct error *err);
+void answer_read_picks(const struct field *field, const struct said *said,
+                       struct field_value *value, struct mistakes *mistakes);
 bool answer_read_words(const struct said *said, struct field_value *value, struct error *err);
 size_t answer_count_picks(const struct field_value *value);
 
-bool answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
-                       struct error *err);
+void answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
+                       struct mistakes *mistakes);
 
 /* Puts parent/key before the error's path. Keys are other people's text: shown form, pointer
  * escapes, cut between characters. Always false. */

@@ -65,18 +65,6 @@ static bool read_field_note(const struct form *form, const char *name, const str
     return true;
 }
 
-static bool read_field_notes(const struct form *form, const struct json *notes,
-                             struct answer *answer, bool *has_any, struct error *err)
-{
-    if (notes && json_kind(notes) != KIND_OBJECT)
-        return answer_refuse_type(notes, "/field_annotations", "an object", err);
-    for (void *it = json_first(notes); it; it = json_next(notes, it)) {
-        if (!read_field_note(form, json_key(it), json_value(it), answer, has_any, err))
-            return answer_error_below(err, "/field_annotations", json_key(it));
-    }
-    return true;
-}
-
 static bool has_notes(const struct answer *answer)
 {
     for (size_t i = 0; i < answer->option_note_count; i++) {
@@ -116,30 +104,47 @@ void answer_keep_notes(const struct form *form, const struct json *given, struct
         answer->global_note = mem_text(common);
 }
 
-bool answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
-                       struct error *err)
+/* By their ids or names; whether a field got one. */
+static bool read_notes(const struct form *form, const struct json *given, const char *path,
+                       bool is_by_option, struct answer *answer, struct mistakes *mistakes)
 {
-    const struct json *notes = json_member(given, "option_annotations");
-    const struct json *global_note = json_member(given, "global_annotation");
-    bool has_field_notes = false;
+    const struct json *notes = json_member(given, path + 1);
+    bool has_any = false;
 
     if (notes && json_kind(notes) != KIND_OBJECT)
-        return answer_refuse_type(notes, "/option_annotations", "an object", err);
+        mistakes_count(mistakes,
+                       answer_refuse_type(notes, path, "an object", mistakes_next(mistakes)));
     for (void *it = json_first(notes); it; it = json_next(notes, it)) {
-        if (!read_option_note(&form->fields[0], json_key(it), json_value(it), answer, err))
-            return answer_error_below(err, "/option_annotations", json_key(it));
+        const char *key = json_key(it);
+        struct error *err = mistakes_next(mistakes);
+        bool ok = is_by_option
+                      ? read_option_note(&form->fields[0], key, json_value(it), answer, err)
+                      : read_field_note(form, key, json_value(it), answer, &has_any, err);
+
+        mistakes_count(mistakes, ok || answer_error_below(err, path, key));
     }
-    if (!read_field_notes(form, json_member(given, "field_annotations"), answer, &has_field_notes,
-                          err))
-        return false;
-    if (global_note && !read_note(global_note, "/global_annotation", &answer->global_note, err))
-        return false;
+    return has_any;
+}
+
+void answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
+                       struct mistakes *mistakes)
+{
+    static const char common[] = "/global_annotation", by_option[] = "/option_annotations",
+                      by_field[] = "/field_annotations";
+    const struct json *global_note = json_member(given, common + 1);
+    bool has_field_notes;
+
+    read_notes(form, given, by_option, true, answer, mistakes);
+    has_field_notes = read_notes(form, given, by_field, false, answer, mistakes);
+
+    if (global_note)
+        mistakes_count(mistakes, read_note(global_note, common, &answer->global_note,
+                                           mistakes_next(mistakes)));
     if (!form->allow_annotations &&
         (answer->option_notes || has_field_notes || answer->global_note))
-        return error_set(err, ERROR_unsupported_flag,
-                         answer->option_notes ? "/option_annotations"
-                         : has_field_notes    ? "/field_annotations"
-                                              : "/global_annotation",
-                         "notes are switched off in this ask");
-    return true;
+        mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
+                                           answer->option_notes ? by_option
+                                           : has_field_notes    ? by_field
+                                                                : common,
+                                           "notes are switched off in this ask"));
 }

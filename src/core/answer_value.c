@@ -54,21 +54,21 @@ static bool read_pick(const struct field *field, const struct json *id, const ch
 }
 
 /* A list of ids, or one id. What is said replaces the defaults, an empty list too. */
-bool answer_read_picks(const struct field *field, const struct said *said,
-                       struct field_value *value, struct error *err)
+void answer_read_picks(const struct field *field, const struct said *said,
+                       struct field_value *value, struct mistakes *mistakes)
 {
+    bool is_list = json_kind(said->picks) == KIND_LIST;
+    size_t count = is_list ? json_length(said->picks) : 1;
+
     for (size_t i = 0; i < value->option_count; i++)
         value->is_selected[i] = false;
-    if (json_kind(said->picks) != KIND_LIST)
-        return read_pick(field, said->picks, said->picks_path, value, err);
-    for (size_t i = 0; i < json_length(said->picks); i++) {
+    for (size_t i = 0; i < count && mistakes->count < mistakes->most; i++) {
+        const struct json *id = is_list ? json_item(said->picks, i) : said->picks;
         char path[48];
 
-        snprintf(path, sizeof path, "%s/%zu", said->picks_path, i);
-        if (!read_pick(field, json_item(said->picks, i), path, value, err))
-            return false;
+        snprintf(path, sizeof path, is_list ? "%s/%zu" : "%s", said->picks_path, i);
+        mistakes_count(mistakes, read_pick(field, id, path, value, mistakes_next(mistakes)));
     }
-    return true;
 }
 
 bool answer_read_words(const struct said *said, struct field_value *value, struct error *err)
@@ -123,7 +123,7 @@ static bool read_confirm(const struct field *field, const struct json *scalar,
     if (json_kind(scalar) == KIND_NULL)
         return true;
     if (json_kind(scalar) != KIND_BOOL)
-        return answer_refuse_type(scalar, "", "true or false", err);
+        return error_set(err, ERROR_bad_type, "", "must be yes or no (in JSON: true or false)");
     value->has_confirm = true;
     value->confirmed = json_is_yes(scalar);
     return true;

@@ -42,7 +42,7 @@ def no_choice(home: Home) -> None:
     lines = [line.strip() for line in home.sayso("answer", preselected).out.splitlines()]
     assert "From JSON" in lines, lines
     assert [line for line in lines if line.startswith("sayso ")] == [
-        f"sayso answer {preselected[:8]} {rest}" for rest in ("eu", "us")], lines
+        f"sayso answer {preselected[:8]} {rest}" for rest in ("eu", "us", "eu us", "--none")], lines
     expect(home.sayso("answer", preselected[:8], "eu", "us"), DONE, "Europe, America")
     said = home.sayso("answer").out  # the only one that waits
     commands = [line.strip() for line in said.splitlines() if line.strip().startswith("sayso ")]
@@ -64,6 +64,11 @@ def commands(home: Home) -> None:
     expect(home.sayso("cancel"), DONE)
     text = ask(home, "Name?", "--text")
     assert f"  sayso answer {text[:8]} --text TEXT\n" in home.sayso("answer").out
+    expect(home.sayso("cancel"), DONE)
+    ask(home, "Two of three", *OPTIONS, "--multi", "--min", "2")
+    lines = [line.strip() for line in home.sayso("answer").out.splitlines() if line.startswith("  sayso ")]
+    assert [line.split(" ", 3)[3] for line in lines] == ["eu us"], lines  # one alone would be refused
+    expect(home.sayso(*shlex.split(lines[0])[1:]), DONE, "Europe, America")
 
 
 @test("an option by id, place, label or the beginning of one; an exact id wins; several that fit are named", "R10.3")
@@ -119,6 +124,10 @@ def kinds(home: Home) -> None:
         session_id = number()
         expect(home.sayso("answer", session_id, *words), DONE)
         assert collect(home, session_id).json["value"] == 42, words
+    session_id = confirm()
+    for word in ("maybe", "--text=2"):
+        assert "must be yes or no" in one_line(expect(home.sayso("answer", session_id, word), FAILED).err), word
+    expect(home.sayso("answer", session_id, "no"), DONE)
     session_id = number()
     for words, flag in ((["many"], "sayso: many: "), (["--text", "many"], "sayso: --text: "), (["101"], "must be at most 100"), (["1", "2"], "'2'"),
                         (["1", "--text", "2"], "'1'")):
@@ -164,6 +173,13 @@ def mistakes(home: Home) -> None:
     assert "several questions" in one_line(home.sayso("answer", session_id, "eu").err)
     assert is_open(home, session_id)
     expect(home.sayso("answer", session_id, "--field", "place=E", "--field", "size=3"), DONE)
+    several = ask(home, "Several", *OPTIONS, "--multi", "--max", "2")
+    for words, flags in ((["eu", "foo", "bar", "--text", "hi"], ["--text", "foo", "bar"]), (["1", "2", "3", "--text", "hi"], ["--text", "--select"]),
+                         (["eu", "--option-note", "x=1", "--option-note", "y=2", "--field-note", "z=3"],
+                          ["--option-note x", "--option-note y", "--field-note z"])):
+        lines = expect(home.sayso("answer", several, *words), FAILED).err.splitlines()
+        assert [line.split(": ")[1] for line in lines] == flags, lines
+    expect(home.sayso("answer", several, "eu"), DONE)
     quiet = ask_json(home, title="Quiet", allow_annotations=False).json["session_id"]
     assert one_line(home.sayso("answer", quiet, "eu", "--note", "psst").err).startswith("sayso: --note: ")
     expect(home.sayso("settings", "set", "notes", "off"), DONE)

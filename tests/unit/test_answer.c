@@ -309,7 +309,7 @@ static const struct {
     { "off the steps", &tempo, "{'fields':{'f':42}}", "out_of_range /fields/f|steps of 5" },
     { "off tenths", &tenths, "{'fields':{'f':0.35}}", "out_of_range /fields/f|steps of 0.1" },
     { "no yes or no", &confirm, "{}", "missing_property /fields/f" },
-    { "1 is not yes", &confirm, "{'fields':{'f':1}}", "bad_type /fields/f|true or false" },
+    { "1 is not yes", &confirm, "{'fields':{'f':1}}", "bad_type /fields/f|yes or no" },
     { "fields are a list", &single, "{'fields':[]}", "bad_type /fields" },
     { "fields are null", &single_b, "{'fields':null}", "bad_type /fields" },
     { "unknown field", &single_b, "{'fields':{'x~y/z':1}}", "unknown_property /fields/x~0y~1z" },
