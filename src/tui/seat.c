@@ -17,8 +17,6 @@
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 
-enum { SEAT_EXIT_PENDING = 5, SEAT_LEAVE_MS = 1000 };
-
 struct screen_time seat_now(void)
 {
     return (struct screen_time){ loop_boot_ms(), loop_utc_ms() };

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "loop/loop.h"
 #include "tui/seat_inside.h"
 #include "wire/phone.h"
 
-/* An ask of our own: its result is what we are for, whoever decides it. */
+/* An ask of our own: its result is what we are for, whoever decides it. The screen may hear of it a
+ * moment later, on the person's connection, and the line that stays says what came of it. */
 static void on_asked(void *context, const struct error *err, const struct json *result)
 {
     struct seat *seat = context;
@@ -18,7 +20,10 @@ static void on_asked(void *context, const struct error *err, const struct json *
         return;
     }
     seat_keep(&seat->result->result_json, result);
-    seat_end(seat, SEAT_DONE);
+    seat->is_leaving = true;
+    seat->last = SEAT_DONE;
+    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
+    seat_settle(seat);
 }
 
 static void on_agent_opened(void *context)

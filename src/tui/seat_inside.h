@@ -14,6 +14,8 @@ struct loop;
 struct loop_timer;
 struct phone;
 
+enum { SEAT_EXIT_PENDING = 5, SEAT_LEAVE_MS = 1000 };
+
 /* What a screen wanted while it was being called; done when that call has returned. */
 struct wish {
     struct wish *next;

@@ -81,6 +81,9 @@ void seat_settle(struct seat *seat)
         draw(seat);
         wishes_perform(seat);
     }
+    if (seat->is_asking_done &&
+        (!seat->ask || ask_screen_exit_code(seat->ask) != SEAT_EXIT_PENDING))
+        seat_end(seat, SEAT_DONE);
 }
 
 static bool is_light_by(const struct seat *seat, const char *theme)

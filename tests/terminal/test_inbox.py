@@ -311,7 +311,7 @@ def serve(home: Home) -> None:
         tmux.wait(r"ready\$\s*\Z")
 
 
-@test("sayso ask on a terminal asks there; standard output gets the answer alone", "R6.3")
+@test("sayso ask on a terminal asks there, and leaves one line; standard output gets the answer alone", "R6.3")
 def in_place(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "60")  # for others who wait; no other process does
     out = home.path / "answer"
@@ -326,6 +326,14 @@ def in_place(home: Home) -> None:
         tmux.wait("^over=0$")
         assert out.read_text() == "us\n"
         assert tmux.modes() == before
+        for name in "ABCDEFGH":  # the script's result and the screen's news are on two connections
+            tmux.run("send-keys", "-R")
+            tmux.type(f"{shlex.join([home.binary, 'ask', f'Region {name}?', *QUESTION])} > {out}; echo {name}=$?")
+            tmux.keys("C-m")
+            tmux.wait("Europe  recommended")
+            let_answer()
+            tmux.keys("2")
+            assert re.search(rf"^✓ Region {name}\?  America  ", tmux.wait(f"^{name}=0$"), re.MULTILINE), tmux.text()
     assert not open_ids(home)
 
 
