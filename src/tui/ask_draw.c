@@ -471,7 +471,7 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
     pen->row++;
     if (left_ms >= 0 && !is_narrow) {
         facts_add_clock(&left, (left_ms + 999) / 1000 * 1000);
-        facts_add_time_of_day(&until, screen->now.utc_ms + left_ms);
+        facts_add_when(&until, screen->now.utc_ms + left_ms, screen->now.utc_ms);
         i18n_format(&line, TEXT_TUI_THIS_ASK, "left", text_string(&left), "until",
                     text_string(&until), NULL);
         pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));

@@ -208,11 +208,11 @@ void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_u
     text_release(&time);
 }
 
-void facts_add_time_of_day(struct text *out, int64_t utc_ms)
+void facts_add_when(struct text *out, int64_t utc_ms, int64_t now_utc_ms)
 {
-    time_t s = (time_t)(utc_ms / 1000);
-    struct tm local;
+    size_t before = out->used;
 
-    if (localtime_r(&s, &local))
-        text_add_format(out, "%02d:%02d:%02d", local.tm_hour, local.tm_min, local.tm_sec);
+    i18n_add_when(out, utc_ms, now_utc_ms);
+    if (out->used - before == strlen("14:03"))
+        text_add_format(out, ":%02d", (int)(utc_ms / 1000 % 60));
 }

@@ -49,7 +49,8 @@ void facts_add_clock(struct text *out, int64_t ms);
 void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */
 /* That the same call was answered then, in words; nothing where it was not. */
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms);
-void facts_add_time_of_day(struct text *out, int64_t utc_ms);
+/* Today to the second, else as i18n_add_when. */
+void facts_add_when(struct text *out, int64_t utc_ms, int64_t now_utc_ms);
 const char *facts_interface(const struct facts *facts);                   /* in words */
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now); /* -1: no deadline */
 

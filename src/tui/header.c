@@ -43,7 +43,7 @@ static void add_asked(const struct ask_screen *screen, struct text *out)
 {
     struct text when = { 0 };
 
-    facts_add_time_of_day(&when, screen->facts.created_utc_ms);
+    facts_add_when(&when, screen->facts.created_utc_ms, screen->now.utc_ms);
     i18n_format(out, TEXT_TUI_ASKED, "time", text_string(&when), NULL);
     text_release(&when);
 }

@@ -79,7 +79,7 @@ static void add_end(const struct ask_screen *screen, bool is_narrow, struct text
     const char *place = i18n_text(where(&screen->facts));
     enum text_id text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
 
-    facts_add_time_of_day(&when, screen->facts.decided_utc_ms);
+    facts_add_when(&when, screen->facts.decided_utc_ms, screen->now.utc_ms);
     switch (screen->facts.state) {
     case STATE_TIMEOUT:
         text = TEXT_TUI_TIMED_OUT;

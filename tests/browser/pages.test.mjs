@@ -105,6 +105,28 @@ test("R9.2 history: search in question, answer and note, filters, deep link", as
     await page.close();
 });
 
+test("R8.2 R7.3 times: today the time alone, then yesterday, then the day; also where an ask says how it ended", async () => {
+    const asked = await agent.ask(choice({ title: "Of another day" }));
+    await stage.home.must("cancel", asked.id);
+    const own = await stage.context(); // its clock is changed
+    const page = await stage.page("/history", own);
+    const row = page.locator(".hist tbody tr", { hasText: "Of another day" });
+    const later = async (days, wanted, ended) => {
+        const at = new Date();
+        at.setDate(at.getDate() + days);
+        await page.clock.setFixedTime(at);
+        await page.goto(`${stage.origin}/history`);
+        await until(async () => wanted.test(await row.locator(".h-when").textContent()), `after ${days} days: ${wanted}`);
+        await row.locator("a").click();
+        await page.getByRole("heading", { name: "Cancelled" }).waitFor();
+        assert.match(await page.locator("#main").textContent(), ended);
+    };
+    await later(0, /^\d\d:\d\d$/, /\b\d\d:\d\d:\d\d\b/);
+    await later(1, /^yesterday \d\d:\d\d$/, /[A-Z][a-z]{2} \d+, \d\d:\d\d\b/);
+    await later(3, /^[A-Z][a-z]{2} \d+, \d\d:\d\d$/, /[A-Z][a-z]{2} \d+, \d\d:\d\d\b/);
+    await own.close();
+});
+
 test("R7.4 R8.1 every setting of the person's is changed in the page and saved for all channels", async () => {
     const page = await stage.page("/settings", context);
     const changes = {

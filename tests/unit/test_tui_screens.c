@@ -145,6 +145,9 @@ static void single_choice(void **state)
     expect_wide(&stage, 1, "╌╌╌", 168); /* 252 of 300 s */
     expect_wide(&stage, 4, "The product page reads", 1);
     expect_wide(&stage, 8, "s settings", 189);
+    stage.now.utc_ms += 86400000;
+    stage_draw(&stage, 200, 50);
+    expect_wide(&stage, 0, "asked yesterday 14:02  ", 172);
     stage_close(&stage);
 }
 

@@ -96,20 +96,34 @@ export function sayClock(seconds) {
     return `${Math.floor(s / 60)}:${two(s % 60)}`;
 }
 
-/** @param {string|null|undefined} at */
+const CLOCK = /** @type {const} */ ({ hour: "2-digit", minute: "2-digit", hour12: false });
+
+/** @param {Date} when @param {Date} day */
+const isSameDay = (when, day) => when.toDateString() === day.toDateString();
+
+/**
+ * With the day unless it is today.
+ * @param {string|null|undefined} at
+ */
 export function sayTime(at) {
-    return at ? new Date(at).toLocaleTimeString(languageTag(), { hour12: false }) : "";
+    const when = new Date(at ?? 0);
+
+    if (isSameDay(when, new Date()))
+        return when.toLocaleTimeString(languageTag(), { hour12: false });
+    return at ? when.toLocaleString(languageTag(), { day: "numeric", month: "short", ...CLOCK }) : "";
 }
 
 /**
- * Today the time, else the day.
+ * The same in short, as the command line says it.
  * @param {string} at
  */
 export function sayWhen(at) {
     const when = new Date(at);
-    const isToday = when.toDateString() === new Date().toDateString();
-    return isToday
-        ? when.toLocaleTimeString(languageTag(),
-            { hour: "2-digit", minute: "2-digit", hour12: false })
-        : when.toLocaleDateString(languageTag(), { day: "numeric", month: "short" });
+    const yesterday = new Date();
+    const time = when.toLocaleTimeString(languageTag(), CLOCK);
+
+    if (isSameDay(when, yesterday))
+        return time;
+    yesterday.setDate(yesterday.getDate() - 1);
+    return isSameDay(when, yesterday) ? say("yesterday", { time }) : sayTime(at);
 }

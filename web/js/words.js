@@ -227,6 +227,7 @@ export const WORDS = /** @type {const} */ ({
     answered_client: ["Answered in the agent’s client", "已在智能体的客户端答复"],
     answered_cli: ["Answered on the command line", "已在命令行答复"],
     answered_api: ["Answered through the API", "已通过 API 答复"],
+    yesterday: ["yesterday {time}", "昨天 {time}"],
     by_you: ["At {time}.", "时间：{time}。"],
     by_you_at: ["On {where} at {time}.", "{where}，{time}。"],
     agent_has_it: [

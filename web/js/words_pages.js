@@ -198,8 +198,9 @@ export const PAGE_WORDS = /** @type {const} */ ({
     keys_time: ["Time and place", "时间与地点"],
     keys_asks: ["Asks", "请求"],
     keys_more: [
-        "The same keys work in the terminal. Single-key shortcuts can be turned off in the settings.",
-        "终端中使用相同的按键。可在设置中关闭单键快捷键。",
+        "The keys for answering are the same in the terminal, where Ctrl+D sends a text. " +
+            "Single-key shortcuts can be turned off in the settings.",
+        "终端中用相同的按键答复，文本用 Ctrl+D 发送。可在设置中关闭单键快捷键。",
     ],
     key_move: ["Move", "移动"],
     key_pick: ["Pick by number", "按数字选择"],
