@@ -209,8 +209,8 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
         print_told(json_member(result, "notices"));
     if (fflush(stdout) != 0 || ferror(stdout))
         return EXIT_ERROR; /* not delivered: kept for the next identical call */
-    if (kind == REPLY_FINAL && id)
-        call_confirm(asking->link, &asking->identity, id, true);
+    if (id)
+        call_confirm(asking->link, &asking->identity, kind == REPLY_FINAL ? id : NULL, id);
     return code;
 }
 

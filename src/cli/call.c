@@ -128,8 +128,8 @@ char *call_id_params(const char *id)
     return text_take(&out);
 }
 
-void call_confirm(struct link *link, const struct link_identity *identity, const char *id,
-                  bool has_notices)
+void call_confirm(struct link *link, const struct link_identity *identity, const char *result_of,
+                  const char *notices_of)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
@@ -139,11 +139,12 @@ void call_confirm(struct link *link, const struct link_identity *identity, const
 
     json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
-    json_write_text(&writer, NULL, id);
+    if (result_of)
+        json_write_text(&writer, NULL, result_of);
     json_write_end_list(&writer);
     json_write_list(&writer, "with_notices");
-    if (has_notices)
-        json_write_text(&writer, NULL, id);
+    if (notices_of)
+        json_write_text(&writer, NULL, notices_of);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
     if (!link_call(link, "ask/delivered", text_string(&params), &reply, &err) &&

@@ -31,11 +31,11 @@ void call_speak_as_saved(void);
 void call_speak_as_asked(const struct json *ask);
 /* {"session_id": word} or {} when `id` is NULL; the caller frees. */
 char *call_id_params(const char *id);
-/* Tells the hub that the agent has this result; once more on a connection of its own if `link` is
- * lost. Call it after the result was printed: an answer that was printed is never given to another
- * call, and one that was not is kept for the next. */
-void call_confirm(struct link *link, const struct link_identity *identity, const char *id,
-                  bool has_notices);
+/* Tells the hub that the agent has this result, and the notices in that one (NULL: none); once more
+ * on a connection of its own if `link` is lost. Call it after they were printed: an answer that was
+ * printed is never given to another call, and one that was not is kept for the next. */
+void call_confirm(struct link *link, const struct link_identity *identity, const char *result_of,
+                  const char *notices_of);
 
 /* One call to the hub as a person. */
 struct act {

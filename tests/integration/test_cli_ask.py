@@ -161,13 +161,16 @@ def told_late(home: Home) -> None:
     words = [*WORDS, "--timeout", "1"]
     said = (("Both", ["us", "--note", "I was away"], "America; I was away"), ("Choice", ["Europe"], "Europe"), ("Note", ["--note", "Ask again"], "Ask again"))
     late = {title: home.sayso("ask", title, *words, "--json").json["session_id"] for title, _, _ in said}
+    expect(home.sayso("answer", ask(home, "Answered"), "eu"), DONE)  # a result that waits is a notice, too
     for title, given, _ in said:
         expect(home.sayso("tell", late[title], *given), DONE)
-    answered = ask(home, "Answered")  # a result that waits is a notice, too
-    expect(home.sayso("answer", answered, "eu"), DONE)
     told = home.sayso("ask", "Next", "-p", PROMPT, *OPTIONS, "--timeout", "1").err
     assert sorted(re.findall(r'the user now says about "(\w+)": (.*)', told)) == sorted((title, wanted) for title, _, wanted in said), told
     assert "now says" not in home.sayso("ask", "After that", "-p", PROMPT, *OPTIONS, "--timeout", "1").err
+    late = home.sayso("ask", "Last", *words, "--json").json["session_id"]
+    expect(home.sayso("tell", late, "us"), DONE)
+    said = [home.sayso("ask", title, "-p", PROMPT, *OPTIONS, "--wait", "0").err for title in ("Open", "Open, too")]
+    assert ["now says" in each for each in said] == [True, False], said  # a script that does not wait hears it once, too
 
 
 @test("--timeout is the time of this ask", "R10.3")

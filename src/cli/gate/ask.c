@@ -237,7 +237,7 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
 void gate_confirm(struct gate_answer *take_answer)
 {
     if (take_answer->link && take_answer->session_id[0])
-        call_confirm(take_answer->link, &take_answer->identity, take_answer->session_id, false);
+        call_confirm(take_answer->link, &take_answer->identity, take_answer->session_id, NULL);
     link_close(take_answer->link);
     text_release(&take_answer->reason);
 }
