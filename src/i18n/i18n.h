@@ -41,7 +41,7 @@ const char *i18n_key(enum text_id id); /* "STATE_PENDING", for tables handed to 
  * A value goes in as it is, so whoever passes somebody else's words sanitizes them; braces in it
  * mean nothing. A placeholder nobody gave stays visible.
  *
- *     i18n_format(&line, TEXT_TOKEN_USED, "time", "14:03", NULL);
+ *     i18n_format(&line, TEXT_TUI_WAITING, "count", "3", NULL);
  */
 void i18n_format(struct text *out, enum text_id id, ...);
 void i18n_format_in(enum language language, struct text *out, enum text_id id, ...);

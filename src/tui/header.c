@@ -162,7 +162,8 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
     text_add_format(&agent, "\"%s\"", *screen->facts.agent ? screen->facts.agent : "?");
     add_who(screen, &who);
     facts_add_clock(&clock, waited_ms > 0 ? waited_ms : 0);
-    i18n_format(&blocked, TEXT_BLOCKED, "time", text_string(&clock), NULL);
+    i18n_format(&blocked, screen->facts.is_detached ? TEXT_STATE_DETACHED : TEXT_BLOCKED, "time",
+                text_string(&clock), NULL);
     column = pen_cut(pen, pen->left, pen->end - draw_columns(&who) - 2, INK_PLAIN,
                      text_string(&agent), screen->marks->cut_end) +
              2;

@@ -82,6 +82,21 @@ test("R7.3 list, filter without reload, back button", async () => {
     await page.close();
 });
 
+test("R7.3 R5.5 agents that wait are counted, not those that stopped waiting", async () => {
+    const leaving = [stage.agent("leaving"), stage.agent("leaving", "/elsewhere")];
+    const asked = [await leaving[0].ask(choice({ title: "Stays open" })), await leaving[1].ask(choice({ title: "Stays, too" }))];
+    const page = await stage.page("", context);
+    await page.getByRole("heading", { name: "2 agents are waiting for you" }).waitFor();
+    leaving[0].leave();
+    await page.getByRole("heading", { name: "1 agent is waiting for you" }).waitFor();
+    leaving[1].leave();
+    await page.getByRole("heading", { name: "2 asks are pending" }).waitFor();
+    for (const { id } of asked)
+        await stage.home.must("answer", id, "redis");
+    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
+    await page.close();
+});
+
 test("R9.2 history: search in question, answer and note, filters, deep link", async () => {
     await agent.ask(choice({ title: "Another one" })).then((asked) => stage.home.must("cancel", asked.id, "--note", "no need"));
     const page = await stage.page("/history", context);

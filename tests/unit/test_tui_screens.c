@@ -151,6 +151,21 @@ static void single_choice(void **state)
     stage_close(&stage);
 }
 
+/* Who stopped waiting is not blocked. */
+static void detached(void **state)
+{
+    struct stage stage = { 0 };
+    char *whole = stage_whole(cache_form, "", ""), *at = strstr(whole, "\"detached\":false");
+
+    (void)state;
+    memcpy(at, "\"detached\":true ", 16);
+    stage_open_whole(&stage, whole);
+    stage_draw(&stage, 200, 50);
+    expect_wide(&stage, 2, "stopped waiting", 48);
+    free(whole);
+    stage_close(&stage);
+}
+
 static void multi(void **state)
 {
     struct stage stage = { 0 };
@@ -513,14 +528,23 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_choice), cmocka_unit_test(multi),
-        cmocka_unit_test(hybrid),        cmocka_unit_test(note),
-        cmocka_unit_test(filter),        cmocka_unit_test(slider),
-        cmocka_unit_test(rating),        cmocka_unit_test(destructive),
-        cmocka_unit_test(stepper),       cmocka_unit_test(preview),
-        cmocka_unit_test(settings),      cmocka_unit_test(cancel),
-        cmocka_unit_test(urgent),        cmocka_unit_test(elsewhere),
-        cmocka_unit_test(reconnecting),  cmocka_unit_test(saved_and_summed_up),
+        cmocka_unit_test(single_choice),
+        cmocka_unit_test(detached),
+        cmocka_unit_test(multi),
+        cmocka_unit_test(hybrid),
+        cmocka_unit_test(note),
+        cmocka_unit_test(filter),
+        cmocka_unit_test(slider),
+        cmocka_unit_test(rating),
+        cmocka_unit_test(destructive),
+        cmocka_unit_test(stepper),
+        cmocka_unit_test(preview),
+        cmocka_unit_test(settings),
+        cmocka_unit_test(cancel),
+        cmocka_unit_test(urgent),
+        cmocka_unit_test(elsewhere),
+        cmocka_unit_test(reconnecting),
+        cmocka_unit_test(saved_and_summed_up),
         cmocka_unit_test(chinese),
     };
 

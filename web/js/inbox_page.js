@@ -36,13 +36,20 @@ function buildEmpty() {
             make("li", {}, make("span", {}, words), buildCommand(command)))));
 }
 
+/** Those that wait; one that stopped waiting left its ask alone. */
+function countAgents() {
+    return new Set(activeAsks().filter((ask) => !isLater(ask) && !ask.detached)
+        .map((ask) => `${ask.agent} ${JSON.stringify(ask.origin)}`)).size;
+}
+
 function buildWaiting() {
     const waiting = activeAsks().filter((ask) => !isLater(ask));
+    const agents = countAgents();
     const soon = waiting.filter((ask) => (secondsLeft(ask) ?? Infinity) < SHORTLY_S).length;
     const urgent = urgentAsk();
-    const agents = new Set(waiting.map((ask) => `${ask.agent} ${JSON.stringify(ask.origin)}`));
     return make("div", { class: "empty pick" },
-        make("h1", { tabindex: -1 }, sayCount(agents.size, "one_waiting", "many_waiting")),
+        make("h1", { tabindex: -1 }, agents ? sayCount(agents, "one_waiting", "many_waiting")
+            : sayCount(waiting.length, "one_pending", "many_pending")),
         make("p", {}, soon ? sayCount(soon, "one_soon", "many_soon")
             : sayCount(waiting.length, "none_soon_one", "none_soon")),
         urgent && make("a", { class: "btn primary", href: `/choice/${urgent.session_id}`,
@@ -57,7 +64,7 @@ export function showInbox(main) {
     const show = () => {
         const waiting = activeAsks().filter((ask) => !isLater(ask));
         const soon = waiting.filter((ask) => (secondsLeft(ask) ?? Infinity) < SHORTLY_S).length;
-        const now = [model.is_ready, waiting.length, soon, urgentAsk()?.session_id,
+        const now = [model.is_ready, waiting.length, countAgents(), soon, urgentAsk()?.session_id,
             missed.count, missed.longer, missed.asks.map((ask) => ask.session_id).join(),
             document.documentElement.lang].join(" ");
         offline.sync();

@@ -40,6 +40,8 @@ export const PAGE_WORDS = /** @type {const} */ ({
     answer_in_terminal: ["Answer in a terminal", "在终端中答复"],
     one_waiting: ["1 agent is waiting for you", "1 个智能体在等你"],
     many_waiting: ["{count} agents are waiting for you", "{count} 个智能体在等你"],
+    one_pending: ["1 ask is pending", "1 个请求待答复"],
+    many_pending: ["{count} asks are pending", "{count} 个请求待答复"],
     one_soon: ["One has less than a minute left.", "其中一个剩余不到一分钟。"],
     many_soon: ["{count} have less than a minute left.", "其中 {count} 个剩余不到一分钟。"],
     none_soon_one: ["There is more than a minute left.", "剩余时间超过一分钟。"],
