@@ -288,12 +288,13 @@ char *arguments_copy_if_any(const char *text)
     return text && !visible_is_empty(text, strlen(text)) ? mem_text(text) : NULL;
 }
 
-/* Null, what clients add, and what is empty where the argument may be left out but not be empty. */
+/* Null, what clients add, and what is empty where the argument may be left out but not be empty;
+ * except that null doesn't say whether something may be lost. */
 static bool is_absent(const struct scope *scope, const struct argument *row, const char *name,
                       const struct json *value)
 {
     if (json_kind(value) == KIND_NULL)
-        return !scope->has_own_names && !(row && row->refuses_null);
+        return !scope->has_own_names && strcmp(name, "destructive") != 0;
     if (!row)
         return scope->is_call && text_is_among(name, added_by_clients, ARRAY_LEN(added_by_clients));
     return argument_is_empty(value) && !is_needed(scope, row) &&

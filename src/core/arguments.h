@@ -57,9 +57,8 @@ struct argument {
     const char *otherwise_text;        /* a text's or word's; NULL: none */
     const struct argument *properties; /* OPTIONS: of each item; PREVIEW: of the object form */
     size_t property_count;
-    bool is_hidden;    /* accepted or refused by a rule, but not offered */
-    bool refuses_null; /* which elsewhere means that it is left out */
-    bool is_obvious;   /* its name says it: the help stands only in messages */
+    bool is_hidden;  /* accepted or refused by a rule, but not offered */
+    bool is_obvious; /* its name says it: the help stands only in messages */
 };
 /* `most` of an argument that only rules between fields bound. */
 #define ARGUMENT_UNBOUNDED INT64_MAX

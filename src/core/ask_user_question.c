@@ -43,8 +43,7 @@ static const struct argument option_properties[] = {
              ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_obvious = true,
              ARGUMENT_PROPERTIES(preview_properties)),
     ARGUMENT("destructive", BOOL, OPTION(destructive),
-             "true: choosing it takes a confirmation code", .refuses_null = true,
-             .is_obvious = true),
+             "true: choosing it takes a confirmation code", .is_obvious = true),
 };
 
 static const struct argument question_properties[] = {

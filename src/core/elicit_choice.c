@@ -13,7 +13,7 @@ struct choice_values {
 static const struct argument option_properties[] = {
     ELICIT_PAIR("value", "label"),
     ARGUMENT("destructive", BOOL, 0, "true: choosing it takes a confirmation code",
-             .refuses_null = true, .is_obvious = true),
+             .is_obvious = true),
 };
 
 static const struct argument choice_arguments[] = {

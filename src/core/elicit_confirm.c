@@ -19,8 +19,7 @@ struct confirm_values {
 static const struct argument confirm_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("destructive", BOOL, VALUE(destructive),
-             "true when something may be lost: the person confirms by a second act.",
-             .refuses_null = true),
+             "true when something may be lost: the person confirms by a second act."),
     ARGUMENT("default", ANY, VALUE(preset), NULL, .is_hidden = true),
     ELICIT_REST,
 };

@@ -58,7 +58,7 @@ static const struct argument option_properties[] = {
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
     ARGUMENT("recommended", BOOL, OPTION(recommended), "true for what you would choose."),
     ARGUMENT("destructive", BOOL, OPTION(destructive),
-             "true: can't be undone; choosing it takes a confirmation code.", .refuses_null = true,
+             "true: can't be undone; choosing it takes a confirmation code.",
              .otherwise = NOT_GIVEN),
     ARGUMENT("annotation", TEXT, OPTION(annotation),
              "A note on this option, prefilled for the person.",
@@ -123,8 +123,7 @@ static const struct argument choice_arguments[] = {
     ARGUMENT("destructive", BOOL, VALUE(destructive),
              "true when something may be lost: every option but the recommended one, which must "
              "be the safe one, takes a confirmation code, and nothing is preselected. "
-             "Default false.",
-             .refuses_null = true),
+             "Default false."),
     ARGUMENT("allow_cancel", BOOL, VALUE(allow_cancel),
              "Accepted and ignored: a person can always cancel.", .otherwise = NOT_GIVEN,
              .is_hidden = true),

@@ -23,6 +23,7 @@ describe("tools", { concurrency: 3 }, () => {
             for (const name of TOOLS)
                 assert.ok(ASK.includes(name) || !instructions.includes(name), `${name} is not listed`);
             assert.equal((await client.tool("check_decision", { paths: 3 })).must_ask, true);
+            assert.equal((await client.tool("check_decision", { paths: null, destructive: null })).error.path, "/destructive");
             assert.deepEqual(home.touched(), []);
             const asked = client.tool("elicit_confirm", { message: "Go?" });
             const [{ session_id }] = await home.opened();

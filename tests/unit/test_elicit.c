@@ -133,6 +133,14 @@ static const struct rule_case {
     { "elicit_confirm", M ",'default':false}", "unsupported_flag", "/default" },
     { "elicit_confirm", M ",'default':null}", NULL, NULL },
     { "elicit_confirm", M ",'destructive':null}", "bad_type", "/destructive" },
+    { "elicit_input", M ",'destructive':null}", "unknown_property", "/destructive" },
+    { "elicit_form",
+      M
+      ",'destructive':null,'requestedSchema':{'type':'object','properties':{'f':{'type':'boolean'}}"
+      "}}",
+      "unknown_property", "/destructive" },
+    { "elicit_form", FIELD("{'type':'boolean','title':null,'destructive':null}"), NO_SCHEMA,
+      AT_F "/destructive" },
     { "elicit_confirm", M ",'destructive':'yes'}", "bad_type", "/destructive" },
     { "elicit_confirm", M ",'confirmed':true}", "unknown_property", "/confirmed" },
 

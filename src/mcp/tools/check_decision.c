@@ -13,7 +13,7 @@ static const struct argument arguments_table[] = {
     ARGUMENT("paths", INTEGER, offsetof(struct values, paths), "How many viable ways you see.",
              ARGUMENT_LIMITS(0, 1000000, NUMBER)),
     ARGUMENT("destructive", BOOL, offsetof(struct values, destructive),
-             "true if what you would do can't be undone.", .refuses_null = true),
+             "true if what you would do can't be undone."),
     ARGUMENT("missing_configuration", IDS, offsetof(struct values, missing),
              "Names of settings nobody gave you.", ARGUMENT_LIMITS(0, 100, ITEMS)),
 };
