@@ -58,7 +58,8 @@ static void take_refusal(struct sayso_request *request, const struct json *error
     int64_t number = json_member_integer(error, "code", 0);
     char why[LIB_ERROR_BYTES];
     enum sayso_code code;
-    struct error err;
+    struct error err, one;
+    size_t used = 0;
 
     wire_read_failure(error, &err);
     code = number == WIRE_OURS ? code_of(err.code) : SAYSO_NOT_SUPPORTED;
@@ -67,7 +68,9 @@ static void take_refusal(struct sayso_request *request, const struct json *error
         request->call_id = 0;
         return;
     }
-    snprintf(why, sizeof why, "%s%s%s", err.path, *err.path ? ": " : "", err.message);
+    for (size_t i = 0; error_at(&err, i, &one) && used < sizeof why; i++)
+        used += (size_t)snprintf(why + used, sizeof why - used, "%s%s%s%s", i ? "; " : "", one.path,
+                                 *one.path ? ": " : "", one.message);
     result_end(request, code, why);
 }
 

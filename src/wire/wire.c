@@ -106,15 +106,27 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     text_release(&data);
 }
 
-void wire_read_failure(const struct json *error, struct error *ret_err)
+static void read_mistake(const struct json *json, const char *message, struct error *ret_err)
 {
-    const struct json *data = json_member(error, "data");
-    const char *code = json_member_text(data, "code");
-    const char *path = json_member_text(data, "path");
-    const char *message = json_member_text(error, "message");
+    const char *code = json_member_text(json, "code");
+    const char *path = json_member_text(json, "path");
     enum error_code known = code ? error_find(code) : ERROR_NONE;
 
     error_set(ret_err, known == ERROR_NONE ? ERROR_unavailable : known, path ? path : "", "%s",
               message ? message : "the hub refused");
+}
+
+void wire_read_failure(const struct json *error, struct error *ret_err)
+{
+    const struct json *data = json_member(error, "data"), *errors = json_member(data, "errors");
+    struct error one;
+
+    read_mistake(data, json_member_text(error, "message"), ret_err);
     ret_err->retry_after_s = json_member_integer(data, "retry_after_seconds", 0);
+    for (size_t i = 1; i < json_length(errors); i++) { /* the first is this one */
+        const struct json *another = json_item(errors, i);
+
+        read_mistake(another, json_member_text(another, "message"), &one);
+        error_add(ret_err, &one);
+    }
 }

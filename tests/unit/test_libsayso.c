@@ -81,8 +81,9 @@ static void test_refusals(void **state)
         const char *words;
     } cases[] = {
         { "{\"code\":-32000,\"message\":\"say more\",\"data\":{\"code\":\"too_short\",\"path\":"
-          "\"/prompt\"}}",
-          SAYSO_VALIDATION_FAILED, "/prompt: say more" },
+          "\"/prompt\",\"errors\":[{\"code\":\"too_short\",\"path\":\"/prompt\",\"message\":"
+          "\"say more\"},{\"code\":\"bad_type\",\"path\":\"/title\",\"message\":\"no text\"}]}}",
+          SAYSO_VALIDATION_FAILED, "/prompt: say more; /title: no text" },
         { "{\"code\":-32000,\"message\":\"nobody\",\"data\":{\"code\":\"no_human_channel\"}}",
           SAYSO_NOT_SUPPORTED, "nobody" },
         { "{\"code\":-32000,\"message\":\"later\",\"data\":{\"code\":\"rate_limited\"}}",

@@ -191,11 +191,14 @@ static void test_failures_round_trip(void **state)
     for (int code = ERROR_NONE + 1; code < ERROR_COUNT; code++) {
         struct text out = { 0 };
         struct wire_message message;
-        struct error err, read;
+        struct error err, more, read;
         const struct json *detail;
 
         error_set(&err, (enum error_code)code, "/options/3/label", "it's \"%d\"", code);
         err.retry_after_s = code % 2 ? 17 : 0;
+        error_set(&more, ERROR_bad_type, "/title", "no text");
+        if (code % 5)
+            error_add(&err, &more);
         wire_add_failure(&out, "1", &err, code % 3 ? "{\"status\":\"submitted\"}" : NULL, NULL);
         message = read_back(&out);
         assert_int_equal(json_member_integer(message.error, "code", 0),
@@ -205,6 +208,12 @@ static void test_failures_round_trip(void **state)
         assert_string_equal(read.path, err.path);
         assert_string_equal(read.message, err.message);
         assert_int_equal(read.retry_after_s, err.retry_after_s);
+        assert_int_equal(error_at(&read, 1, &more), code % 5 != 0);
+        if (code % 5) {
+            assert_int_equal(more.code, ERROR_bad_type);
+            assert_string_equal(more.path, "/title");
+            assert_string_equal(more.message, "no text");
+        }
         detail = json_member(json_member(message.error, "data"), "detail");
         assert_true((detail != NULL) == (code % 3 != 0));
         wire_release(&message);
@@ -228,6 +237,9 @@ static void test_failures_from_strangers(void **state)
           "the hub refused" },
         { "{\"message\":\"100%s\",\"data\":{\"code\":\"wrong_state\",\"path\":\"%n\"}}",
           "wrong_state", "%n", "100%s" },
+        { "{\"message\":\"no\",\"data\":{\"errors\":7}}", "unavailable", "", "no" },
+        { "{\"message\":\"no\",\"data\":{\"errors\":[7,{},null,{\"path\":{}}]}}", "unavailable", "",
+          "no" },
     };
 
     (void)state;
