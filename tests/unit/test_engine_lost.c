@@ -24,16 +24,22 @@ struct pair {
     char first[ASK_ID_BYTES], second[ASK_ID_BYTES];
 };
 
-static void enter(struct pair *pair, void **state, const char *name)
+/* `transport` NULL: what asks is no MCP client, as the gate. */
+static void enter_by(struct pair *pair, void **state, const char *name, const char *transport)
 {
     struct desk_visitor client = visitor_agent(name), person = visitor_person("cli");
 
     client.version = "1";
-    client.transport = "stdio";
+    client.transport = transport;
     *pair = (struct pair){ .stage = *state };
     pair->ops = pair->stage->desk->ops;
     pair->client = caller_enter(pair->stage, name, &client);
     pair->person = caller_enter(pair->stage, "person", &person);
+}
+
+static void enter(struct pair *pair, void **state, const char *name)
+{
+    enter_by(pair, state, name, "stdio");
 }
 
 static void submit(struct pair *pair, const char *tool, const char *arguments,
@@ -104,6 +110,13 @@ static const struct {
       NULL, NULL, 40000 },
     { "a confirmation", "elicit_confirm", "'message':'Shall it go out?'",
       ",'fields':{'confirmed':true}", NULL, NULL, 40000 },
+    { "one destructive option of several", "provide_choice",
+      TITLED("13") "'selection_mode':'single','options':[{'id':'a','label':'Alpha','recommended':"
+                   "true},{'id':'b','label':'Beta','destructive':true}]",
+      ",'selected_ids':['a']", NULL, NULL, 40000 },
+    { "a form with a yes or no", "elicit_form",
+      "'message':'m','requestedSchema':{'type':'object','properties':{'f':{'type':'boolean'}}}",
+      ",'fields':{'f':true}", NULL, NULL, 40000 },
 };
 
 static void demand_draft(const struct call *got, const char *wanted)
@@ -171,6 +184,47 @@ static void test_the_latest_answer_is_kept(void **state)
     call_release(&got);
 }
 
+/* The gate asks in the client's name, but is no call that the client could have lost. */
+static void test_the_gate_asks_anew(void **state)
+{
+    static const char arguments[] = TITLED("11") "'selection_mode':'single'," CHOICES;
+    struct pair pair;
+    struct call got;
+
+    enter_by(&pair, state, silent, NULL);
+    submit(&pair, "provide_choice", arguments, pair.first);
+    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    confirm(&pair);
+    submit(&pair, "provide_choice", arguments, pair.second);
+    look(&pair, &got);
+    assert_null(json_at(got.json, "/draft"));
+    assert_int_equal(call_number(&got, "/form/answered_ms"), -1);
+    call_release(&got);
+}
+
+/* What is filled in is the person's to send: at the deadline it is neither an answer nor a default.
+ */
+static void test_what_is_filled_in_is_not_sent(void **state)
+{
+    static const char arguments[] =
+        TITLED("12") "'selection_mode':'single','timeout_seconds':60," CHOICES;
+    struct pair pair;
+    struct call got;
+
+    stage_set(*state, "timeout_action", "submit_defaults");
+    enter(&pair, state, silent);
+    submit(&pair, "provide_choice", arguments, pair.first);
+    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    confirm(&pair);
+    submit(&pair, "provide_choice", arguments, pair.second);
+    stage_advance(pair.stage, 60000);
+    stage_settle(pair.stage);
+    look(&pair, &got);
+    assert_string_equal(call_text(&got, "/ask/status"), "timeout");
+    assert_null(json_at(got.json, "/answer/selected_ids"));
+    call_release(&got);
+}
+
 /* A no is not shown as an answer. */
 static void test_only_answers_are_shown(void **state)
 {
@@ -219,6 +273,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_what_may_be_lost_is_shown_again),
         CASE(test_the_latest_answer_is_kept),
+        CASE(test_the_gate_asks_anew),
+        CASE(test_what_is_filled_in_is_not_sent),
         CASE(test_only_answers_are_shown),
         CASE(test_what_was_not_delivered_is_replayed),
     };
