@@ -18,6 +18,7 @@ static const struct known_client clients[] = {
         .measured = "2.1.325, 2026-11-16",
         .program = "claude",
         .keeps_rounds_open = true,
+        .limit_s = 300,
         .hold_s = 110,
         .backgrounds_calls = true,
         .stops_clock = true,
@@ -30,6 +31,7 @@ static const struct known_client clients[] = {
         .name = "codex-mcp-client",
         .measured = "0.166.0, 2026-11-16",
         .program = "codex",
+        .limit_s = 300,
         .hold_s = 280,
         .stops_clock = true,
         .lacks_lists = true,
@@ -43,6 +45,7 @@ static const struct known_client clients[] = {
         .measured = "1.0.102, 2026-11-19", /* with a form open for 580 s, too */
         .program = "copilot",
         .keeps_rounds_open = true,
+        .limit_s = 180,
         .hold_s = 170,
         .progress_extends = true,
         .shows_notes = true,
@@ -50,6 +53,7 @@ static const struct known_client clients[] = {
     {
         .name = "github-copilot-developer", /* another surface of the same */
         .measured = "2026-11-15",
+        .limit_s = 180,
         .hold_s = 170,
         .shows_notes = true,
     },
@@ -57,6 +61,7 @@ static const struct known_client clients[] = {
         .name = "gemini-cli-mcp-client*", /* some add the server's name to theirs */
         .measured = "0.61.0, 2026-11-16",
         .program = "gemini",
+        .limit_s = 600,
         .hold_s = 580,
         .cancels_silently = true,
     },
@@ -64,12 +69,14 @@ static const struct known_client clients[] = {
         .name = "qwen-code-mcp-client*",
         .measured = "0.24.4, 2026-11-16",
         .program = "qwen",
+        .limit_s = 300,
         .hold_s = 280,
         .progress_extends = true,
     },
     {
         .name = "qwen-cli-mcp-client*",
         .measured = "0.24.4, 2026-11-16",
+        .limit_s = 300,
         .hold_s = 280,
         .progress_extends = true,
     },
@@ -77,24 +84,28 @@ static const struct known_client clients[] = {
         .name = "opencode",
         .measured = "1.18.33, 2026-11-16",
         .program = "opencode",
+        .limit_s = 60,
         .hold_s = 50,
         .progress_extends = true,
     },
     {
         .name = "continue-cli-client",
         .measured = "1.5.47, 2026-11-16",
+        .limit_s = 60,
         .hold_s = 56,
     },
     {
         .name = "@cline/core",
         .measured = "3.0.65, 2026-11-19",
         .program = "cline",
-        .hold_s = 50,
+        .limit_s = 60,
+        .hold_s = 56,
     },
     {
         .name = "inspector-cli",
         .measured = "2.12.0, 2026-11-16",
-        .hold_s = 50,
+        .limit_s = 60,
+        .hold_s = 56,
     },
 };
 

@@ -17,7 +17,8 @@ struct known_client {
     bool keeps_rounds_open; /* its dialog of a 2026-07-28 round can't be withdrawn */
 
     /* Its calls. */
-    int64_t hold_s;         /* a call without a word from us is answered with `pending` by then */
+    int64_t limit_s; /* as it comes: it gives up a call without a word from us then; 0: not known */
+    int64_t hold_s;  /* such a call is answered with `pending` by then */
     bool progress_extends;  /* its limit: progress keeps a call alive for ten minutes at least */
     bool backgrounds_calls; /* after 120 s; a later result is told to the model as hearsay */
 

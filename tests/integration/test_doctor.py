@@ -293,6 +293,11 @@ def clients(home: Home) -> None:
                                       ("3600000" if name == "claude" else "3600", "30000" if name == "claude" else "30", "warning", "30 s")):
             path.write_text(good.replace(old, new))
             expect(examine(home), "clients", state, word, f"sayso install {name}")
+        if name == "claude":  # of itself it waits longer than its calls are held
+            document = json.loads(good)
+            del document["mcpServers"]["sayso"]["timeout"]
+            path.write_text(json.dumps(document))
+            assert [row["state"] for row in examine(home)["clients"]] == ["ok"]
         path.write_text(good[:-10])
         expect(examine(home), "clients", "warning", str(path))
         path.write_text(good)

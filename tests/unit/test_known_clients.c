@@ -39,18 +39,18 @@ static void test_which_row_a_name_has(void **state)
         assert_string_equal(known_client(cases[i].name)->name, cases[i].row);
 }
 
+static const char *const measured[] = { "claude-code",           "codex-mcp-client",
+                                        "copilot-cli",           "github-copilot-developer",
+                                        "gemini-cli-mcp-client", "qwen-code-mcp-client",
+                                        "qwen-cli-mcp-client",   "opencode",
+                                        "continue-cli-client",   "@cline/core",
+                                        "inspector-cli" };
+
 static void test_what_is_known_has_a_date(void **state)
 {
-    static const char *const names[] = { "claude-code",           "codex-mcp-client",
-                                         "copilot-cli",           "github-copilot-developer",
-                                         "gemini-cli-mcp-client", "qwen-code-mcp-client",
-                                         "qwen-cli-mcp-client",   "opencode",
-                                         "continue-cli-client",   "@cline/core",
-                                         "inspector-cli" };
-
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        assert_non_null(strstr(known_client(names[i])->measured, "2026-"));
+    for (size_t i = 0; i < ARRAY_LEN(measured); i++)
+        assert_non_null(strstr(known_client(measured[i])->measured, "2026-"));
     assert_null(known_client("unknown")->measured);
 }
 
@@ -70,7 +70,7 @@ static void test_a_raised_timeout_lets_calls_be_held_longer(void **state)
         int64_t timeout_s, hold_s;
     } cases[] = {
         { "@cline/core", 3600, 630 },   { "@cline/core", 300, 270 },
-        { "@cline/core", 60, 50 },      { "codex-mcp-client", 3600, 630 },
+        { "@cline/core", 60, 56 },      { "codex-mcp-client", 3600, 630 },
         { "codex-mcp-client", 1, 280 }, { "claude-code", 3600, 110 },
         { "unknown", INT64_MAX, 630 },  { "continue-cli-client", 0, 56 },
     };
@@ -80,6 +80,22 @@ static void test_a_raised_timeout_lets_calls_be_held_longer(void **state)
         assert_int_equal(known_client_hold_s(cases[i].name, false, cases[i].timeout_s),
                          cases[i].hold_s);
     assert_int_equal(known_client_hold_s("opencode", true, 100), 630);
+}
+
+/* What is held answers before its client gives up, and ten minutes cost no more turns than that
+ * client's limit is worth, and one. Progress or its configuration make it fewer. */
+static void test_calls_are_held_nearly_as_long_as_clients_wait(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(measured); i++) {
+        const struct known_client *row = known_client(measured[i]);
+        int64_t limit_s = row->backgrounds_calls ? 120 : row->limit_s;
+        int64_t calls = (600 + row->hold_s - 1) / row->hold_s;
+
+        assert_true(row->hold_s < limit_s);
+        if (!row->progress_extends && calls > (600 + limit_s - 1) / limit_s + 1)
+            fail_msg("%s: %d calls", measured[i], (int)calls);
+    }
 }
 
 static void test_what_the_rows_say(void **state)
@@ -113,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_what_is_known_has_a_date),
         cmocka_unit_test(test_what_is_installed_has_its_row),
         cmocka_unit_test(test_a_raised_timeout_lets_calls_be_held_longer),
+        cmocka_unit_test(test_calls_are_held_nearly_as_long_as_clients_wait),
         cmocka_unit_test(test_what_the_rows_say),
     };
 

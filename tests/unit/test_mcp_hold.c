@@ -24,7 +24,7 @@ static const struct {
     { "opencode", 50, 630 },     { "qwen-cli-mcp-client-sayso", 280, 630 },
     { "copilot-cli", 170, 630 }, { "codex-mcp-client", 280, 280 },
     { "claude-code", 110, 110 }, { "gemini-cli-mcp-client", 580, 580 },
-    { "@cline/core", 50, 50 },   { "unknown", 50, 50 },
+    { "@cline/core", 56, 56 },   { "unknown", 50, 50 },
 };
 
 struct held {

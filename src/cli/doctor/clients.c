@@ -180,12 +180,12 @@ static void judge_program(struct doctor *doctor, const struct client *client,
 static void judge_patience(struct doctor *doctor, const struct client *client,
                            const struct json *entry)
 {
+    const struct known_client *known = known_client_of_program(client->name);
     struct settings *settings = call_settings();
     int64_t given = entry_timeout_s(client, entry);
-    int64_t patience = given >= 0 ? given : client->patience_s, hold;
+    int64_t patience = given >= 0 ? given : known->limit_s, hold;
 
-    hold =
-        settings_hold_limit_s(settings, known_client_of_program(client->name)->name, false, given);
+    hold = settings_hold_limit_s(settings, known->name, false, given);
     settings_free(settings);
     if (!client->timeout_key || patience > hold)
         return;

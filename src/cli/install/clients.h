@@ -41,7 +41,6 @@ struct client {
 
     const char *timeout_key; /* NULL: it has none */
     int64_t timeout_per_s;   /* 1000: it counts in milliseconds */
-    int64_t patience_s;      /* of one call, as it comes; 0: not known */
 
     const char *local_type, *remote_type; /* NULL: it needs none */
     const char *url_key;                  /* NULL: no HTTP from this file */

@@ -103,6 +103,7 @@ static void tell_trust(const struct job *job)
 static void tell_effects(const struct job *job)
 {
     const struct client *client = job->client;
+    const struct known_client *known = known_client_of_program(client->name);
     struct settings *settings = call_settings();
 
     if (job->is_gate) {
@@ -112,13 +113,12 @@ static void tell_effects(const struct job *job)
     }
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
-                 "seconds", say_number(CLIENT_TIMEOUT_S), "patience",
-                 say_number(client->patience_s));
+                 "seconds", say_number(CLIENT_TIMEOUT_S), "patience", say_number(known->limit_s));
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
     say_note(TEXT_CLI_INSTALL_HOLD, "seconds",
-             say_number(settings_hold_limit_s(settings, known_client_of_program(client->name)->name,
-                                              false, client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
+             say_number(settings_hold_limit_s(settings, known->name, false,
+                                              client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
     tell_trust(job);
     settings_free(settings);
 }
