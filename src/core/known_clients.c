@@ -131,7 +131,7 @@ const struct known_client *known_client(const char *name)
 int64_t known_client_hold_s(const char *name, bool has_progress, int64_t timeout_s)
 {
     const struct known_client *client = known_client(name);
-    int64_t limit_s = timeout_s - MARGIN_S;
+    int64_t limit_s = timeout_s > MARGIN_S ? timeout_s - MARGIN_S : 0;
 
     if (client->backgrounds_calls || limit_s < client->hold_s)
         limit_s = client->hold_s;

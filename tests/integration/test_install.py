@@ -28,9 +28,17 @@ def install(home: Home, client: Client | str, *options: str, code: int = DONE, *
     return expect(home.sayso("install", name, *options, **settings), code)
 
 
+def is_told(client: Client) -> bool:
+    """Whether sayso is told how long the client waits: where that was raised and counts."""
+    return bool(client.timeout and client.name != "claude")
+
+
 def mcp_of(client: Client) -> list[str]:
-    """How the program is called: it is told how long the client waits, where that was raised and counts."""
-    return ["mcp", *(("--client-timeout", "3600") if client.timeout and client.name != "claude" else ())]
+    return ["mcp", *(("--client-timeout", "3600") if is_told(client) else ())]
+
+
+def query_of(client: Client) -> str:
+    return "?client_timeout=3600" if is_told(client) else ""
 
 
 def check_entry(home: Home, client: Client, entry: dict) -> None:
@@ -393,7 +401,7 @@ def http_round_trips(home: Home) -> None:
             path = put(home, client, before)
             install(home, client, "--http", "--yes")
             found, wanted = parse(client, path.read_bytes()), parse(client, before)
-            assert found[client.container].pop("sayso")[client.url].endswith("/mcp")
+            assert found[client.container].pop("sayso")[client.url].endswith(f"/mcp{query_of(client)}")
             if client.container not in wanted:
                 assert found.pop(client.container) == {}, path.read_bytes()
             assert found == wanted, (client.name, before, path.read_bytes())
@@ -415,7 +423,7 @@ def over_http(home: Home) -> None:
         path = put(home, client, before)
         said = install(home, client, "--http", "--yes", env={"MCP_SAYSO_TOKEN": secret})
         entry = entry_of(home, client)
-        assert entry[client.url] == f"http://127.0.0.1:{port}/mcp" and "command" not in entry, entry
+        assert entry[client.url] == f"http://127.0.0.1:{port}/mcp{query_of(client)}" and "command" not in entry, entry
         assert "MCP_SAYSO_TOKEN" in json.dumps(entry) and "sayso token new" in said.err
         assert secret not in path.read_text() + said.out + said.err
         assert answers(entry[client.url], headers_of(entry, secret)), entry

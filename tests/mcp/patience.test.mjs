@@ -6,7 +6,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inHome, until } from "./lib/home.mjs";
 import { KINDS, Sdk } from "./lib/sdk.mjs";
-import { startHub } from "./lib/web.mjs";
+import { openedHttp, startHub, web } from "./lib/web.mjs";
 import { opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
 import { Person } from "./lib/wire.mjs";
@@ -258,6 +258,17 @@ describe("patience", { concurrency: AT_ONCE }, () => {
         await home.must("settings", "set", "hold_limits", "{\"*\":1,\"quick\":5}");
         await areHeld(["slow", 1], ["quick", 5]);
     }, { SAYSO_HOLD_LIMITS: "{\"*\":5,\"quick\":1,\"slow\":9}", ...NO_ROUNDS }));
+
+    test("HTTP: the address says how long its client waits, and calls are held longer", inHome(async (home) => {
+        await web(home);
+        home.web = { ...home.web, url: `${home.web.url}?client_timeout=3600` };
+        const client = await openedHttp(home, "2025-11-25");
+        const asked = client.tool("provide_choice", GOOD);
+        const [{ session_id }] = await home.opened();
+        assert.equal(await Promise.race([asked, sleep(BY_DEFAULT.held_ms + 4000, "held")]), "held");
+        await home.must("answer", session_id, "--select", "b");
+        assert.equal((await asked).action_status, "selected");
+    }));
 
     test("an ask whose time ends while the call is held ends the call", inHome(async (home) => {
         const client = await opened(home, MODERN);

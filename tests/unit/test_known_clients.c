@@ -73,6 +73,7 @@ static void test_a_raised_timeout_lets_calls_be_held_longer(void **state)
         { "@cline/core", 60, 56 },      { "codex-mcp-client", 3600, 630 },
         { "codex-mcp-client", 1, 280 }, { "claude-code", 3600, 110 },
         { "unknown", INT64_MAX, 630 },  { "continue-cli-client", 0, 56 },
+        { "unknown", INT64_MIN, 50 },
     };
 
     (void)state;

@@ -84,6 +84,12 @@ static void write_like(struct json_writer *writer, const char *key, const struct
     free(encoded);
 }
 
+/* We hold its calls as long as it waits from now on. */
+static bool waits_longer(const struct client *client)
+{
+    return client->timeout_key && !known_client_of_program(client->name)->backgrounds_calls;
+}
+
 static void write_command(const struct client *client, const struct entry_options *options,
                           struct json_writer *writer)
 {
@@ -96,8 +102,7 @@ static void write_command(const struct client *client, const struct entry_option
     if (client->is_one_list)
         json_write_text(writer, NULL, options->program);
     json_write_text(writer, NULL, "mcp");
-    if (client->timeout_key && !known_client_of_program(client->name)->backgrounds_calls) {
-        /* we hold its calls as long as it waits from now on */
+    if (waits_longer(client)) {
         snprintf(timeout, sizeof timeout, "%d", CLIENT_TIMEOUT_S);
         json_write_text(writer, NULL, "--client-timeout");
         json_write_text(writer, NULL, timeout);
@@ -129,6 +134,9 @@ static void write_address(const struct client *client, const struct entry_option
     char url[64];
 
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", options->port);
+    if (waits_longer(client))
+        snprintf(url + strlen(url), sizeof url - strlen(url), "?client_timeout=%d",
+                 CLIENT_TIMEOUT_S);
     json_write_text(writer, client->url_key, url);
     if (!options->needs_token)
         return;
@@ -193,7 +201,8 @@ int entry_port(const struct client *client, const struct json *entry)
 
         free(before);
         digits = is_same ? strspn(url + length, "0123456789") : 0;
-        if (digits > 0 && digits < 6 && strcmp(url + length + digits, "/mcp") == 0)
+        if (digits > 0 && digits < 6 && strncmp(url + length + digits, "/mcp", 4) == 0 &&
+            strchr("?", url[length + digits + 4]))
             return (int)strtol(url + length, NULL, 10);
     }
     return 0;

@@ -30,8 +30,8 @@ struct peer {
     char token[TOKEN_BYTES], label[LABEL_BYTES];
     bool is_session;
     int64_t used_boot_ms;
-    int64_t wake_boot_ms;                /* 0: none wanted */
-    const struct http_exchange *serving; /* NULL: nothing is being read from it */
+    int64_t wake_boot_ms;          /* 0: none wanted */
+    struct http_exchange *serving; /* NULL: nothing is being read from it */
     struct stream *streams;
     struct stream *standing; /* of a GET, for what belongs to no call */
 };

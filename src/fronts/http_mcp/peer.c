@@ -66,11 +66,14 @@ static const char *tools(void *context)
     return settings_text(((struct peer *)context)->front->parts.settings, SETTING_TOOLS);
 }
 
+/* The address that `sayso install` writes says how long its client waits. */
 static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {
     const struct peer *peer = context;
+    const char *timeout = peer->serving ? http_parameter(peer->serving, "client_timeout") : NULL;
 
-    return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress, 0);
+    return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress,
+                                 timeout ? strtoll(timeout, NULL, 10) : 0);
 }
 
 static bool offers_modern(void *context, const char *client_name)
