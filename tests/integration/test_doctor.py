@@ -266,6 +266,7 @@ def tokens(home: Home) -> None:
     db.close()
     expect(examine(home), "tokens", "warning", "1 expired", "sayso token")
     assert home.sayso("install", "gemini", "--http", "--yes").code == DONE
+    home.sayso("list")  # starts a hub, which the client can't
     expect(examine(home), "tokens", "fault", "Gemini CLI", "MCP_SAYSO_TOKEN")
     home.sayso("token", "new")
     assert examine(home)["tokens"][0]["state"] == "warning"
@@ -309,6 +310,11 @@ def clients(home: Home) -> None:
     home.sayso("token", "new")
     put(home, BY_NAME["cursor"], '{"mcpServers": {"s": {"url": "http://localhost:1/mcp"}}}')
     expect(examine(home), "clients", "warning", "port 1", str(home.hub()["port"]), "--http")
+    put(home, BY_NAME["cursor"], json.dumps({"mcpServers": {"s": {"url": f"http://localhost:{home.hub()['port']}/mcp?client_timeout=3600"}}}))
+    assert [row["state"] for row in examine(home)["clients"] if "Cursor" in row["found"]] == ["ok"]
+    home.sayso("stop")
+    wait_until(lambda: not home.hub_pid(), "the hub is gone")
+    expect(examine(home), "clients", "warning", "no hub listens", "sayso serve")
 
 
 @test("the clock: what is stored is of the future", "R10.5")

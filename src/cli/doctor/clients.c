@@ -224,11 +224,13 @@ static void judge_entry(struct doctor *doctor, const struct client *client, cons
 
     if (entry_program(client, entry))
         judge_program(doctor, client, entry);
-    if (port && doctor->hub_port && port != doctor->hub_port) {
+    if (port && !doctor->hub_port) /* a client that calls an address starts no hub there */
+        doctor_warning(doctor, TEXT_FOUND_CLIENT_ALONE, TEXT_MEND_CLIENT_ALONE, "client",
+                       client->title, "port", say_number(port), "name", client->name);
+    else if (port && port != doctor->hub_port)
         doctor_warning(doctor, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT, "client",
                        client->title, "port", say_number(port), "ours",
                        say_number(doctor->hub_port), "name", client->name);
-    }
     judge_patience(doctor, client, entry);
     judge_permission(doctor, client, name, entry);
     if (doctor_troubles(doctor) == before)
