@@ -205,7 +205,7 @@ ${program ? `    command: ${program}
         first: (url) => ["auth", "-p", "openai", "-k", KEY, "-m", MODEL, "-b", `${url}/v1`],
         httpEntry: ({ url, token }) => ({
             ".cline/data/settings/cline_mcp_settings.json": json({
-                mcpServers: { sayso: { type: "streamableHttp", url, headers: { Authorization: `Bearer ${token}` } } },
+                mcpServers: { sayso: { type: "streamableHttp", url: `${url}?client_timeout=3600`, timeout: 3600, headers: { Authorization: `Bearer ${token}` } } },
             }),
         }),
         headless: (prompt) => [prompt],

@@ -6,6 +6,8 @@ const SOON_MS = 30000; // for what must come without anybody's help; the program
 const LONG_ASK = { timeout_seconds: 1800 };
 const SHORT_ASK = { timeout_seconds: 15 };
 
+const lateAfter = (isFull) => isFull ? 320 : 75;
+
 const second = (value) => `${value.toFixed(1)} s`;
 const counted = (calls) => `${calls} ${calls === 1 ? "call" : "calls"}`;
 
@@ -18,13 +20,15 @@ async function staged(client, ask, body, isHttp = false) {
     }
 }
 
-// Headless, answered so many seconds after the ask; returns how long the model waited for that, and how many calls it cost.
-async function answeredAfter(client, wait_s, { isAllowed = true, isHttp = false } = {}) {
+// Headless or with a form, answered so many seconds after the ask; returns how long the model waited for that, and how many
+// calls it cost.
+async function answeredAfter(client, wait_s, { isAllowed = true, isHttp = false, hasForm = false } = {}) {
     const started = await startTurn();
     try {
         return await staged(client, LONG_ASK, async (stage) => {
-            stage.startHeadless(isAllowed);
-            const row = await stage.asked();
+            if (!hasForm)
+                stage.startHeadless(isAllowed);
+            const row = await (hasForm ? stage.openForm() : stage.asked());
             started();
             await stage.leave(wait_s);
             await stage.answer(row);
@@ -118,14 +122,37 @@ export const ROWS = [
         title: "late answer",
         onlyWaits: true,
         async run(client, isFull) {
-            const wait_s = isFull ? 320 : 75;
+            const wait_s = lateAfter(isFull);
             const { calls } = await answeredAfter(client, wait_s);
             return `${counted(calls)} (${wait_s} s)`;
         },
     },
     {
+        name: "latehttp",
+        tells: "the same with the hub's address",
+        title: "late answer over HTTP",
+        onlyWaits: true,
+        async run(client, isFull) {
+            const wait_s = lateAfter(isFull);
+            const { calls } = await answeredAfter(client, wait_s, { isHttp: true });
+            return `${counted(calls)} (${wait_s} s)`;
+        },
+    },
+    {
+        name: "lateform",
+        tells: "the client's form is open in a terminal for so long, and the answer is given elsewhere; how many calls it took",
+        title: "late answer, form open",
+        onlyWaits: true,
+        applies: ({ form }) => form ? null : "no form",
+        async run(client, isFull) {
+            const wait_s = lateAfter(isFull);
+            const { calls } = await answeredAfter(client, wait_s, { hasForm: true });
+            return `${counted(calls)} (${wait_s} s)`;
+        },
+    },
+    {
         name: "ten",
-        tells: "the same after 600 s; it holds if there are no more calls than the client's own time limit requires",
+        tells: "calls that an answer after 600 s takes; it holds if there are no more calls than the client's own time limit requires",
         title: "answer after ten minutes",
         onlyWaits: true,
         isLong: true,

@@ -168,7 +168,7 @@ export class Stage {
     // No answer comes for this long; fails if the client stops waiting earlier.
     async leave(wait_s) {
         const over = sleep(wait_s * 1000, undefined, { ref: false });
-        await (this.client.direct ? over : Promise.race([over, this.ended]));
+        await (this.client.direct || this.tmux ? over : Promise.race([over, this.ended]));
         this.mustGoOn();
     }
 
