@@ -181,6 +181,9 @@ def wrong_options(home: Home) -> None:
             assert result.code == (BLOCKS if by_code else DONE) and result.err.startswith("sayso"), (options, env, result)
             assert at(result.json, case["decision"]) == "deny" and at(result.json, case["reason"]), (options, env, result)
     assert gate(home, b"", "--client", "copilot", "--help").code == DONE and not home.hub_pid()
+    named = next(case for case in HOOKS if case["client"] == "copilot")  # which calls itself copilot-cli
+    result = gate(home, hook(named, HARMLESS), "--client", "copilot-cli", "--what")
+    assert result.code == DONE and at(result.json, named["decision"]) == "deny", result
 
 
 @test("hostile commands, tools and notes can't act on the screen or break the client's JSON", "R11.3 R6.5")

@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "cli/install/clients.h"
 
 void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
                        struct json_writer *writer)
@@ -54,8 +55,10 @@ static const struct hook_format formats[] = {
 
 const struct hook_format *hook_format_find(const char *name)
 {
+    const struct client *client = client_find(name);
+
     for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i].name, name) == 0)
+        if (strcmp(formats[i].name, client ? client->name : name) == 0)
             return &formats[i];
     }
     return NULL;
