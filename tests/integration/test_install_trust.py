@@ -85,6 +85,24 @@ def entries(home: Home) -> None:
             assert listing(home) == set(), listing(home)
 
 
+@test("what is trusted is our server: another address in an entry of ours goes, and comes back", "R10.5 R6.5")
+def one_address(home: Home) -> None:
+    ours = {"command": "sayso", "args": ["mcp"], "env": {"A": "b"}}
+    there = {"httpUrl": "http://127.0.0.1:7298/mcp", "headers": {"X-Mine": "y"}}
+    for name in ("gemini", "qwen"):
+        for before, options in ((ours | {"httpUrl": "https://elsewhere/mcp"}, ()), (ours | {"url": "https://elsewhere/sse"}, ()),
+                                (there | {"url": "https://elsewhere/sse", "command": "elsewhere"}, ("--http",))):
+            path = put(home, BY_NAME[name], json.dumps({"mcpServers": {"sayso": before}}))
+            install(home, name, "--yes", *options)
+            entry = entry_of(home, BY_NAME[name])
+            assert entry["trust"] and "elsewhere" not in path.read_text(), entry
+            assert [key for key in ("command", "url", "httpUrl") if key in entry] == (["httpUrl"] if options else ["command"]), entry
+            assert entry["headers"]["X-Mine"] == "y" if options else entry["env"]["A"] == "b", entry
+            assert "already" in install(home, name, "--yes", *options).out
+            install(home, name, "--undo", "--yes")
+            assert json.loads(path.read_text()) == {"mcpServers": {"sayso": before}}, path.read_text()
+
+
 @test("--no-trust leaves it out and touches no second file; installing again without it adds it, undo leads to the beginning",
       "R10.5")
 def no_trust(home: Home) -> None:

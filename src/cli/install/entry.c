@@ -16,9 +16,10 @@
 #include "core/known_clients.h"
 #include "settings/settings.h"
 
-/* Members that say how we are reached, whatever the client calls them. */
+/* Members that say how we are reached, whatever the client calls them; the first ones say where. */
+enum { ADDRESS_MEMBERS = 4 };
 static const char *const by_transport[] = {
-    "command", "args", "env", "environment", "url", "httpUrl", "headers", "bearer_token_env_var",
+    "command", "args", "url", "httpUrl", "env", "environment", "headers", "bearer_token_env_var",
 };
 
 static bool is_default(const char *variable, const char *value)
@@ -273,6 +274,7 @@ static bool put_member(const struct client *client, struct config_path path, con
     return ok;
 }
 
+/* Two addresses in one entry would leave the choice, and what is trusted, to the client. */
 bool entry_put(const struct client *client, const char *name, const struct json *entry,
                struct text *text, struct error *err)
 {
@@ -287,7 +289,7 @@ bool entry_put(const struct client *client, const char *name, const struct json 
         struct config_path member = path;
 
         member.keys[member.count++] = by_transport[i];
-        if (was_remote != is_remote && json_member(old, by_transport[i]) &&
+        if ((was_remote != is_remote || i < ADDRESS_MEMBERS) && json_member(old, by_transport[i]) &&
             !json_member(entry, by_transport[i]))
             ok = client->format->drop(text, &member, err);
     }
