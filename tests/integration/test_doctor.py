@@ -273,6 +273,29 @@ def tokens(home: Home) -> None:
     assert home.sayso("install", "gemini", "--undo", "--yes").code == DONE
 
 
+@test("a client's server is started as that client does it, nothing else is, and none of them can keep the doctor waiting", "R10.5 P23")
+def started(home: Home) -> None:
+    client, seen = BY_NAME["gemini"], home.path / "seen"
+    program = home.path / "a=b/sayso"
+    ours = f'[ "$PATH" = here ] && echo right >>{seen}; PATH={os.environ["PATH"]} exec "{home.binary}" "$@"'
+    endless = f"while /usr/bin/printf %065536d 0; do sleep 0.05; done; echo left >>{seen}"
+    for path, words in ((program, ours), (home.path / "bin/mcp", f"echo stranger >>{seen}"), (home.path / "silent/sayso", endless)):
+        path.parent.mkdir()
+        path.write_text(f"#!/bin/bash\n{words}\n")
+        path.chmod(0o755)
+    assert home.sayso("install", "gemini", "--yes").code == DONE
+    path = path_of(home, client)
+    entry = entry_of(home, client)
+    searched = {"PATH": f"{home.path}/bin:{os.environ['PATH']}"}
+    for env in ({}, {"": str(home.path / "bin/mcp")}, {"--chdir": "/", "-S" + str(home.path / "bin/mcp"): "x"}, {"PATH": "here"}):
+        path.write_text(json.dumps({"mcpServers": {"sayso": {**entry, "command": str(program), "env": {**entry["env"], **env}}}}))
+        expect(examine(home, env=searched), "clients", "warning", "not this program")
+    assert seen.read_text() == "right\n", seen.read_text()
+    path.write_text(json.dumps({"mcpServers": {"sayso": {**entry, "command": str(home.path / "silent/sayso")}}}))
+    expect(examine(home), "clients", "fault", "answer as an MCP server")
+    assert seen.read_text() == "right\nleft\n", "it says too much to be listened to until it is killed"
+
+
 @test("clients: a program that is gone or another, too little patience, another port, a broken file", "R10.5")
 def clients(home: Home) -> None:
     for name in ("claude", "codex"):

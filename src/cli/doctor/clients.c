@@ -1,6 +1,7 @@
 /* clients.c - what stands in the configurations of agents' clients for us, and whether it works. */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "cli/call.h"
 #include "cli/doctor/doctor.h"
 #include "cli/install/clients.h"
@@ -24,7 +27,7 @@
 #include "core/known_clients.h"
 #include "settings/settings.h"
 
-enum { MOST_WORDS = 128 };
+enum { MOST_WORDS = 128, MOST_BYTES = 1 << 20, MOST_S = 32 };
 
 static const char calls[] =
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
@@ -44,35 +47,50 @@ static void add_word(struct words *words, const char *name, const char *value)
         words->all[words->count++] = mem_format("%s%s%s", name, *name ? "=" : "", value);
 }
 
-/* env sets the variables. A server that doesn't answer is killed; no client waits that long. */
+/* env sets the variables, and reads no word behind them as one of its own. A server that doesn't
+ * answer is killed; no client waits that long. */
 static void add_command(struct words *words, const struct client *client, const struct json *entry)
 {
-    static const char *const before[] = { "timeout", "-s", "KILL", "30", "env" };
     const struct json *list = json_member(entry, client->is_one_list ? "command" : "args");
     const struct json *variables = json_member(entry, client->env_key);
+    char timeout[DOCTOR_PATH_BYTES];
+    const char *const limit[] = { timeout, "-s", "KILL", "30" };
 
-    for (size_t i = 0; i < ARRAY_LEN(before); i++)
-        add_word(words, "", before[i]);
+    add_word(words, "", "env");
     if (client->strips) {
         add_word(words, "", "-i");
         add_word(words, "HOME", getenv("HOME"));
         add_word(words, "PATH", getenv("PATH"));
     }
     for (void *it = json_first(variables); it; it = json_next(variables, it))
-        add_word(words, json_key(it), json_text(json_value(it)));
+        if (json_key(it)[0] && json_key(it)[0] != '-')
+            add_word(words, json_key(it), json_text(json_value(it)));
+    doctor_find_program("timeout", timeout); /* by our PATH, not the entry's */
+    for (size_t i = 0; i < ARRAY_LEN(limit); i++)
+        add_word(words, "", limit[i]);
     if (!client->is_one_list)
         add_word(words, "", json_member_text(entry, "command"));
     for (size_t i = 0; json_kind(list) == KIND_LIST && i < json_length(list); i++)
         add_word(words, "", json_text(json_item(list, i)));
 }
 
-static bool has_tools(FILE *server)
+/* Of what is said in time: what the server starts itself may keep its output open. */
+static bool has_tools(int server)
 {
-    char *line = NULL;
-    size_t size = 0;
+    struct pollfd ready = { .fd = server, .events = POLLIN };
+    time_t end = time(NULL) + MOST_S;
+    struct text said = { 0 };
+    char bytes[16384], *line, *rest = NULL;
     bool is_so = false;
+    ssize_t got = 1;
 
-    while (server && getline(&line, &size, server) > 0) {
+    while (got > 0 && said.used < MOST_BYTES && time(NULL) < end &&
+           poll(&ready, 1, (int)(end - time(NULL)) * 1000) > 0) {
+        got = read(server, bytes, sizeof bytes);
+        text_add(&said, bytes, got > 0 ? (size_t)got : 0);
+    }
+    line = said.used ? strtok_r(said.bytes, "\n", &rest) : NULL;
+    for (; line; line = strtok_r(NULL, "\n", &rest)) {
         struct json *reply = NULL;
 
         if (json_parse(line, strlen(line), &reply, NULL) &&
@@ -80,15 +98,14 @@ static bool has_tools(FILE *server)
             is_so = json_length(json_member(json_member(reply, "result"), "tools")) > 0;
         json_free(reply);
     }
-    free(line);
+    text_release(&said);
     return is_so;
 }
 
-/* Of what the server answers until it ends. `ends` are closed. */
+/* `ends` are closed. */
 static bool call(const struct words *words, const int ends[2])
 {
     posix_spawn_file_actions_t actions;
-    FILE *server = fdopen(ends[0], "r+");
     bool has_started, is_so;
     pid_t pid;
 
@@ -100,9 +117,8 @@ static bool call(const struct words *words, const int ends[2])
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     is_so = has_started && send(ends[0], calls, sizeof calls - 1, MSG_NOSIGNAL) > 0 &&
-            shutdown(ends[0], SHUT_WR) == 0 && has_tools(server);
-    if (server)
-        fclose(server);
+            shutdown(ends[0], SHUT_WR) == 0 && has_tools(ends[0]);
+    close(ends[0]);
     while (has_started && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
     return is_so;
