@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "cli/say.h"
 
-enum way { BY_ID, BY_NAME, BY_BEGINNING, WAYS }; /* the surest first */
+enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
 
 struct writing {
     const struct answer_words *words;
@@ -33,60 +33,69 @@ size_t answer_words_count(const struct arguments *arguments, size_t first)
     return count;
 }
 
-static bool fits(const struct field *field, size_t index, const char *word, size_t length,
-                 enum way way)
+static enum way way_of(const struct field *field, size_t index, const char *word, size_t length)
 {
     const char *id = field->options[index].id, *label = field->options[index].label;
+    bool begins_id = strncasecmp(id, word, length) == 0;
+    bool begins_label = strncasecmp(label, word, length) == 0;
     char room[TEXT_INTEGER_BYTES];
     const char *place = text_of_integer((int64_t)index + 1, room);
 
-    if (way == BY_ID)
-        return strlen(id) == length && memcmp(id, word, length) == 0;
-    return (strncasecmp(id, word, length) == 0 && (way == BY_BEGINNING || !id[length])) ||
-           (strncasecmp(label, word, length) == 0 && (way == BY_BEGINNING || !label[length])) ||
-           (way == BY_BEGINNING && strlen(place) == length && memcmp(place, word, length) == 0);
+    if (strlen(id) == length && memcmp(id, word, length) == 0)
+        return BY_ID;
+    if ((begins_id && !id[length]) || (begins_label && !label[length]))
+        return BY_NAME;
+    if (strlen(place) == length && memcmp(place, word, length) == 0)
+        return BY_PLACE;
+    return begins_id || begins_label ? BY_BEGINNING : WAYS;
 }
 
-/* NULL: none, or several, which are then named in `rivals`. */
+/* NULL: none, or several, which are then named in `rivals`. Ids are the agent's: where a person
+ * types one, it must not be the label or the place of another option as well. */
 static const struct option *find_option(const struct field *field, const char *word, size_t length,
-                                        enum way last, struct text *rivals)
+                                        enum way last, bool is_typed, struct text *rivals)
 {
     const struct option *found = NULL;
+    enum way surest = WAYS, most;
     size_t count = 0;
 
     text_clear(rivals);
-    for (int way = BY_ID; length > 0 && way <= (int)last && count == 0; way++) {
-        for (size_t i = 0; i < field->option_count; i++) {
-            if (!fits(field, i, word, length, (enum way)way))
-                continue;
-            found = &field->options[i];
-            text_add_format(rivals, "%s%s (%s)", count++ ? ", " : "", found->label, found->id);
-        }
+    for (size_t i = 0; length > 0 && i < field->option_count; i++)
+        if (way_of(field, i, word, length) < surest)
+            surest = way_of(field, i, word, length);
+    most = surest == BY_PLACE ? BY_BEGINNING : is_typed && surest < BY_PLACE ? BY_PLACE : surest;
+    for (size_t i = 0; surest <= last && i < field->option_count; i++) {
+        if (way_of(field, i, word, length) > most)
+            continue;
+        found = &field->options[i];
+        text_add_format(rivals, "%s%s (%s)", count++ ? ", " : "", found->label, found->id);
     }
     return count == 1 ? found : NULL;
 }
 
 /* The options of a list between commas, which labels and ids may have in them too. */
-static void write_picks(struct writing *writing, const struct field *field, const char *list)
+static void write_picks(struct writing *writing, const struct field *field, const char *list,
+                        bool is_typed)
 {
     struct text rivals = { 0 };
 
     while (*list) {
         size_t length = strlen(list);
-        const struct option *option = find_option(field, list, length, BY_BEGINNING, &rivals);
+        const struct option *option =
+            find_option(field, list, length, BY_BEGINNING, is_typed, &rivals);
 
         while (!option && length > 0 &&
-               !(option = find_option(field, list, length, BY_NAME, &rivals)))
+               !(option = find_option(field, list, length, BY_NAME, is_typed, &rivals)))
             while (--length > 0 && list[length] != ',')
                 continue;
         if (!option) {
             length = strcspn(list, ",");
-            option = find_option(field, list, length, BY_BEGINNING, &rivals);
+            option = find_option(field, list, length, BY_BEGINNING, is_typed, &rivals);
         }
         if (!option && rivals.used > 0)
-            writing->has_failed = !error_set(writing->err, ERROR_bad_enum, "",
-                                             "'%.64s' is the beginning of several options: %s",
-                                             list, text_string(&rivals));
+            writing->has_failed =
+                !error_set(writing->err, ERROR_bad_enum, "", "'%.64s' may mean several options: %s",
+                           list, text_string(&rivals));
         if (length)
             json_write_text_n(&writing->writer, NULL, option ? option->id : list,
                               option ? strlen(option->id) : length);
@@ -167,7 +176,7 @@ static void write_field(struct writing *writing, const struct field *field)
     if (field->option_count > 0 && (value || !other)) {
         json_write_list(&writing->writer, is_object ? "selected_ids" : NULL);
         for (; value; value = next_said(words, "field", field, &at))
-            write_picks(writing, field, value);
+            write_picks(writing, field, value, false);
         json_write_end_list(&writing->writer);
     } else if (value || sole || (field->kind == FIELD_TEXT && !other)) {
         write_scalar(writing, field, value ? value : sole ? sole : "");
@@ -214,9 +223,9 @@ static void write_first(struct writing *writing)
     if (!select && !has_words)
         return;
     json_write_list(&writing->writer, "selected_ids");
-    write_picks(writing, field, select ? select : "");
+    write_picks(writing, field, select ? select : "", false);
     for (size_t i = words->first; has_words && i < arguments->word_count; i++)
-        write_picks(writing, field, arguments->words[i]);
+        write_picks(writing, field, arguments->words[i], true);
     json_write_end_list(&writing->writer);
 }
 
@@ -322,21 +331,44 @@ static void print_command(const char *id, struct text *words)
     text_clear(words);
 }
 
-/* Each by its id where that can be typed as it is, else by its place. */
+/* What means this option alone where a person types it: its id if that can be typed as it is, else
+ * its place. NULL: neither does. */
+static const char *word_of(const struct field *field, size_t index, char room[TEXT_INTEGER_BYTES])
+{
+    const struct option *option = &field->options[index];
+    const char *word = option->id;
+    struct text rivals = { 0 };
+    size_t plain = 0;
+    bool is_alone;
+
+    while (word[plain] > ' ' && word[plain] < 0x7f && word[plain] != ',')
+        plain++;
+    if (plain == 0 || word[plain] || *word == '-')
+        word = text_of_integer((int64_t)index + 1, room);
+    is_alone = find_option(field, word, strlen(word), BY_BEGINNING, true, &rivals) == option;
+    text_release(&rivals);
+    return is_alone ? word : NULL;
+}
+
 static void add_options(struct text *out, const struct field *field, size_t first, size_t count)
 {
-    for (size_t i = first; i < first + count; i++) {
-        const char *id = field->options[i].id;
-        char room[TEXT_INTEGER_BYTES];
-        size_t plain = 0;
+    struct text words = { 0 }, ids = { 0 };
+    bool are_alone = true;
 
-        while (id[plain] > ' ' && id[plain] < 0x7f && id[plain] != ',')
-            plain++;
-        text_add_char(out, ' ');
-        text_add_shell_word(out, plain > 0 && !id[plain] && *id != '-'
-                                     ? id
-                                     : text_of_integer((int64_t)i + 1, room));
+    for (size_t i = first; i < first + count; i++) {
+        char room[TEXT_INTEGER_BYTES];
+        const char *word = word_of(field, i, room);
+
+        text_add_format(&ids, "%s%s", i > first ? "," : "", field->options[i].id);
+        text_add_char(&words, ' ');
+        text_add_shell_word(&words, word ? word : "");
+        are_alone = are_alone && word;
     }
+    text_add_text(out, are_alone ? text_string(&words) : " --select ");
+    if (!are_alone)
+        text_add_shell_word(out, text_string(&ids));
+    text_release(&words);
+    text_release(&ids);
 }
 
 /* As many options in each as the ask needs; where more may be chosen, one shows how. */

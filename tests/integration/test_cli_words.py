@@ -73,10 +73,10 @@ def commands(home: Home) -> None:
 
 @test("an option by id, place, label or the beginning of one; an exact id wins; several that fit are named", "R10.3")
 def one_option(home: Home) -> None:
-    options = [{"id": "2", "label": "Redis", "recommended": True}, {"id": "rust", "label": "Estonia"},
+    options = [{"id": "1", "label": "Redis", "recommended": True}, {"id": "rust", "label": "Estonia"},
                {"id": "ee", "label": "Europe, all of it"}, {"id": "us", "label": "America"}]
-    for word, wanted in (("2", "2"), ("4", "us"), ("ame", "us"), ("AMERICA", "us"), ("eu", "ee"), ("ee", "ee"), ("EE", "ee"),
-                         ("Europe, all of it", "ee"), ("europe, a", "ee"), ("rus", "rust"), ("redis", "2")):
+    for word, wanted in (("1", "1"), ("2", "rust"), ("4", "us"), ("ame", "us"), ("AMERICA", "us"), ("eu", "ee"), ("ee", "ee"), ("EE", "ee"),
+                         ("Europe, all of it", "ee"), ("europe, a", "ee"), ("rus", "rust"), ("redis", "1")):
         session_id = ask_json(home, options=options).json["session_id"]
         expect(home.sayso("answer", session_id, word), DONE)
         assert collect(home, session_id).json["selection"]["selected_ids"] == [wanted], word
@@ -96,6 +96,22 @@ def numbers_in_labels(home: Home) -> None:
     session_id = ask_json(home, options=options).json["session_id"]
     expect(home.sayso("answer", session_id, "2"), FAILED, "2 GB (a), 4 GB (b)")
     expect(home.sayso("answer", session_id, "1"), DONE, "2 GB")
+
+
+@test("an agent's ids can't turn what a person types into another option; --select and the printed commands take them", "R10.3 R12.3")
+def turned(home: Home) -> None:
+    options = [{"id": "no", "label": "Yes", "recommended": True}, {"id": "yes", "label": "No"}, {"id": "2", "label": "Later"},
+               {"id": "by hand", "label": "3"}, {"id": "a,b", "label": "2,3"}]
+    session_id = ask_json(home, options=options).json["session_id"]
+    for word, rivals in (("no", "Yes (no), No (yes)"), ("YES", "Yes (no), No (yes)"), ("2", "No (yes), Later (2)"),
+                         ("3", "Later (2), 3 (by hand)")):
+        assert rivals in one_line(expect(home.sayso("answer", session_id, word), FAILED).err), word
+    expect(home.sayso("answer", session_id, "2,3"), DONE, "2,3")
+    for index, option in enumerate(options):
+        session_id = ask_json(home, title=f"T{index}", options=options).json["session_id"]
+        lines = [line.strip() for line in home.sayso("answer", session_id).out.splitlines() if line.startswith("  sayso ")]
+        expect(home.sayso(*shlex.split(lines[index])[1:]), DONE)
+        assert collect(home, session_id).json["selection"]["selected_ids"] == [option["id"]], lines
 
 
 @test("several: by words, commas or both", "R10.3")
