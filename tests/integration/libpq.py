@@ -96,15 +96,19 @@ class Connection(contextlib.AbstractContextManager):
             pq.PQclear(result)
 
     def notifications(self, wait_s: float) -> list[str]:
-        """What LISTEN brought within this time, as `channel:payload`; ends early once something is there and all is read."""
+        """What LISTEN brought within this time, as `channel:payload`; ends early once something is there and all is read. What came
+        with an earlier reply is there already."""
         found, deadline = [], time.monotonic() + wait_s
-        while not found and (left := deadline - time.monotonic()) > 0:
-            select.select([self.pq.PQsocket(self.handle)], [], [], left)
-            if not self.pq.PQconsumeInput(self.handle):
-                raise NoServer(self.pq.PQerrorMessage(self.handle).decode(errors="replace").strip())
+        while not found:
             while note := self.pq.PQnotifies(self.handle):
                 found.append(f"{note.contents.channel.decode()}:{note.contents.payload.decode()}")
                 self.pq.PQfreemem(note)
+            left = deadline - time.monotonic()
+            if found or left <= 0:
+                break
+            select.select([self.pq.PQsocket(self.handle)], [], [], left)
+            if not self.pq.PQconsumeInput(self.handle):
+                raise NoServer(self.pq.PQerrorMessage(self.handle).decode(errors="replace").strip())
         return found
 
     def close(self) -> None:

@@ -167,13 +167,13 @@ def notifications() -> None:
                 wait_until(lambda: proxy.counts[f"notification {mode}"] == 1, f"the proxy has met {mode}")
             assert listener.run("SELECT 1") == [(1,)]
         hear("pass")
-        assert listener.notifications(HANG_S) == ["news:pass"]
+        assert listener.notifications(0) == ["news:pass"]
         hear("drop")
         hear("double")
-        assert listener.notifications(HANG_S) == ["news:double"] * 2  # and nothing of what was dropped
+        assert listener.notifications(0) == ["news:double"] * 2  # and nothing of what was dropped
         hear("delay")
         hear("pass")
-        heard = listener.notifications(HANG_S)
+        heard: list[str] = []
         while len(heard) < 2:
             heard += listener.notifications(HANG_S)
         assert sorted(heard) == ["news:delay", "news:pass"], heard
