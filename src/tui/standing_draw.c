@@ -1,7 +1,6 @@
 /* standing_draw.c - see inbox_standing.h: the list of answers that stand, and one before it does.
  */
 #include <string.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "i18n/i18n.h"
@@ -30,17 +29,6 @@ static void draw_head(const struct marks *marks, enum text_id title, const char 
     pen->row++;
 }
 
-static void add_day(struct text *out, int64_t utc_ms)
-{
-    time_t at = (time_t)(utc_ms / 1000);
-    struct tm parts;
-    char day[32] = "?";
-
-    if (localtime_r(&at, &parts))
-        strftime(day, sizeof day, "%Y-%m-%d %H:%M", &parts);
-    text_add_text(out, day);
-}
-
 /* Until when, or how often it was answered so. */
 static void add_term(struct text *out, const struct standing_row *row)
 {
@@ -48,7 +36,7 @@ static void add_term(struct text *out, const struct standing_row *row)
     char count[TEXT_INTEGER_BYTES];
 
     if (row->id[0]) {
-        add_day(&day, row->until_utc_ms);
+        i18n_add_when(&day, row->until_utc_ms, 0); /* with its day, also where it is today */
         i18n_format(out, row->is_over ? TEXT_TUI_STANDING_OVER : TEXT_TUI_STANDING_UNTIL, "time",
                     text_string(&day), "person", row->person, NULL);
     } else {

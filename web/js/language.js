@@ -110,7 +110,8 @@ export function sayTime(at) {
 
     if (isSameDay(when, new Date()))
         return when.toLocaleTimeString(languageTag(), { hour12: false });
-    return at ? when.toLocaleString(languageTag(), { day: "numeric", month: "short", ...CLOCK }) : "";
+    return at
+        ? when.toLocaleString(languageTag(), { day: "numeric", month: "short", ...CLOCK }) : "";
 }
 
 /**
