@@ -9,6 +9,7 @@
 #include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
 
+/* What is being written is for the agent whose ask is shown, whoever's times out meanwhile. */
 void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen)
 {
     const struct json *newest = json_item(json_member(unseen, "asks"), 0);
@@ -16,6 +17,8 @@ void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen)
 
     missed->count = id ? json_member_integer(unseen, "count", 0) : 0;
     missed->longer_s = json_member_integer(unseen, "longer_seconds", 0);
+    if (missed->count > 0 && missed->note.text.used > 0)
+        return;
     text_put(missed->id, sizeof missed->id, id ? id : "");
     free(missed->title);
     missed->title = facts_visible(json_member_text(newest, "title"), false);

@@ -433,6 +433,10 @@ static void what_timed_out_unseen(void **state)
                                        ENDED("13:03:11",
                                              "")) "]"
                                                   ",\"count\":2,\"longer_seconds\":1200}";
+    static const char another[] =
+        "{\"asks\":[" ASK("gggg", "Drop a table", "timeout", "claude-code", "y", "13:35:00",
+                          ENDED("13:35:11", "")) "]"
+                                                 ",\"count\":3,\"longer_seconds\":1200}";
     struct stage stage = { 0 };
 
     (void)state;
@@ -447,11 +451,16 @@ static void what_timed_out_unseen(void **state)
     stage_expect_row(&stage, "Tab give me longer next time (20 min)");
     stage_type(&stage, "was away");
     stage_expect_row(&stage, "Tell the agent: was away");
+    stage_take(&stage, NEWS_UNSEEN, another); /* of another agent */
+    stage_expect_row(&stage, "3 asks timed out unseen");
+    stage_expect_row(&stage, " Pick a colour");
     stage_type(&stage, "\r");
     stage_expect(&stage, "TELL {\"global_annotation\":\"was away\"}\n");
     stage_take(&stage, NEWS_TOLD, "{\"session_id\":\"ffff\"}");
     stage_expect(&stage, "UNSEEN\n");
     stage_expect_row(&stage, "The agent gets this with its next result.");
+    stage_take(&stage, NEWS_UNSEEN, another);
+    stage_expect_row(&stage, " Drop a table");
     stage_type(&stage, "\t");
     stage_expect(&stage, "SETTING timeout_seconds 1200\n");
     stage_expect_no_row(&stage, "give me longer");
