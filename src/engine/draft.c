@@ -130,10 +130,16 @@ static void draft_found(struct errand *errand)
     struct engine *engine = errand->engine;
     struct live *live = live_find(engine, errand->id);
     struct attention *attention;
+    struct error err;
     int64_t next;
 
     if (!live || !state_is_open(live->state)) {
         errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
+        return;
+    }
+    if ((live->flags & ASK_DESTRUCTIVE) &&
+        !own_may_destroy(engine, errand->visit, &live->origin->asker, live->id, &err)) {
+        errand_fail(errand, &err, NULL); /* there nothing is chosen for the person */
         return;
     }
     seen_mark(engine, errand->visit, errand->id);

@@ -55,6 +55,12 @@ void errand_end(struct errand *errand)
     spare_free(errand, errand->bytes);
 }
 
+void errand_forget(void *context, const struct store_reply *reply)
+{
+    (void)reply;
+    errand_end(context);
+}
+
 void errand_reply(const struct errand *errand, const struct desk_reply *reply)
 {
     if (errand->done && (errand->is_ours || !(errand->visit && errand->visit->is_gone)))

@@ -130,6 +130,7 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
                  void *context);
 void errand_begin_write(struct errand *errand);
 void errand_end(struct errand *errand); /* drops what it embeds and frees it */
+void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
 void errand_reply(const struct errand *errand, const struct desk_reply *reply);
 /* Reply, then end. */
 void errand_ok(struct errand *errand, const char *json);

@@ -83,12 +83,6 @@ static void remember(struct visit *visit, const struct notice *notice, const cha
     announced->next = (at + 1) % NOTICES_LOOKED;
 }
 
-static void on_heard(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* where it failed, the agent's next connection is told again */
-    errand_end(context);
-}
-
 static void save_heard(struct engine *engine, const char *principal, const char *id)
 {
     struct store_change change = store_change_of(id, EVENT_DELIVERED);
@@ -100,7 +94,8 @@ static void save_heard(struct engine *engine, const char *principal, const char 
     change.now_ms = engine_utc_ms(engine);
     change.skips_row = true;
     errand_begin_write(errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_heard, errand);
+    /* where it fails, the agent's next connection is told again */
+    engine->parts.store->ops->change(engine->parts.store, &change, errand_forget, errand);
 }
 
 void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)

@@ -84,12 +84,6 @@ void unseen_act(struct desk *desk, struct desk_visit *visit, const struct json *
     store->ops->list(store, &query, on_ended, counting);
 }
 
-static void on_marked(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* at worst it counts as unseen */
-    errand_end(context);
-}
-
 void seen_mark(struct engine *engine, struct visit *visit, const char *id)
 {
     struct live *live = live_find(engine, id);
@@ -105,7 +99,8 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
     live->flags |= ASK_LOOKED_AT;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->mark(store, id, ASK_LOOKED_AT, 0, on_marked, errand);
+    store->ops->mark(store, id, ASK_LOOKED_AT, 0, errand_forget,
+                     errand); /* at worst it counts as unseen */
 }
 
 static void seen_found(struct errand *errand)

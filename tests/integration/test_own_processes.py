@@ -309,7 +309,8 @@ def loopback(home: Home) -> None:
         wait_until(lambda: row_of(home, plain)["status"] == "submitted", "it is answered")
         by = actor(home, plain)
         assert by["via"] == "web" and by["same_process_tree"] is True and by["uid"] == os.getuid() and by["pid"], by
-        for method, params in (("ask/challenge", "{}"), ("ask/answer", json.dumps({"selected_ids": ["us"]}))):
+        for method, params in (("ask/challenge", "{}"), ("ask/answer", json.dumps({"selected_ids": ["us"]})),
+                               ("ask/draft", json.dumps({"draft": {"selected_ids": ["us"]}}))):
             code, said = client.run(sys.executable, probe, str(port), tab, dangerous, method, params)
             assert code == 1 and "destructive" in said, (method, code, said)
         page.call("ask/answer", session_id=mine, selected_ids=["eu"])
