@@ -12,11 +12,13 @@
 struct door;
 struct engine;
 struct error;
+struct http_site;
 struct loop;
 struct mcp_offer;
 struct settings;
 struct store;
 struct text;
+struct tls_context;
 
 /* Borrowed; they outlive the door. */
 struct door_parts {
@@ -47,5 +49,16 @@ void door_cut(struct door *door, const uint8_t *token_hash); /* revoked: its hol
 /* Another hub noted this of an MCP session; `value` NULL: it holds no more. */
 void door_take_note(struct door *door, const char *session, const char *what, const char *value);
 void door_free(struct door *door);
+
+/*
+ * The listener for other machines, as the settings want it: listen, tls_cert, tls_key,
+ * public_url, listen_plain. Refuses whatever would let tokens go over a network in the clear.
+ */
+bool site_is_wanted(const struct settings *settings);
+/* On false `err` names the setting and what it takes. */
+bool site_read(const struct settings *settings, struct http_site *ret_site, struct error *err);
+/* The certificate as it is now; *ret_tls is NULL where none is set. */
+bool site_load_tls(const struct settings *settings, struct tls_context **ret_tls,
+                   struct error *err);
 
 #endif

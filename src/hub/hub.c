@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json_writer.h"
 #include "base/log.h"
 #include "base/os.h"
 #include "base/text.h"
@@ -368,3 +369,176 @@ out:
         give_up(&hub); /* without the lock, which they look at */
     return outcome;
 }
+
+/*
+ * When a hub goes: it was told to, its store is broken, or nobody has needed it for a while.
+ * What was accepted is answered first.
+ */
+
+static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
+
+void hub_leave(struct hub *hub, const char *why)
+{
+    if (hub->is_leaving)
+        return;
+    hub->is_leaving = true;
+    os_tell_manager("STOPPING=1");
+    log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
+    engine_check_clock(hub->engine);
+    engine_leave(hub->engine);
+    engine_save_drafts(hub->engine);
+    wire_server_drain(hub->server);
+    door_drain(hub->door);
+    hub->why = why;
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
+}
+
+static bool is_idle(const struct hub *hub)
+{
+    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
+           door_peer_count(hub->door) == 0;
+}
+
+/* What is still under way may be stored or not: it is not refused, its connection closes without a
+ * reply. Peers of the socket are told why we go; that is no refusal either. */
+static void drain_no_longer(struct hub *hub)
+{
+    log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
+    wire_server_dismiss(hub->server, hub->why);
+    loop_stop(hub->loop);
+}
+
+void hub_on_leave_time(void *context)
+{
+    struct hub *hub = context;
+
+    hub->is_idle_armed = false;
+    if (hub->is_leaving)
+        drain_no_longer(hub);
+    else if (hub->is_announced)
+        hub_leave(hub, "stop");
+    else if (is_idle(hub))
+        hub_leave(hub, "idle");
+}
+
+/* A hub that a front started goes when nobody has needed it for a while. */
+void hub_watch_idleness(struct hub *hub)
+{
+    bool idle = is_idle(hub);
+    int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
+
+    if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
+        door_public_url(hub->door)[0])
+        return;
+    if (idle && !hub->is_idle_armed)
+        loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
+    else if (!idle && hub->is_idle_armed)
+        loop_timer_stop(hub->leave_timer);
+    hub->is_idle_armed = idle;
+}
+
+/* Those who send others here look every few seconds: they are told first, and then given the time
+ * to have looked. Whoever says it twice, or from a keyboard, does not want to wait. */
+void hub_announce_leaving(struct hub *hub)
+{
+    int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
+    char stopping[64];
+
+    if (drain_s == 0 || hub->is_announced) {
+        hub_leave(hub, "stop");
+        return;
+    }
+    hub->is_announced = true;
+    door_announce(hub->door);
+    snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
+             (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
+    os_tell_manager(stopping);
+    log_info("hub.draining", "seconds=%lld", (long long)drain_s);
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
+}
+
+/* What a hub says of itself, to people and to those who start it. */
+
+/* The portal is where HTTP is, unless it is switched off. */
+static void write_address(const struct hub *hub, struct json_writer *writer)
+{
+    const struct settings *settings = hub->options->settings;
+    char url[48];
+
+    json_write_bool(writer, "portal",
+                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
+    if (hub->note.port == 0) {
+        json_write_null(writer, "port");
+        json_write_null(writer, "url");
+        return;
+    }
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
+    json_write_integer(writer, "port", hub->note.port);
+    json_write_text(writer, "url", url);
+    if (door_public_url(hub->door)[0])
+        json_write_text(writer, "public_url", door_public_url(hub->door));
+}
+
+void hub_write_status(void *context, struct text *out)
+{
+    struct hub *hub = context;
+    struct json_writer writer = json_writer_to(out);
+    const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
+
+    json_write_object(&writer, NULL);
+    json_write_bool(&writer, "running", true);
+    json_write_integer(&writer, "pid", hub->note.pid);
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "socket", hub->note.socket);
+    write_address(hub, &writer);
+    json_write_text(&writer, "store", text_string(&hub->store_name));
+    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
+    json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
+    json_write_text_if(&writer, "recovered_from", aside);
+    json_write_end_object(&writer);
+}
+
+/* The engine's clock, which is a hub: see inside.h. */
+
+/* Hubs that share a store go by its clock. */
+static bool has_own_clock(const struct store *store)
+{
+    return store && store->ops->utc_ms;
+}
+
+/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
+static const struct hub *hub_at_its_time(struct clock *clock)
+{
+    struct hub *hub = (struct hub *)clock;
+
+    if (!hub->is_time_known) {
+        hub->turn_boot_ms = loop_boot_ms();
+        hub->turn_utc_ms =
+            has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store) : loop_utc_ms();
+    }
+    hub->is_time_known = hub->is_turning;
+    return hub;
+}
+
+static int64_t hub_boot_ms(struct clock *clock)
+{
+    return hub_at_its_time(clock)->turn_boot_ms;
+}
+
+static int64_t hub_utc_ms(struct clock *clock)
+{
+    return hub_at_its_time(clock)->turn_utc_ms;
+}
+
+static void hub_wake_at(struct clock *clock, int64_t boot_ms)
+{
+    struct hub *hub = (struct hub *)clock;
+
+    if (boot_ms < 0)
+        loop_timer_stop(hub->time_timer);
+    else
+        loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
+}
+
+const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 };

@@ -1,6 +1,6 @@
 /*
- * inside.h - the hub as its own files see it: hub.c joins the parts, clock.c tells the time,
- * leaving.c knows when to go, status.c says what there is.
+ * inside.h - the hub as its own files see it: hub.c joins the parts, tells the time, knows when to
+ * go and says what there is.
  */
 #ifndef HUB_INSIDE_H
 #define HUB_INSIDE_H
@@ -36,16 +36,16 @@ struct hub {
     int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
 };
 
-/* clock.c: a turn of the loop happens at one moment */
+/* A turn of the loop happens at one moment. */
 extern const struct clock hub_clock;
 
-/* leaving.c */
+/* When it goes. */
 void hub_leave(struct hub *hub, const char *why); /* once; what was accepted is answered */
 void hub_announce_leaving(struct hub *hub);       /* by the setting drain_seconds, then that */
 void hub_watch_idleness(struct hub *hub);
 void hub_on_leave_time(void *context);
 
-/* status.c: one JSON object */
+/* One JSON object. */
 void hub_write_status(void *context, struct text *out);
 
 #endif

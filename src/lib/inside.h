@@ -2,8 +2,8 @@
  * inside.h - how a handle lies in memory; for the files of lib/ alone.
  *
  *   question.c  arguments piece by piece          request.c     asks under way, what comes of them
- *   answer.c    values out of results             connection.c  finding, starting, losing a hub
- *   wait.c      poll(), and asking in one call    stream.c      lines in and out
+ *   answer.c    values out of results             connection.c  finding, starting, losing a hub,
+ *   wait.c      poll(), and asking in one call    its lines in and out
  *
  * Memory may be missing anywhere (memory.c): each function that allocates says so by its result.
  */
@@ -96,7 +96,7 @@ void connection_drop(struct sayso *sayso); /* as if there had never been one */
 /* It is of no use to look on: everything that waits ends so. */
 void connection_give_up(struct sayso *sayso, enum sayso_code code, const char *why);
 
-/* stream.c */
+/* Lines in and out. */
 /* One line more to be sent; `ret_id` is its call's. False: out of memory, and nothing was added. */
 bool stream_call(struct sayso *sayso, const char *method, const struct text *params,
                  int64_t *ret_id);
@@ -107,7 +107,7 @@ enum stream_end stream_read(struct sayso *sayso); /* what has come, up to some *
 const char *stream_line(struct sayso *sayso, size_t *at, size_t *ret_length);
 void stream_drop_lines(struct sayso *sayso, size_t bytes);
 
-/* hello.c */
+/* handle.c: who we are */
 bool hello_say(struct sayso *sayso);
 bool hello_find_program(const struct sayso *sayso, char *out, size_t size);
 
@@ -123,7 +123,6 @@ struct sayso_request *request_find_over(const struct sayso *sayso);
 void request_destroy(struct sayso_request *take_request);
 size_t request_count_over(const struct sayso *sayso);
 
-/* result.c */
 /* What became of a request by the reply to its call; takes what it needs of `root`. False: out of
  * memory. */
 bool result_take(struct sayso_request *request, const struct jsonrpc_message *message,

@@ -84,4 +84,14 @@ void guard_write_metrics(const struct guard *guard, struct text *out);
 void guard_refuse(struct http_exchange *exchange, int status, const char *code,
                   const char *message);
 
+/* Patterns of paths: "/api/asks/{id}/answer", "/static/" and a star for the rest. Pure. */
+enum { ROUTE_VALUES = 2, ROUTE_VALUE_BYTES = 256 };
+
+/* What stood for {…}, and for the star; "" where nothing did. A part that is too long to be
+ * anything of ours does not match. */
+struct route_values {
+    char of[ROUTE_VALUES][ROUTE_VALUE_BYTES];
+};
+bool route_matches(const char *pattern, const char *path, struct route_values *ret_values);
+
 #endif

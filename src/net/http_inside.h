@@ -10,6 +10,7 @@
 #ifndef NET_HTTP_INSIDE_H
 #define NET_HTTP_INSIDE_H
 #include <llhttp.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <uv.h>
 
@@ -17,7 +18,9 @@
 #include "base/text.h"
 #include "net/http.h"
 #include "net/http_scan.h"
-#include "net/stream.h"
+#include "net/tls.h"
+
+struct error;
 
 enum {
     HTTP_READ_BYTES = 65536,
@@ -229,5 +232,12 @@ void http_write_refusal(struct http_connection *connection, int status, const ch
 /* From now until the end sse_beat is called whenever nothing else was waited for in times.beat_ms.
  */
 void http_begin_beat(struct http_exchange *exchange);
+
+/* Opens the listening sockets of a server. */
+/* `ret_fds` has room for two: IPv4 and IPv6; the second is -1 on a host without IPv6. */
+bool http_listen(int port, bool may_move, int *ret_fds, int *ret_port, struct error *err);
+
+/* One socket at this address alone: "0.0.0.0", "::" (IPv4 too), "10.0.0.5". */
+bool http_listen_at(const char *address, int port, int *ret_fds, int *ret_port, struct error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * Close on exec, for this machine alone; IPv6 takes no IPv4. Or one socket at an address that
  * somebody chose, for other machines too.
  */
-#include "net/http_listen.h"
+#include "net/http_inside.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,6 +3,7 @@
  * request is, or that a gate looks at, stand in a table: none of them may stand twice.
  */
 #include <ctype.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/http_scan.h"
-#include "net/http_target.h"
 
 enum { LENGTH_DIGITS = 15 };
 
@@ -250,4 +250,324 @@ int http_request_find(const struct http_request *request, const char *name, int 
         if (strcmp(request->fields[i].name, name) == 0)
             return i;
     return -1;
+}
+
+/* The bytes of a head and of a chunked body; see http_scan.h. */
+
+static enum http_scanned refuse_head(struct http_fault *fault, int status, const char *why)
+{
+    *fault = (struct http_fault){ status, why };
+    return HTTP_SCAN_REFUSED;
+}
+
+/* Behind CR LF: one more line, or the end. */
+static enum http_scanned end_line(struct http_scan *scan, struct http_fault *fault)
+{
+    bool is_empty = scan->at - 1 == scan->line_at;
+
+    if (is_empty && scan->line_count == 0)
+        return refuse_head(fault, 400, "a request begins with its request line");
+    scan->has_cr = false;
+    scan->at++;
+    if (is_empty)
+        return HTTP_SCAN_DONE;
+    scan->line_at = scan->at;
+    if (scan->line_count++ > HTTP_FIELDS)
+        return refuse_head(fault, 431, "a request has at most 100 headers");
+    return HTTP_SCAN_MORE;
+}
+
+static enum http_scanned judge_byte(const struct http_scan *scan, unsigned char byte,
+                                    struct http_fault *fault)
+{
+    bool is_first_line = scan->line_count == 0;
+
+    if (byte == '\n')
+        return refuse_head(fault, 400, "lines end with CR LF");
+    if (byte == 0x7f || (byte < 0x20 && (byte != '\t' || is_first_line)))
+        return refuse_head(fault, 400, "a head has no control characters");
+    if (!is_first_line && scan->at == scan->line_at && (byte == ' ' || byte == '\t'))
+        return refuse_head(fault, 400, "a header does not begin with a blank");
+    if (is_first_line && scan->at >= HTTP_LINE_BYTES)
+        return refuse_head(fault, 414, "a request line has at most 8192 bytes");
+    return HTTP_SCAN_MORE;
+}
+
+enum http_scanned http_scan_head(struct http_scan *scan, const char *bytes, size_t length,
+                                 struct http_fault *ret_fault)
+{
+    while (scan->at < length) {
+        unsigned char byte = (unsigned char)bytes[scan->at];
+        enum http_scanned scanned;
+
+        if (scan->at >= HTTP_HEAD_BYTES)
+            return refuse_head(ret_fault, 431, "a head has at most 32768 bytes");
+        if (scan->has_cr) {
+            if (byte != '\n')
+                return refuse_head(ret_fault, 400, "lines end with CR LF");
+            scanned = end_line(scan, ret_fault);
+            if (scanned != HTTP_SCAN_MORE)
+                return scanned;
+            continue;
+        }
+        if (byte == '\r') {
+            scan->has_cr = true;
+        } else {
+            scanned = judge_byte(scan, byte, ret_fault);
+            if (scanned != HTTP_SCAN_MORE)
+                return scanned;
+        }
+        scan->at++;
+    }
+    return HTTP_SCAN_MORE;
+}
+
+enum chunk_step {
+    CHUNK_SIZE,
+    CHUNK_SIZE_LF,
+    CHUNK_DATA,
+    CHUNK_DATA_CR,
+    CHUNK_DATA_LF,
+    CHUNK_END_CR,
+    CHUNK_END_LF,
+};
+enum { CHUNK_DIGITS = 7 }; /* 256 MiB, far above any body we take */
+
+/* -1: none */
+static int http_hex_digit(char byte)
+{
+    if (byte >= '0' && byte <= '9')
+        return byte - '0';
+    if (byte >= 'a' && byte <= 'f')
+        return byte - 'a' + 10;
+    if (byte >= 'A' && byte <= 'F')
+        return byte - 'A' + 10;
+    return -1;
+}
+
+static enum http_scanned scan_size(struct http_chunks *chunks, char byte, struct http_fault *fault)
+{
+    int digit = http_hex_digit(byte);
+
+    if (digit >= 0 && chunks->digits < CHUNK_DIGITS) {
+        chunks->left = chunks->left * 16 + (uint32_t)digit;
+        chunks->digits++;
+        return HTTP_SCAN_MORE;
+    }
+    if (digit >= 0)
+        return refuse_head(fault, 413, "a chunk is too long");
+    if (byte != '\r' || chunks->digits == 0)
+        return refuse_head(fault, 400, "a chunk's size is hexadecimal digits and nothing else");
+    chunks->step = CHUNK_SIZE_LF;
+    return HTTP_SCAN_MORE;
+}
+
+/* The bytes between the data; each step wants one of them. */
+static enum http_scanned scan_frame(struct http_chunks *chunks, char byte, struct http_fault *fault)
+{
+    switch ((enum chunk_step)chunks->step) {
+    case CHUNK_SIZE:
+        return scan_size(chunks, byte, fault);
+    case CHUNK_SIZE_LF:
+    case CHUNK_DATA_LF:
+    case CHUNK_END_LF:
+        if (byte != '\n')
+            return refuse_head(fault, 400, "lines of a chunked body end with CR LF");
+        break;
+    case CHUNK_DATA_CR:
+        if (byte != '\r')
+            return refuse_head(fault, 400, "a chunk is longer than its size says");
+        break;
+    case CHUNK_END_CR:
+        if (byte != '\r')
+            return refuse_head(fault, 400, "trailers are not taken");
+        break;
+    case CHUNK_DATA:
+        break;
+    }
+    switch ((enum chunk_step)chunks->step) {
+    case CHUNK_SIZE_LF:
+        chunks->step = chunks->left ? CHUNK_DATA : CHUNK_END_CR;
+        break;
+    case CHUNK_DATA_CR:
+        chunks->step = CHUNK_DATA_LF;
+        break;
+    case CHUNK_DATA_LF:
+        *chunks = (struct http_chunks){ 0 };
+        break;
+    case CHUNK_END_CR:
+        chunks->step = CHUNK_END_LF;
+        break;
+    case CHUNK_END_LF:
+        return HTTP_SCAN_DONE;
+    case CHUNK_SIZE:
+    case CHUNK_DATA:
+        break;
+    }
+    return HTTP_SCAN_MORE;
+}
+
+enum http_scanned http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t length,
+                                   size_t *ret_used, struct http_fault *ret_fault)
+{
+    size_t at = 0;
+
+    while (at < length) {
+        enum http_scanned scanned;
+
+        if (chunks->step == CHUNK_DATA) {
+            size_t part = length - at < chunks->left ? length - at : chunks->left;
+
+            chunks->left -= (uint32_t)part;
+            at += part;
+            if (chunks->left == 0)
+                chunks->step = CHUNK_DATA_CR;
+            continue;
+        }
+        scanned = scan_frame(chunks, bytes[at], ret_fault);
+        at++;
+        if (scanned != HTTP_SCAN_MORE) {
+            *ret_used = at;
+            return scanned;
+        }
+    }
+    *ret_used = at;
+    return HTTP_SCAN_MORE;
+}
+
+/* One character of a target, decoded; -1: its percent sign stands for nothing. */
+static int decode_byte(const char **at)
+{
+    const char *from = *at;
+    int high, low;
+
+    (*at)++;
+    if (*from != '%')
+        return (unsigned char)*from;
+    high = http_hex_digit(from[1]);
+    low = high < 0 ? -1 : http_hex_digit(from[2]);
+    if (low < 0)
+        return -1;
+    *at = from + 3;
+    return high * 16 + low;
+}
+
+static bool is_printable(const char *target)
+{
+    for (; *target; target++)
+        if (*target <= ' ' || *target > '~' || *target == '#' || *target == '\\')
+            return false;
+    return true;
+}
+
+/* Nothing that names another place than it seems to: encoded slashes, dots, control characters. */
+static bool decode_path(char *path, struct http_fault *fault)
+{
+    const char *from = path;
+    char *to = path;
+
+    while (*from) {
+        bool is_encoded = *from == '%';
+        int byte = decode_byte(&from);
+
+        if (byte < 0)
+            return refuse(fault, 400, "a percent sign in the path is followed by two hex digits");
+        if (byte < 0x20 || byte == 0x7f || byte == '\\' || (is_encoded && byte == '/'))
+            return refuse(fault, 400, "the path has an encoded slash or control character");
+        *to++ = (char)byte;
+    }
+    *to = '\0';
+    if (!text_is_utf8(path, (size_t)(to - path)))
+        return refuse(fault, 400, "the path is not UTF-8");
+    return true;
+}
+
+static bool is_dots(const char *segment, size_t length)
+{
+    return (length == 1 && segment[0] == '.') ||
+           (length == 2 && segment[0] == '.' && segment[1] == '.');
+}
+
+static bool check_segments(const char *path, struct http_fault *fault)
+{
+    while (*path) {
+        size_t length = strcspn(path + 1, "/");
+
+        if (length == 0 && path[1])
+            return refuse(fault, 400, "the path has an empty part");
+        if (is_dots(path + 1, length))
+            return refuse(fault, 400, "the path has a part that is only dots");
+        path += 1 + length;
+    }
+    return true;
+}
+
+static bool check_query(const char *query, struct http_fault *fault)
+{
+    char decoded[HTTP_LINE_BYTES];
+    size_t used = 0;
+
+    while (*query && used < sizeof decoded) {
+        int byte = decode_byte(&query);
+
+        if (byte <= 0)
+            return refuse(fault, 400, "the query has a percent sign that stands for nothing");
+        decoded[used++] = (char)byte;
+    }
+    if (*query || !text_is_utf8(decoded, used))
+        return refuse(fault, 400, "the query is not UTF-8");
+    return true;
+}
+
+bool http_target_parse(char *target, const char **ret_query, struct http_fault *ret_fault)
+{
+    char *mark;
+
+    if (target[0] != '/')
+        return refuse(ret_fault, 400, "the target of a request is a path that begins with a slash");
+    if (!is_printable(target))
+        return refuse(ret_fault, 400, "the target has a character that must be percent-encoded");
+    mark = strchr(target, '?');
+    if (mark)
+        *mark = '\0';
+    *ret_query = mark ? mark + 1 : target + strlen(target);
+    if (!check_query(*ret_query, ret_fault) || !decode_path(target, ret_fault) ||
+        !check_segments(target, ret_fault))
+        return false;
+    if (!mark)
+        *ret_query = target + strlen(target); /* the path has shrunk */
+    return true;
+}
+
+static void add_decoded(struct text *out, const char *from, const char *end)
+{
+    while (from < end) {
+        int byte = *from == '+' ? ' ' : 0;
+
+        if (byte)
+            from++;
+        else
+            byte = decode_byte(&from);
+        text_add_char(out, (char)byte);
+    }
+}
+
+bool http_query_find(const char *query, const char *name, struct text *out)
+{
+    while (*query) {
+        const char *end = query + strcspn(query, "&");
+        const char *key_end = memchr(query, '=', (size_t)(end - query));
+
+        if (!key_end)
+            key_end = end;
+        text_clear(out);
+        add_decoded(out, query, key_end);
+        if (strcmp(text_string(out), name) == 0) {
+            text_clear(out);
+            add_decoded(out, key_end < end ? key_end + 1 : end, end);
+            return true;
+        }
+        query = *end ? end + 1 : end;
+    }
+    return false;
 }

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct http_fault;
+struct text;
+
 enum { HTTP_LINE_BYTES = 8192, HTTP_HEAD_BYTES = 32768, HTTP_FIELDS = 100 };
 
 /* Why a request is refused; the text is for whoever wrote the client. */
@@ -58,6 +61,10 @@ struct http_chunks {
 enum http_scanned http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t length,
                                    size_t *ret_used, struct http_fault *ret_fault);
 
-int http_hex_digit(char byte); /* -1: none */
+/* The target of a request: a decoded path without tricks, a checked query. Pure. */
+/* "/a%20b?c" in place: `target` becomes the path, decoded; the query stays as sent, "" without. */
+bool http_target_parse(char *target, const char **ret_query, struct http_fault *ret_fault);
+/* One parameter of a checked query, decoded, first of its name. False: absent. */
+bool http_query_find(const char *query, const char *name, struct text *out);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/os.h"
 #include "loop/loop.h"
 #include "net/http_inside.h"
-#include "net/http_listen.h"
 
 enum {
     SERVER_ACCEPTS = 16, /* a turn, so that a flood of newcomers leaves time for the others */

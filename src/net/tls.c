@@ -2,16 +2,82 @@
 #include "net/tls.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/tls_library.h"
+
+/*
+ * OpenSSL, loaded when TLS is configured and not before: a hub or client without TLS neither starts
+ * slower for it nor needs it installed. Each function under its own name, with the type that the
+ * headers give it.
+ */
+struct tls_library {
+#define TLS_SSL(name)    __typeof__(name) *name;
+#define TLS_CRYPTO(name) __typeof__(name) *name;
+#include "net/tls_library.def"
+#undef TLS_SSL
+#undef TLS_CRYPTO
+};
+
+static struct tls_library openssl;
+static bool is_loaded;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static const struct {
+    const char *name;
+    size_t place;
+    bool is_crypto;
+} functions[] = {
+#define TLS_SSL(name)    { #name, offsetof(struct tls_library, name), false },
+#define TLS_CRYPTO(name) { #name, offsetof(struct tls_library, name), true },
+#include "net/tls_library.def"
+#undef TLS_SSL
+#undef TLS_CRYPTO
+};
+
+static void load(void)
+{
+    void *crypto = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    void *ssl = crypto ? dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL) : NULL;
+
+    for (size_t i = 0; ssl && i < ARRAY_LEN(functions); i++) {
+        void *symbol = dlsym(functions[i].is_crypto ? crypto : ssl, functions[i].name);
+
+        if (!symbol)
+            return;
+        /* ISO C has no cast from data to functions */
+        memcpy((char *)&openssl + functions[i].place, &symbol, sizeof symbol);
+    }
+    is_loaded = ssl != NULL;
+}
+
+/* The one table, lent for ever. NULL: it is not there, or not of version 3; `err` says what to
+ * install. May be called from any thread. */
+static const struct tls_library *tls_library_get(struct error *err)
+{
+    pthread_once(&once, load);
+    if (is_loaded)
+        return &openssl;
+    error_set(err, ERROR_unavailable, "",
+              "TLS needs OpenSSL 3, which is not installed: apt install libssl3");
+    return NULL;
+}
 
 /* For TLS 1.2; those of 1.3 are all of this kind: forward secret, authenticated. */
 static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -352,12 +418,13 @@ void tls_sent(struct tls *tls, size_t length)
     }
 }
 
-size_t tls_owed(const struct tls *tls)
+/* What the caller wrote and has not been told to be with the kernel yet; 0 at first. */
+static size_t tls_owed(const struct tls *tls)
 {
     return tls->owed;
 }
 
-void tls_owe(struct tls *tls, size_t length)
+static void tls_owe(struct tls *tls, size_t length)
 {
     tls->owed = length;
 }
@@ -374,4 +441,130 @@ void tls_leave_thread(void)
 void tls_explain(const struct tls *tls, struct error *err)
 {
     error_set(err, ERROR_unavailable, "", "%s", tls->why[0] ? tls->why : "it ended");
+}
+
+/* A socket with or without TLS. */
+enum {
+    STREAM_CHUNK_BYTES = 16384, /* of the socket at once; with an unfinished record it fits */
+    STREAM_RECORD_BYTES = 16384,
+};
+
+bool stream_is_open(const struct tls *tls)
+{
+    return !tls || tls_is_ready(tls);
+}
+
+bool stream_is_stuck(const struct tls *tls)
+{
+    return tls && tls_unsent(tls) > 0;
+}
+
+/* As much as the kernel takes; false: the connection is broken. */
+static bool flush(int fd, struct tls *tls)
+{
+    while (tls_unsent(tls) > 0) {
+        size_t length;
+        const char *bytes = tls_out(tls, &length);
+        ssize_t sent = send(fd, bytes, length, MSG_NOSIGNAL);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0)
+            return errno == EAGAIN;
+        tls_sent(tls, (size_t)sent);
+    }
+    return true;
+}
+
+/* Every whole record that is there. */
+static ssize_t take_records(struct tls *tls, char *bytes, size_t size)
+{
+    size_t used = 0, got;
+    enum tls_outcome outcome = TLS_DONE;
+
+    while (used < size && (outcome = tls_read(tls, bytes + used, size - used, &got)) == TLS_DONE)
+        used += got;
+    if (used > 0)
+        return (ssize_t)used; /* an end or a failure is found again by the next read */
+    if (outcome == TLS_ENDED)
+        return 0;
+    errno = outcome == TLS_WANTS_MORE ? EAGAIN : ECONNRESET;
+    return -1;
+}
+
+static ssize_t recv_tls(int fd, struct tls *tls, char *bytes, size_t size)
+{
+    char chunk[STREAM_CHUNK_BYTES];
+    ssize_t came = recv(fd, chunk, sizeof chunk, 0), got;
+    int why;
+
+    if (came <= 0)
+        return came;
+    tls_feed(tls, chunk, (size_t)came);
+    got = take_records(tls, bytes, size);
+    why = errno;
+    if (!flush(fd, tls) && got < 0)
+        return -1;
+    errno = why;
+    return got;
+}
+
+ssize_t stream_recv(int fd, struct tls *tls, char *bytes, size_t size)
+{
+    return tls ? recv_tls(fd, tls, bytes, size) : recv(fd, bytes, size, 0);
+}
+
+/* One record at a time: what waits in here is never more than one. */
+static ssize_t send_tls(int fd, struct tls *tls, const char *bytes, size_t length)
+{
+    size_t owed = tls_owed(tls);
+
+    if (owed == 0 && !stream_is_stuck(tls)) {
+        owed = length < STREAM_RECORD_BYTES ? length : STREAM_RECORD_BYTES;
+        if (!tls_write(tls, bytes, owed)) {
+            errno = EPIPE;
+            return -1;
+        }
+        tls_owe(tls, owed);
+    }
+    if (!flush(fd, tls))
+        return -1;
+    if (stream_is_stuck(tls)) {
+        errno = EAGAIN;
+        return -1;
+    }
+    if (owed == 0) /* it was TLS's own */
+        return send_tls(fd, tls, bytes, length);
+    tls_owe(tls, 0);
+    return (ssize_t)owed;
+}
+
+ssize_t stream_send(int fd, struct tls *tls, const char *bytes, size_t length)
+{
+    return tls ? send_tls(fd, tls, bytes, length) : send(fd, bytes, length, MSG_NOSIGNAL);
+}
+
+bool stream_flush(int fd, struct tls *tls)
+{
+    return !tls || flush(fd, tls);
+}
+
+bool stream_shut(int fd, struct tls *tls)
+{
+    if (tls) {
+        tls_end(tls);
+        if (!flush(fd, tls))
+            return false;
+    }
+    return shutdown(fd, SHUT_WR) == 0;
+}
+
+void stream_close(int fd, struct tls *take_tls)
+{
+    if (take_tls) {
+        tls_end(take_tls);
+        flush(fd, take_tls); /* as far as it goes */
+        tls_free(take_tls);
+    }
+    close(fd);
 }

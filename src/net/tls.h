@@ -1,13 +1,15 @@
 /*
  * tls.h - TLS 1.2 and 1.3 without sockets: what came from the peer goes in, what is for the peer
- * comes out, whoever calls moves the bytes (stream.h on a loop, tunnel.c with poll). Memory is
- * bounded by who feeds it: nothing is kept but an unfinished record and what was not taken yet.
+ * comes out, whoever calls moves the bytes (stream_recv and the like, or tunnel.c with poll).
+ * Memory is bounded by who feeds it: nothing is kept but an unfinished record and what was not
+ * taken yet.
  */
 #ifndef NET_TLS_H
 #define NET_TLS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct error;
 struct tls;
@@ -51,14 +53,29 @@ size_t tls_unsent(const struct tls *tls);
 const char *tls_out(const struct tls *tls, size_t *ret_length); /* until the next call */
 void tls_sent(struct tls *tls, size_t length);
 
-/* What the caller wrote and has not been told to be with the kernel yet; 0 at first. */
-size_t tls_owed(const struct tls *tls);
-void tls_owe(struct tls *tls, size_t length);
-
 /* What was kept for the calling thread goes, as before it ends; it may use all of this again. */
 void tls_leave_thread(void);
 
 /* Why it failed, in words: of the certificate where that was it. */
 void tls_explain(const struct tls *tls, struct error *err);
+
+/*
+ * A connected socket as the loop's servers use it, with or without TLS: recv, send, shutdown and
+ * close with the meaning, and the errno, of the calls without it. No byte that was decrypted
+ * stays inside: a read takes whole what one read of the socket brought, so a socket that is not
+ * readable has nothing for us, and whoever stops reading leaves everything to the kernel.
+ */
+enum { STREAM_READ_BYTES = 65536 }; /* what stream_recv is given at least */
+
+/* Everywhere `tls` NULL: none. */
+ssize_t stream_recv(int fd, struct tls *tls, char *bytes, size_t size);
+/* What it returns is with the kernel, encrypted. After EAGAIN the next call begins with the same
+ * bytes. */
+ssize_t stream_send(int fd, struct tls *tls, const char *bytes, size_t length);
+bool stream_is_open(const struct tls *tls);  /* the handshake is over */
+bool stream_is_stuck(const struct tls *tls); /* something of TLS's own waits to be written */
+bool stream_flush(int fd, struct tls *tls);  /* that; false: it is broken */
+bool stream_shut(int fd, struct tls *tls);   /* nothing follows; false: it is broken */
+void stream_close(int fd, struct tls *take_tls);
 
 #endif

@@ -22,7 +22,6 @@
 #include "loop/loop.h"
 #include "net/http.h"
 #include "net/origin.h"
-#include "net/stream.h"
 #include "net/tls.h"
 #include "net/tunnel_inside.h"
 

@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "loop/loop.h"
-#include "net/stream.h"
 #include "net/tls.h"
 #include "net/tunnel_inside.h"
 

@@ -91,7 +91,6 @@ void ws_peer_free(struct ws_peer *peer);
 void ws_peer_drained(struct ws_peer *peer);
 
 /* ws_write.c */
-void ws_peer_queue(struct ws_peer *peer, struct ws_frame *take_frame);
 void ws_peer_send_control(struct ws_peer *peer, enum ws_opcode opcode, const char *bytes,
                           size_t length);
 void ws_peer_write(struct ws_peer *peer);

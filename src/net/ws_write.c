@@ -69,7 +69,7 @@ static bool may_queue(struct ws_peer *peer, const struct ws_frame *frame)
     return !peer->is_gone && !peer->is_closing;
 }
 
-void ws_peer_queue(struct ws_peer *peer, struct ws_frame *take_frame)
+static void ws_peer_queue(struct ws_peer *peer, struct ws_frame *take_frame)
 {
     /* Only the newest ping is to be answered (RFC 6455 5.5.3), so it replaces a pong that waits.
      * The first frame stays: a part of it may be sent, or be encrypted. */

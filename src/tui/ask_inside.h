@@ -17,7 +17,6 @@
 #include "tui/facts.h"
 #include "tui/keyboard.h"
 #include "tui/marks.h"
-#include "tui/preferences.h"
 #include "tui/settings_panel.h"
 
 struct canvas;
@@ -183,14 +182,14 @@ void ask_go_to_browser(struct ask_screen *screen);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
 
-/* ask_back.c */
+/* ask_send.c */
 void ask_read_talk(struct ask_screen *screen, const struct json *whole);
 void ask_send_back(struct ask_screen *screen);
 
-/* preview.c: of the option under the cursor; NULL: it has none */
+/* header.c: the preview of the option under the cursor; NULL: it has none */
 const struct markup *ask_preview(const struct ask_screen *screen);
 
-/* stepper.c: the words of a question of several */
+/* The words of a question of several. */
 const char *ask_question(const struct field *shown);
 /* What stands in the title's row: where the title is only one of the questions, that of the step.
  */

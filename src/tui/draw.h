@@ -55,10 +55,10 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen);
 void draw_strip(const struct ask_screen *screen, struct pen *pen);
 void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain);
 
-/* option_list.c */
+/* list.c */
 void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                const struct draw_plan *plan);
-/* text_field.c */
+/* ask_values.c */
 void draw_edit(struct ask_screen *screen, struct field_state *state, struct pen *pen, int column,
                int rows, bool has_focus);
 void draw_labelled_edit(struct pen *pen, int column, const char *label, struct edit *edit, int rows,
@@ -67,24 +67,22 @@ void draw_text_field(struct ask_screen *screen, struct field_state *state, struc
 void draw_common_note(struct ask_screen *screen, struct pen *pen);
 /* number.c */
 void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen);
-/* stepper.c */
+/* header.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
 void draw_review(struct ask_screen *screen, struct pen *pen);
-/* preview.c */
 /* The preview of the option under the cursor within the pen's columns; at most so many rows. */
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);
 int draw_pane_column(const struct ask_screen *screen, int columns); /* 0: it goes below */
 /* outcome.c */
-/* ask_back.c */
+/* ask_send.c */
 void draw_talk(const struct ask_screen *screen, struct pen *pen);
 void draw_ask_back(struct ask_screen *screen, struct pen *pen);
 
 void draw_past(struct ask_screen *screen, struct pen *pen, int rows); /* of the history */
 void draw_ended(const struct ask_screen *screen, struct pen *pen);
 void draw_saved(const struct ask_screen *screen, struct pen *pen);
-/* help.c */
+/* hints.c: the keys, all and in one line */
 int draw_help(struct pen *pen, int rows, int scroll); /* how far it can be scrolled */
-/* hints.c: the line of keys */
 void draw_hints(const struct ask_screen *screen, struct pen *pen);
 
 /* "Enter send  Tab note"; the most important last to go where it is narrow. */

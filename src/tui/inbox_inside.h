@@ -11,7 +11,6 @@
 #include "tui/inbox_history.h"
 #include "tui/inbox_standing.h"
 #include "tui/marks.h"
-#include "tui/preferences.h"
 #include "tui/screen.h"
 #include "tui/settings_panel.h"
 
@@ -75,7 +74,7 @@ void inbox_open_standing(struct inbox_screen *screen);
 void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
                          const struct json *json);
 
-/* inbox_missed.c: a panel, and the line above the list */
+/* inbox_panels.c: a panel, and the line above the list */
 void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen);
 void inbox_missed_key(struct inbox_screen *screen, const struct key *key);
 void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen);

@@ -1,7 +1,7 @@
 /*
  * inbox_standing.h - answers that stand, in the inbox: those there are, those that history
  * proposes, and one before it is made: for which asks, and what it would have answered. Pure, as
- * the screens are; inbox_standing.c has its life and keys, standing_draw.c its pictures.
+ * the screens are; inbox_standing.c has its life, keys and pictures.
  */
 #ifndef TUI_INBOX_STANDING_H
 #define TUI_INBOX_STANDING_H

@@ -34,8 +34,5 @@ void list_move_to_shown(struct ask_screen *screen, struct field_state *state);
 void list_tick_all(struct ask_screen *screen, struct field_state *state, bool is_on);
 /* "Choose 1 to 3". Appends. */
 void list_add_rule(const struct field_state *state, struct text *out);
-/* What can still be ticked: "2 chosen, 1 more possible". Appends. */
-void list_add_count(const struct ask_screen *screen, const struct field_state *state, bool is_short,
-                    struct text *out);
 
 #endif

@@ -78,7 +78,7 @@ static struct screen_setup setup_of(struct seat *seat)
     };
 }
 
-void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
+static void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
 {
     char *json = detail ? json_encode(detail) : NULL;
 
@@ -88,7 +88,8 @@ void seat_fail(struct seat *seat, const struct error *err, const struct json *de
     seat_end(seat, SEAT_FAILED);
 }
 
-void seat_keep(struct text *out, const struct json *json)
+/* Its text */
+static void seat_keep(struct text *out, const struct json *json)
 {
     char *encoded = json ? json_encode(json) : NULL;
 
@@ -201,7 +202,7 @@ static void on_status(void *context, const struct error *err, const struct json 
 }
 
 /* Which ask: the one we show already, else what we were told to open. */
-void seat_attach(struct seat *seat)
+static void seat_attach(struct seat *seat)
 {
     const struct seat_options *options = seat->options;
     const char *id = seat->shown[0] ? seat->shown : options->session_id;
@@ -366,4 +367,65 @@ void seat_result_release(struct seat_result *result)
     text_release(&result->link);
     text_release(&result->url);
     text_release(&result->result_json);
+}
+
+/*
+ * An ask made here and shown here: one process, an agent's connection beside the person's
+ * (R6.3).
+ */
+
+/* An ask of our own: its result is what we are for, whoever decides it. The screen may hear of it a
+ * moment later, on the person's connection, and the line that stays says what came of it. */
+static void on_asked(void *context, const struct error *err, const struct json *result)
+{
+    struct seat *seat = context;
+
+    seat->is_asking_done = true;
+    if (err) {
+        seat_fail(seat, err, result);
+        return;
+    }
+    seat_keep(&seat->result->result_json, result);
+    seat->is_leaving = true;
+    seat->last = SEAT_DONE;
+    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
+    seat_settle(seat);
+}
+
+static void on_agent_opened(void *context)
+{
+    (void)context; /* the call itself is made again */
+}
+
+static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    struct seat *seat = context;
+
+    (void)retry_ms;
+    if (err && !seat->ask)
+        seat_fail(seat, err, NULL);
+}
+
+static void on_agent_note(void *context, const char *method, const struct json *params)
+{
+    struct seat *seat = context;
+    const char *id = json_member_text(params, "session_id");
+
+    if (strcmp(method, "ask/created") != 0 || !id || seat->shown[0])
+        return;
+    snprintf(seat->shown, sizeof seat->shown, "%s", id);
+    seat_attach(seat);
+}
+
+void seat_ask(struct seat *seat)
+{
+    struct phone_parts parts = { .loop = seat->loop,
+                                 .identity = *seat->options->asker,
+                                 .context = seat,
+                                 .opened = on_agent_opened,
+                                 .lost = on_agent_lost,
+                                 .note = on_agent_note };
+
+    seat->agent = phone_new(&parts);
+    phone_call(seat->agent, "ask/create", seat->options->create_json, on_asked, seat);
 }

@@ -57,9 +57,6 @@ void seat_end(struct seat *seat, enum seat_end end);
 /* The same, once what was typed is in the hub, or that takes too long. */
 void seat_leave(struct seat *seat, enum seat_end end);
 struct screen_time seat_now(void);
-void seat_fail(struct seat *seat, const struct error *err, const struct json *detail);
-void seat_keep(struct text *out, const struct json *json); /* its text */
-void seat_attach(struct seat *seat);                       /* shows the ask it is about */
 
 const char *seat_setting(const struct json *result, const char *name); /* of settings/list */
 
@@ -70,7 +67,7 @@ void seat_say(struct seat *seat, struct text *take_words); /* of the plain scree
 void seat_escaped(void *context);                          /* the time for a sequence is over */
 void seat_woken(void *context);                            /* the screen wants to be looked at */
 
-/* seat_ask.c */
+/* seat.c */
 void seat_ask(struct seat *seat);
 
 /* seat_effects.c */

@@ -3,10 +3,12 @@
 #define TUI_SETTINGS_PANEL_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "settings/settings.h"
 
+struct json;
 struct key;
 struct pen;
 struct preferences;
@@ -30,5 +32,33 @@ bool settings_panel_is_number(const struct settings_panel *panel); /* digits may
 /* `hidden` options are hidden in this ask; -1: no ask. */
 void settings_panel_draw(const struct settings_panel *panel, const struct preferences *preferences,
                          int hidden, bool is_ascii, struct pen *pen);
+
+/*
+ * A person's settings as the hub told them, for screens that obey them and for the panel that
+ * changes them. The hub alone decides; here is a copy.
+ */
+struct preference {
+    char *value; /* owned; as settings_parse reads it */
+    enum setting_source source;
+};
+struct preferences {
+    struct preference rows[SETTING_COUNT];
+    char asked[8];          /* of the ask that is shown, by its agent's client; "": not said */
+    enum language language; /* where nothing is said: what the process spoke at the start */
+};
+void preferences_init(struct preferences *preferences); /* built-in values */
+void preferences_release(struct preferences *preferences);
+void preferences_copy(struct preferences *preferences, const struct preferences *from);
+/* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
+void preferences_read(struct preferences *preferences, const struct json *settings);
+void preferences_speak(const struct preferences *preferences);
+
+/* Do not disturb, or a time of day at which nobody is to be. */
+bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);
+bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
+const char *preferences_value(const struct preferences *preferences, enum setting_id id);
+const char *preferences_source(const struct preferences *preferences, enum setting_id id);
+/* The value that `by` (1, -1) steps away, owned by the caller; NULL: there is none. */
+char *preferences_next(const struct preferences *preferences, enum setting_id id, int by);
 
 #endif

@@ -19,7 +19,6 @@
 #include "wire/doorbell.h"
 #include "wire/far_hub.h"
 #include "wire/place.h"
-#include "wire/start.h"
 
 enum {
     LINK_TRIES = 60,          /* a hub on its way out or in: waited for, longer each time */

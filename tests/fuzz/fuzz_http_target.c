@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/http_scan.h"
-#include "net/http_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

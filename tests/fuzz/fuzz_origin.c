@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/guard.h"
 #include "net/origin.h"
-#include "net/route.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -22,7 +22,6 @@
 #include "base/text.h"
 #include "http_fixture.h"
 #include "loop/loop.h"
-#include "net/stream.h"
 #include "net/tls.h"
 #include "tls_fixture.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/route.h"
+#include "net/guard.h"
 
 static const struct {
     const char *pattern, *path;

@@ -55,16 +55,14 @@ void hello_take(struct session *session, const struct json *params, const char *
 void hello_prove(struct session *session, const struct json *params, const char *id_json);
 void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
 
-/* guest.c: clients of other machines, `sayso --hub`, who speak the wire as on the unix socket */
+/* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
 extern const struct guard_route guest_routes[];
 extern const size_t guest_route_count;
 void guest_enter(struct session *session, const struct json *params, const char *id_json);
 
-/* open.c */
+/* pages.c */
 extern const struct guard_route open_routes[];
 extern const size_t open_route_count;
-
-/* pages.c */
 extern const struct guard_route page_routes[];
 extern const size_t page_route_count;
 

@@ -104,7 +104,12 @@ static void show_field(const struct field *field, struct json_writer *writer)
     end(&shower);
 }
 
-void shown_write(const struct form *form, struct text *out)
+/*
+ * {title, prompt, mentions_secret?, marks?, fields: [{label?, description?, placeholder?, unit?,
+ *  marks?, options?: [{id, label, description?, preview?, marks?}]}]}, in the form's order.
+ * `marks` says of a text by its name what it hides: "hidden", "mixed_script".
+ */
+static void shown_write(const struct form *form, struct text *out)
 {
     struct json_writer writer = json_writer_to(out);
     struct shower shower = begin(&writer, NULL);

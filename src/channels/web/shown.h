@@ -11,11 +11,5 @@ struct text;
 
 /* The reply of ask/get with a member `shown` more; as it was if it holds no form. */
 void shown_add(const char *reply_json, struct text *out);
-/*
- * {title, prompt, mentions_secret?, marks?, fields: [{label?, description?, placeholder?, unit?,
- *  marks?, options?: [{id, label, description?, preview?, marks?}]}]}, in the form's order.
- * `marks` says of a text by its name what it hides: "hidden", "mixed_script".
- */
-void shown_write(const struct form *form, struct text *out);
 
 #endif

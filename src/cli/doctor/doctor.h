@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/say.h"
-#include "hub/examine.h"
+#include "hub/maintenance.h"
 #include "wire/place.h"
 
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };

@@ -17,7 +17,7 @@
 #include "cli/history/progress.h"
 #include "cli/history/record.h"
 #include "cli/say.h"
-#include "hub/keep.h"
+#include "hub/maintenance.h"
 
 struct writing {
     FILE *stream;

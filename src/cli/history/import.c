@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "cli/history/progress.h"
 #include "cli/say.h"
-#include "hub/keep.h"
+#include "hub/maintenance.h"
 
 enum { READ_BYTES = 65536 };
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli/history/progress.h"
 #include "cli/say.h"
-#include "hub/move.h"
+#include "hub/maintenance.h"
 #include "settings/settings.h"
 
 static const char source_scheme[] = "sqlite:";
