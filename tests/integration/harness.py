@@ -177,11 +177,16 @@ def _adopted() -> set[int]:
 def _reap_for_ever() -> None:
     """What init does elsewhere: a dead hub must not stay a zombie that still looks alive."""
     while True:
-        with _children_lock:
-            _children[:] = [process for process in _children if process.poll() is None]
-            for pid in _adopted():
-                with contextlib.suppress(ChildProcessError):  # a test's own, which it has waited for
-                    os.waitpid(pid, os.WNOHANG)
+        try:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            pass  # there is none at the moment
+        else:
+            with _children_lock:
+                _children[:] = [process for process in _children if process.poll() is None]
+                for pid in _adopted():
+                    with contextlib.suppress(ChildProcessError):  # a test's own, which it has waited for
+                        os.waitpid(pid, os.WNOHANG)
         time.sleep(0.02)
 
 
