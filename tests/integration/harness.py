@@ -195,12 +195,19 @@ class _Stopped(contextlib.AbstractContextManager):
         self.stop()
 
 
+def _new_directory() -> pathlib.Path:
+    """A short path, because sockets live in it. In memory: a hub syncs its file with every change, and a kill, unlike a power cut,
+    loses nothing that was written. A long run takes the disk."""
+    in_memory = SCALE <= 1 and postgres.is_memory_roomy() and not os.statvfs(postgres.MEMORY).f_flag & os.ST_NOEXEC
+    return pathlib.Path(tempfile.mkdtemp(prefix="sy", dir=postgres.MEMORY if in_memory else "/tmp"))
+
+
 class Home(_Stopped):
-    """A user of its own as far as the program can tell. The path is short: sockets live in it."""
+    """A user of its own as far as the program can tell."""
 
     def __init__(self, binary: str = BIN, env: dict[str, str] | None = None):
         self.binary = binary
-        self.path = pathlib.Path(tempfile.mkdtemp(prefix="sy", dir="/tmp"))
+        self.path = _new_directory()
         self.data = self.path / ".local/share/sayso"
         self.config = self.path / ".config/sayso"
         (self.path / "run").mkdir(mode=0o700)

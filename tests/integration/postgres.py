@@ -44,6 +44,7 @@ ENVIRONMENT = "SAYSO_TEST_POSTGRES"
 CLEANED = "42501"  # insufficient_privilege: the one to be thrown out is the server's autovacuum
 ROLE, SUPERUSER = "sayso", "postgres"
 START_S, STOP_S = 60, 60
+MEMORY = "/dev/shm"
 MEMORY_BYTES = 4 << 30
 # Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would.
 SETTINGS = {
@@ -107,12 +108,14 @@ def own(path: pathlib.Path) -> None:
     path.chmod(0o700)
 
 
+def is_memory_roomy() -> bool:
+    return os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > MEMORY_BYTES
+
+
 def new_directory(prefix: str, on_disk: bool = False) -> pathlib.Path:
     """Short, because a socket lives in it; in memory where there is enough of it, because a database is a thousand
     files."""
-    memory = "/dev/shm"
-    is_roomy = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > MEMORY_BYTES
-    path = pathlib.Path(tempfile.mkdtemp(prefix=prefix, dir=memory if is_roomy and not on_disk else "/tmp"))
+    path = pathlib.Path(tempfile.mkdtemp(prefix=prefix, dir=MEMORY if is_memory_roomy() and not on_disk else "/tmp"))
     own(path)
     return path
 

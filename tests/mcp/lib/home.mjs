@@ -1,7 +1,7 @@
 // home.mjs - a user of their own as far as the program can tell, with a hub of their own.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, statfsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,6 +15,14 @@ export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
 export const SCALE = Number(process.env.SAYSO_SCALE ?? "1");
 export const SLACK = Number(process.env.SAYSO_SLACK ?? "1"); // for bounds of time, where a store or a sanitizer is slow
 const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no terminal
+
+const MEMORY = "/dev/shm", MEMORY_BYTES = 2 ** 30; // tests/integration/harness.py: why, and when not
+
+function newDirectory() {
+    const mount = SCALE <= 1 && readFileSync("/proc/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === MEMORY);
+    const place = mount && !/\bnoexec\b/.test(mount) && statfsSync(MEMORY);
+    return mkdtempSync(`${place && place.bavail * place.bsize > MEMORY_BYTES ? MEMORY : "/tmp"}/sy`);
+}
 
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
@@ -90,7 +98,7 @@ export class Home {
 
     // The path is short: sockets live in it.
     constructor(env = {}) {
-        this.path = mkdtempSync("/tmp/sy");
+        this.path = newDirectory();
         this.data = path.join(this.path, ".local/share/sayso");
         mkdirSync(path.join(this.path, "run"), { mode: 0o700 });
         this.env = {
