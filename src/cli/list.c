@@ -19,11 +19,8 @@ static void add_left(struct text *out, const struct json *ask)
 
     if (left_s < 0)
         text_add_text(out, via ? via : "-");
-    else if (left_s < 3600)
-        text_add_format(out, "%lld:%02lld", (long long)left_s / 60, (long long)left_s % 60);
     else
-        text_add_format(out, "%lld:%02lld:%02lld", (long long)left_s / 3600,
-                        (long long)left_s / 60 % 60, (long long)left_s % 60);
+        facts_add_clock(out, left_s * 1000);
 }
 
 static void print_ask(const struct json *ask)

@@ -293,7 +293,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     const char *status = json_member_text(ask, "status");
     const char *directory = json_member_text(origin, "directory");
     struct text line = { 0 };
-    char left[32];
+    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
 
     say_add_agent(&line, ask);
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
@@ -303,10 +303,10 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     say_row(TEXT_ROW_AGENT, text_string(&line));
     say_row(TEXT_ROW_DIRECTORY, directory);
     print_asked(arguments, ask);
-    if (json_member_integer(ask, "remaining_seconds", -1) >= 0) {
-        snprintf(left, sizeof left, "%lld s",
-                 (long long)json_member_integer(ask, "remaining_seconds", 0));
-        say_row(TEXT_ROW_LEFT, left);
+    text_clear(&line);
+    if (left_s >= 0) {
+        facts_add_clock(&line, left_s * 1000);
+        say_row(TEXT_ROW_LEFT, text_string(&line));
     }
     text_release(&line);
 }

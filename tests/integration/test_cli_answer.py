@@ -263,6 +263,10 @@ def extend(home: Home) -> None:
             said = expect(home.sayso("extend", session_id, str(seconds)), DONE).out
             assert f"{seconds} s" in said and "T" in said, said
             assert seconds - 3 <= row_of(home, session_id)["remaining_seconds"] <= seconds
+            left = {900: r"1[45]:\d\d", 20: r"0:[12]\d", 2592000: "30 d"}[seconds]  # as on the screens
+            shown = expect(home.sayso("show", session_id), DONE).out
+            assert re.search(rf"^Time left: +{left}$", shown, re.M), shown
+            assert re.search(rf" {left} ", one_line(expect(home.sayso("list"), DONE).out))
         assert row_of(home, session_id)["version"] == 4
         expect(home.sayso("extend", session_id, "1"), DONE)
         assert end(home, process).code == TIMED_OUT
