@@ -353,7 +353,7 @@ static const char *word_of(const struct field *field, size_t index, char room[TE
 static void add_options(struct text *out, const struct field *field, size_t first, size_t count)
 {
     struct text words = { 0 }, ids = { 0 };
-    bool are_alone = true;
+    bool are_alone = count < verb_answer.most_words; /* the ask's own ID is a word, too */
 
     for (size_t i = first; i < first + count; i++) {
         char room[TEXT_INTEGER_BYTES];

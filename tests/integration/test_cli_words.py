@@ -69,6 +69,12 @@ def commands(home: Home) -> None:
     lines = [line.strip() for line in home.sayso("answer").out.splitlines() if line.startswith("  sayso ")]
     assert [line.split(" ", 3)[3] for line in lines] == ["eu us"], lines  # one alone would be refused
     expect(home.sayso(*shlex.split(lines[0])[1:]), DONE, "Europe, America")
+    options = [word for i in range(8) for word in ("-o", f"o{i}=Option {i}")]
+    eight = ask(home, "All of eight", *options, "-r", "o0", "--multi", "--min", "8")
+    lines = [line.strip() for line in home.sayso("answer").out.splitlines() if line.startswith("  sayso ")]
+    assert len(lines) == 1, lines
+    expect(home.sayso(*shlex.split(lines[0])[1:]), DONE)  # a command may have fewer words
+    assert row_of(home, eight)["status"] == "submitted", lines
 
 
 @test("an option by id, place, label or the beginning of one; an exact id wins; several that fit are named", "R10.3")
