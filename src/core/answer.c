@@ -257,7 +257,8 @@ static void find_strangers(const struct form *form, const struct json *fields,
         mistakes_count(mistakes, false);
         return;
     }
-    for (void *it = json_first(fields); it; it = json_next(fields, it)) {
+    for (void *it = json_first(fields); it && mistakes->count < mistakes->most;
+         it = json_next(fields, it)) {
         struct error *err = mistakes_next(mistakes);
 
         if (form_find_field(form, json_key(it)))

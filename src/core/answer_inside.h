@@ -19,7 +19,7 @@ struct said {
     bool is_top; /* by selected_ids and custom_input of the answer itself */
 };
 
-/* All that is wrong with an answer, as far as there is room. */
+/* All that is wrong with an answer, as far as there is room: what has no end stops there. */
 struct mistakes {
     struct error *errors; /* NULL: only counted */
     size_t count, most;

@@ -114,7 +114,8 @@ static bool read_notes(const struct form *form, const struct json *given, const 
     if (notes && json_kind(notes) != KIND_OBJECT)
         mistakes_count(mistakes,
                        answer_refuse_type(notes, path, "an object", mistakes_next(mistakes)));
-    for (void *it = json_first(notes); it; it = json_next(notes, it)) {
+    for (void *it = json_first(notes); it && mistakes->count < mistakes->most;
+         it = json_next(notes, it)) {
         const char *key = json_key(it);
         struct error *err = mistakes_next(mistakes);
         bool ok = is_by_option

@@ -1,6 +1,6 @@
 /*
- * What counts as absent in a call of any tool that asks, and all that is wrong with one, reported
- * together.
+ * What counts as absent in a call of any tool that asks, and all that is wrong with one or with an
+ * answer, reported together.
  * Proves: R2.1, R5.5
  */
 #include <setjmp.h>
@@ -10,12 +10,14 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/answer.h"
 #include "core/arguments.h"
 
 #define PROMPT     "The build is done; two hosts are healthy."
@@ -286,6 +288,38 @@ static void test_two_strangers(void **state)
     }
 }
 
+/* Looking for one option among a hundred is dear: where one mistake is told, one is looked for. */
+static void test_answer_of_mistakes(void **state)
+{
+    struct text bytes = { 0 };
+    struct answer answer = { 0 };
+    struct json *given = NULL;
+    struct outcome outcome;
+    struct error err;
+    clock_t began;
+
+    (void)state;
+    text_add_text(&bytes, "{\"message\":\"m\",\"enum\":[\"one\"");
+    for (int i = 1; i < 100; i++)
+        text_add_format(&bytes, ",\"%de\u0301e\u0301e\u0301e\u0301\"", i);
+    text_add_text(&bytes, "]}");
+    outcome = check("elicit_choice", text_string(&bytes));
+    assert_int_equal(outcome.call.form.fields[0].option_count, 100);
+    text_clear(&bytes);
+    text_add_text(&bytes, "{\"option_annotations\":{\"x\":\"\"");
+    for (int i = 0; i < 50000; i++)
+        text_add_format(&bytes, ",\"x%d\":\"\"", i);
+    text_add_text(&bytes, "},\"selected_ids\":[\"one\"]}");
+    assert_true(json_parse(bytes.bytes, bytes.used, &given, NULL));
+    began = clock();
+    assert_false(answer_check(&outcome.call.form, given, &answer, &err));
+    assert_true(clock() - began < CLOCKS_PER_SEC / 10); /* of the processor: seconds, if all are */
+    assert_string_equal(err.path, "/option_annotations/x");
+    json_free(given);
+    text_release(&bytes);
+    ask_call_release(&outcome.call);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -293,6 +327,7 @@ int main(void)
         cmocka_unit_test(test_several),
         cmocka_unit_test(test_many),
         cmocka_unit_test(test_two_strangers),
+        cmocka_unit_test(test_answer_of_mistakes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
