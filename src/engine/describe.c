@@ -122,6 +122,19 @@ static void write_detached(const struct engine *engine, const struct ask *ask,
         write_time(writer, "detached_at", live->detached_ms);
 }
 
+/* A row is read a moment before we hear that it was stored, or after we knew that it has ended:
+ * then it alone says until when. */
+static int64_t remaining_s(const struct engine *engine, const struct ask *ask,
+                           const struct live *live)
+{
+    int64_t left_s = describe_remaining_s(engine, live);
+    int64_t left_ms = ask->deadline_ms - engine_utc_ms(engine);
+
+    if (left_s >= 0 || ask->deadline_ms == 0)
+        return left_s;
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
 /* Stores say "" where nobody did it: time ran out and defaults were sent. */
 static const char *actor_of(const struct store_row *row)
 {
@@ -134,7 +147,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     const struct ask *ask = &row->ask;
     const struct live *live = live_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
-    int64_t left_s = describe_remaining_s(engine, live), silent_s = quiet_s(engine, live);
+    int64_t left_s = remaining_s(engine, ask, live), silent_s = quiet_s(engine, live);
     int64_t later_ms = later_until_ms(engine, ask->id);
 
     json_write_text(writer, "session_id", ask->id);

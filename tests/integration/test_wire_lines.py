@@ -235,6 +235,18 @@ def pipelined() -> None:
                 raise AssertionError(f"one reply too many: {wire.socket.recv(200)!r}")
 
 
+@test("an ask that is listed has its time left, from the first moment on", "R10.3")
+def time_left() -> None:
+    limits = {"SAYSO_ASKS_PER_MINUTE": "100000", "SAYSO_MAX_PENDING": "1000"}
+    with hub(env=limits) as home, agent(home) as asker, person(home) as wire:
+        for number in range(200):
+            asker.start("ask/create", tool="provide_choice", arguments=choice(f"{number}", timeout_seconds=300))
+            listed: list[Any] = []
+            while not listed or listed[0]["title"] != f"{number}":
+                listed = wire.call("ask/list", limit=1)["asks"]
+            assert 290 < (listed[0]["remaining_seconds"] or 0) <= 300, (number, listed[0])
+
+
 @test("the same id many times over gets as many replies; a notification gets none", "R12.2")
 def ids() -> None:
     with hub() as home, person(home) as wire:
