@@ -1,7 +1,7 @@
 /*
  * settings.c - `sayso settings list|get|set|reset|edit`. The last shows the table as a page of
- * lines in the person's editor: only what differs from what was shown is set, so whatever changed
- * meanwhile elsewhere stays; one bad line, and nothing is set.
+ * lines in the person's editor: only what differs from what was shown is set, so what changed
+ * elsewhere stays; one bad line, and nothing is set.
  */
 #include <errno.h>
 #include <spawn.h>

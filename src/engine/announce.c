@@ -233,7 +233,7 @@ void announce_ring(struct engine *engine, struct alarm *alarm)
 
 /*
  * Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
- * few, so all of them are one fact of the store, written anew with each change.
+ * few, so all of them are one value in the store, written again with each change.
  */
 
 static const char fact_name[] = "later";

@@ -3,7 +3,7 @@
  * its next identical call.
  *
  * Only what was given to this agent reaches the store, and only once: a repeat that arrives
- * meanwhile is answered when the first is stored. What memory can't know (see below) is
+ * before the first is stored is answered with it. What memory can't know (see below) is
  * looked up there, one call at a time, so that others write in between.
  */
 #include <stdlib.h>

@@ -333,7 +333,7 @@ size_t engine_open_count(const struct engine *engine)
 
 /*
  * When the store takes up what searches are found by (ports/store.h): a while after something
- * was asked or ended, in batches that leave room for whoever asks meanwhile.
+ * was asked or ended, in batches that leave room for other requests.
  */
 
 enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };

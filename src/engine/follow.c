@@ -20,7 +20,7 @@
 /*
  * The mark "the agent stopped waiting", for people and for other hubs (R5.5). Whose connection
  * a hub holds is that hub's to know; where it is gone, the others find out from the store and
- * settle it: one conditional update says what is true now, whoever comes first.
+ * settle it: one conditional update decides, and the first hub to run it wins.
  */
 
 static struct store_change change_of(struct engine *engine, const struct live *live,

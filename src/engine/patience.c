@@ -118,7 +118,7 @@ void patience_forget(struct engine *engine, store_done *done, struct errand *err
 
 /*
  * The state with which a client comes back for an ask that it cannot wait for any longer
- * (R5.7), or shows itself (R4.2): which ask, and the how manieth time. It is sealed for its
+ * (R5.7), or shows itself (R4.2): which ask, and how many times it came back. It is sealed for its
  * principal and for the very same call, so a state that opens names an ask of the one who
  * brings it (B6). Source: MCP 2026-07-28, basic/patterns/mrtr.
  */

@@ -247,8 +247,8 @@ void engine_check_clock(struct engine *engine)
 
 /*
  * How much time is left, told every few seconds to watchers that want it (R7.2): a page shows
- * the hub's clock and never decides itself that time is up. Nothing ticks while nobody watches
- * or nothing is open.
+ * the hub's clock and never decides itself that time is up. Nothing ticks while there are no
+ * watchers or no open asks.
  */
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };

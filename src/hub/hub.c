@@ -371,7 +371,7 @@ out:
 }
 
 /*
- * When a hub goes: it was told to, its store is broken, or nobody has needed it for a while.
+ * When a hub goes: it was told to, its store is broken, or it was idle for a while.
  * What was accepted is answered first.
  */
 
@@ -421,7 +421,7 @@ void hub_on_leave_time(void *context)
         hub_leave(hub, "idle");
 }
 
-/* A hub that a front started goes when nobody has needed it for a while. */
+/* A hub that a front started exits when it was idle for a while. */
 void hub_watch_idleness(struct hub *hub)
 {
     bool idle = is_idle(hub);

@@ -1,6 +1,6 @@
 /*
  * tls.h - TLS 1.2 and 1.3 without sockets: what came from the peer goes in, what is for the peer
- * comes out, whoever calls moves the bytes (stream_recv and the like, or tunnel.c with poll).
+ * comes out, and the caller moves the bytes (stream_recv and the like, or tunnel.c with poll).
  * Memory is bounded by who feeds it: nothing is kept but an unfinished record and what was not
  * taken yet.
  */
@@ -63,7 +63,7 @@ void tls_explain(const struct tls *tls, struct error *err);
  * A connected socket as the loop's servers use it, with or without TLS: recv, send, shutdown and
  * close with the meaning, and the errno, of the calls without it. No byte that was decrypted
  * stays inside: a read takes whole what one read of the socket brought, so a socket that is not
- * readable has nothing for us, and whoever stops reading leaves everything to the kernel.
+ * readable has nothing for us, and a caller that stops reading leaves everything to the kernel.
  */
 enum { STREAM_READ_BYTES = 65536 }; /* what stream_recv is given at least */
 

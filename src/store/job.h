@@ -36,7 +36,7 @@ enum job_what {
 
 struct job_kind {
     bool is_new_ask;   /* refused while the disk is nearly full */
-    bool needs_sync;   /* always: a person did it, or somebody else relies on it */
+    bool needs_sync;   /* always: a person did it, or others rely on it */
     bool writes_event; /* reply.seq is the number of one */
     bool gives_way;    /* nobody waits for it: comes behind what somebody does */
     /* Of what is in `of`, as the statement of either store takes it. */

@@ -207,11 +207,11 @@ void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
 }
 
 /*
- * What timed out while nobody looked: how many since the last visit, a note to the agent of the
+ * What timed out unseen: how many since the last visit, a note to the agent of the
  * newest, and more time for new asks.
  */
 
-/* What is being written is for the agent whose ask is shown, whoever's times out meanwhile. */
+/* A note being written is for the agent whose ask is shown, so a new timeout doesn't replace it. */
 void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen)
 {
     const struct json *newest = json_item(json_member(unseen, "asks"), 0);

@@ -374,7 +374,7 @@ void seat_result_release(struct seat_result *result)
  * (R6.3).
  */
 
-/* An ask of our own: its result is what we are for, whoever decides it. The screen may hear of it a
+/* An ask of our own: we wait for its result, wherever it is decided. The screen may hear of it a
  * moment later, on the person's connection, and the line that stays says what came of it. */
 static void on_asked(void *context, const struct error *err, const struct json *result)
 {

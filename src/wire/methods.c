@@ -18,7 +18,7 @@ enum { METHODS_ID_BYTES = 256 }; /* kept as long as its call is under way */
 static const struct method {
     const char *name;
     size_t act;
-    bool is_look; /* it reads, brings what it finds, and waits for nobody */
+    bool is_look; /* it reads, returns what it finds, and doesn't wait for an answer */
 } methods[] = {
     { "hello", DESK_HUB_HELLO, false },
     { "hub/prove", DESK_HUB_PROVE, false },
@@ -70,12 +70,12 @@ static const struct method {
     { "hub/retire", DESK_HUB_RETIRE, false },
 };
 
-/* A request under way at the desk; after the peer left nobody else frees it. */
+/* A request under way at the desk; after the peer left, on_done frees it. */
 struct call {
     struct call *next, *previous;
     struct wire_peer *peer;
     size_t act, bytes;
-    char id_json[]; /* "": a notification, nobody wants the reply */
+    char id_json[]; /* "": a notification, which gets no reply */
 };
 
 static const struct method *find_act(size_t act)
@@ -266,7 +266,7 @@ void wire_peer_take(struct wire_peer *peer, const char *line, size_t length)
     }
     if (id_json && strlen(id_json) > METHODS_ID_BYTES)
         wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "the id is too long");
-    else if (message.method) /* we send no requests, so a response is nobody's */
+    else if (message.method) /* we send no requests, so a response is ignored */
         dispatch(peer, &message, id_json);
     free(id_json);
     wire_release(&message);

@@ -22,9 +22,8 @@ const char *wire_method_name(size_t act);
 enum {
     WIRE_EVENT_BYTES = 1048576, /* a peer further behind gets `resync` instead */
     WIRE_OUT_BYTES = 4194304,   /* a peer further behind is not read from */
-    /* So many looks of one peer are under way at most, with a store that is far away; until one of
-     * them has ended it is not read from. What they bring may be much, and nobody knows yet how
-     * much. */
+    /* How many reads of one peer may be under way with a remote store; then it is not read from
+     * until one has ended, because what they return may be large and its size isn't known yet. */
     WIRE_LOOKS = 16,
 };
 
@@ -39,11 +38,11 @@ struct wire_peer {
 struct wire_carrier {
     struct desk *desk;
     size_t most_calls; /* of one peer, under way at once */
-    /* Where messages are written, each with its line end; `end` sends what is there, and whoever
-     * may be read from again is. */
+    /* Where messages are written, each with its line end; `end` sends what is there, and reads from
+     * the peer again if it may. */
     struct text *(*begin)(struct wire_peer *peer);
     void (*end)(struct wire_peer *peer);
-    size_t (*behind)(const struct wire_peer *peer); /* bytes that nobody has taken */
+    size_t (*behind)(const struct wire_peer *peer); /* bytes that the peer hasn't taken */
     /* An event without its line end; the others are told the same one after the other. */
     void (*tell)(struct wire_peer *peer, const char *line, size_t length);
     /* Hello, and what else may be asked before it. False: that is not here. */

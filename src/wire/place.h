@@ -45,7 +45,7 @@ bool place_write_note(const struct place *place, const struct place_note *note, 
  */
 bool place_read_note(const struct place *place, struct place_note *ret_note, struct error *err);
 
-/* How a hub is started by whoever needs one: the program (wire/link) or libsayso. */
+/* How a hub is started, by the program (wire/link) or by libsayso. */
 enum { START_LIMIT_MS = 5000 }; /* until it says that it serves */
 
 #define START_ARGUMENTS(program)                                                                   \

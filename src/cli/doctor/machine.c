@@ -25,15 +25,15 @@
 
 enum { PATH_BYTES = PLACE_PATH_BYTES + 256 };
 
-/* A directory or file of ours that somebody else owns, may change, or may read; as
- * os_private_directory judges it, without mending it. False: reported. */
+/* A directory or file of ours that another user owns, may change, or may read. Judged like
+ * os_private_directory, but nothing is fixed. False: reported. */
 static bool judge(struct doctor *doctor, const char *path, bool is_file)
 {
     struct stat found;
     char mode[24];
 
     if (lstat(path, &found) != 0 || (is_file && !S_ISREG(found.st_mode)))
-        return true; /* made when it is needed, or judged by whoever uses it */
+        return true; /* made when it is needed, or judged where it is used */
     snprintf(mode, sizeof mode, "%03o", (unsigned)found.st_mode & 0777);
     if (!is_file && !S_ISDIR(found.st_mode))
         doctor_fault(doctor, TEXT_FOUND_NOT_DIRECTORY, TEXT_MEND_NOT_DIRECTORY, "path", path);

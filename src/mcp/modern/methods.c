@@ -1,8 +1,8 @@
 /*
  * methods.c - revision 2026-07-28: no handshake, no memory; each request brings version and
  * capabilities in _meta, each result says its kind. A POST repeats of its body in headers what
- * whoever stands in between may route by: a difference means that somebody was shown something else
- * than what is asked. Sources: MCP 2026-07-28, basic and server, basic/transports.
+ * proxies may route by: if they differ, a proxy was shown something else than what is asked.
+ * Sources: MCP 2026-07-28, basic and server, basic/transports.
  *
  * A call that needs something of its client is answered with what (input_required), and the client
  * calls again with that and with the state we gave it. The state is the client's to keep, so it is

@@ -95,7 +95,7 @@ static void on_resolved(void *context, int number, const PGresult *result)
         int64_t now = loop_boot_ms();
 
         for (struct job *job = queue->current.first; job; job = job->next)
-            job->sent.added_ms = now; /* the time that nobody knew does not count */
+            job->sent.added_ms = now; /* the time in doubt does not count */
         batch_put_back(queue);
     } else {
         take_outcomes(queue, result_text(result, 0, 0));

@@ -208,7 +208,7 @@ static void on_got(void *context, const PGresult *result, const struct error *er
         on_one(reading, result, err);
         return;
     }
-    params_text(&params, reading->id); /* waits for whoever is changing it */
+    params_text(&params, reading->id); /* waits while it is being changed */
     pool_read(reading->pool, &get_lock_sql, &params, on_locked, reading);
 }
 
