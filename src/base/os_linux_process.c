@@ -86,7 +86,7 @@ bool os_process(int64_t pid, struct os_process *ret_process)
 }
 
 /* PID 1 of the machine adopts everyone's orphans; PID 1 of a container may be its main program. */
-size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
+static size_t read_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
 {
     char space[32] = "";
     bool is_container = readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0 &&
@@ -98,6 +98,21 @@ size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
         out[count++] = (struct os_identity){ pid, process.start };
         pid = process.parent;
     }
+    return count;
+}
+
+/* A program that calls over HTTP is looked at for every call, so the last one's are kept: a process
+ * has the ancestors it was seen with, whatever becomes of them. */
+size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
+{
+    static struct os_identity last[OS_MOST_ANCESTORS];
+    static size_t count;
+    struct os_process process;
+
+    if (count == 0 || last[0].pid != pid || !os_process(pid, &process) ||
+        process.start != last[0].start)
+        count = read_lineage(pid, last);
+    memcpy(out, last, count * sizeof *out);
     return count;
 }
 

@@ -12,6 +12,7 @@
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -81,11 +82,55 @@ static void test_peers_over_tcp(void **state)
     close(ends[0]);
 }
 
+static int64_t process_behind(int socket_fd)
+{
+    int64_t uid, pid;
+
+    assert_true(os_tcp_peer_process(socket_fd, &uid, &pid));
+    return pid;
+}
+
+/* What was seen of one process is remembered for a moment, and is nothing about another's. */
+static void test_several_processes(void **state)
+{
+    int ours[2], theirs[2][2], ready[2], go[2];
+    char byte = 0;
+    pid_t child;
+
+    (void)state;
+    connect_ends(ours);
+    assert_int_equal(process_behind(ours[0]), getpid());
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(go), 0);
+    connect_ends(theirs[0]);
+    connect_ends(theirs[1]);
+    child = fork();
+    if (child == 0) {
+        close(ours[1]);
+        _exit(write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) != 1);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(theirs[0][1]);
+    close(theirs[1][1]);
+    assert_int_equal(process_behind(theirs[0][0]), child);
+    assert_int_equal(process_behind(theirs[1][0]), child);
+    assert_int_equal(process_behind(ours[0]), getpid());
+    assert_int_equal(write(go[1], "g", 1), 1);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    for (size_t i = 0; i < 2; i++) {
+        close(theirs[i][0]);
+        close(ours[i]);
+        close(ready[i]);
+        close(go[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_listens),
         cmocka_unit_test(test_peers_over_tcp),
+        cmocka_unit_test(test_several_processes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
