@@ -130,8 +130,9 @@ static void put_address(const struct sockaddr_storage *address, __be32 words[4],
 
 enum kernel_reply { NOT_ASKED, NO_SUCH_SOCKET, SOCKET_FOUND };
 
-/* Asks the kernel for this one socket, so that the cost doesn't grow with how many there are. A
- * socket that no process holds any more has no inode. */
+/* Asks the kernel for this one socket, so that the cost doesn't grow with how many there are. It
+ * answers with a listener of that port where there is no such connection. A socket that no process
+ * holds any more has no inode. */
 static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
                                     const struct sockaddr_storage *own, int64_t *ret_uid,
                                     unsigned long long *ret_inode)
@@ -168,6 +169,8 @@ static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
     if (fd >= 0)
         close(fd);
     if (got >= (ssize_t)sizeof reply.row && reply.head.nlmsg_type == SOCK_DIAG_BY_FAMILY) {
+        if (reply.row.found.id.idiag_dport != question.request.id.idiag_dport)
+            return NO_SUCH_SOCKET;
         *ret_inode = reply.row.found.idiag_inode;
         *ret_uid = *ret_inode ? (int64_t)reply.row.found.idiag_uid : -1;
         return SOCKET_FOUND;

@@ -9,7 +9,10 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -82,6 +85,34 @@ static void test_peers_over_tcp(void **state)
     close(ends[0]);
 }
 
+/* Who listens at the port that a peer came from is not that peer: a program of another machine may
+ * choose its port. The peer's own socket is gone when its port can be bound again. */
+static void test_a_listener_is_no_peer(void **state)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET };
+    socklen_t size = sizeof address;
+    int ends[2], one_second = 1, listener = socket(AF_INET, SOCK_STREAM, 0);
+    int64_t uid = 7, pid = 7;
+
+    (void)state;
+    connect_ends(ends);
+    assert_int_equal(getpeername(ends[0], (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(setsockopt(ends[1], IPPROTO_TCP, TCP_LINGER2, &one_second, sizeof one_second),
+                     0);
+    close(ends[1]);
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    while (bind(listener, (struct sockaddr *)&address, size) != 0) {
+        assert_int_equal(errno, EADDRINUSE);
+        poll(NULL, 0, 10);
+    }
+    assert_int_equal(listen(listener, 1), 0);
+    assert_true(os_tcp_peer_user(ends[0], &uid));
+    assert_int_equal(uid, -1);
+    assert_false(os_tcp_peer_process(ends[0], &uid, &pid));
+    close(listener);
+    close(ends[0]);
+}
+
 static int64_t process_behind(int socket_fd)
 {
     int64_t uid, pid;
@@ -130,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_listens),
         cmocka_unit_test(test_peers_over_tcp),
+        cmocka_unit_test(test_a_listener_is_no_peer),
         cmocka_unit_test(test_several_processes),
     };
 
