@@ -103,7 +103,7 @@ simulate: packages-test build-simulator ## 20,000 simulated histories and the de
 
 soak: packages-soak build-plain build-sanitized build-threads build-fuzzers build-simulator ## races, valgrind, analyzers, larger counts; goes on where it stopped
 	@SAYSO_SCALE=$(SOAK_SCALE) tools/run_tests --soak --fuzz-seconds $(SOAK_FUZZ_SECONDS) --fuzz-seed 0 \
-	    $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)') --record docs/soak.md
+	    $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)') --record docs/internals/soak.md
 
 clients: packages-clients build ## the real clients, installed from npm, with a scripted model; docs/clients.md has the table
 	@ONLY='$(ONLY)' SCALE='$(SCALE)' tests/clients/run

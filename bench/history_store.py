@@ -212,8 +212,8 @@ def retention(report: Any, hub: Any, seconds: float) -> None:
 
 
 def write_docs(report: Any, count: int, load: float) -> None:
-    """The table of docs/benchmarks.md, of the rows of this run; `load` is the machine's before it."""
-    path = pathlib.Path(__file__).resolve().parent.parent / "docs/benchmarks.md"
+    """The table of docs/internals/benchmarks.md, of the rows of this run; `load` is the machine's before it."""
+    path = pathlib.Path(__file__).resolve().parent.parent / "docs/internals/benchmarks.md"
     commit = subprocess.run(["git", "-C", path.parent, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     where = f"At commit {commit}, {os.cpu_count()} processors, load {load:.1f} before the start:"
     text = path.read_text()

@@ -1,6 +1,6 @@
 /*
  * crash_point.h - named places where a test kills the process to see what survives, and named
- * faults that a test switches on to see whether it finds them (docs/simulator.md).
+ * faults that a test switches on to see whether it finds them (docs/internals/simulator.md).
  * SAYSO_CRASH_POINT=name or name:N (the N-th time) and SAYSO_FAULT=name in builds with
  * -Dcrash_points=true; elsewhere the macros are empty and false. Names are listed by
  * `grep -rhoE '(CRASH_POINT|DELIBERATE_FAULT)\([a-z_]*\)' src`.

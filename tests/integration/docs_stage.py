@@ -12,9 +12,7 @@ from typing import Iterator, NamedTuple
 
 from harness import HANG_S, ROOT, Home
 
-# Pages made from tables, or records; what they name is described on another page.
-PAGES = ["README.md", "CONTRIBUTING.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
-         "docs/examples/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,5 +1,5 @@
 """What each method of the wire and of MCP costs, in instructions that callgrind counts: at most linear in its input, at most
-logarithmic in the history. docs/complexity.md is the table; `SAYSO_UPDATE=1 python3 tests/integration/test_complexity.py`
+logarithmic in the history. docs/internals/complexity.md is the table; `SAYSO_UPDATE=1 python3 tests/integration/test_complexity.py`
 writes it.
 
 Proves: R12.2
@@ -18,7 +18,7 @@ from harness import HANG_S, Skip, note, run, test
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build/tests/unit/complexity"
-PAGE = ROOT / "docs/complexity.md"
+PAGE = ROOT / "docs/internals/complexity.md"
 FEW, MANY = 400, 6400  # asks of long ago
 MORE_HISTORY = 1.6  # times, for 16 times the history: a logarithm grows less
 PER_BYTE = 400  # instructions
@@ -141,7 +141,7 @@ def complexity() -> None:
     if os.environ.get("SAYSO_UPDATE"):
         head, _, _ = PAGE.read_text().partition("| method | of it")
         PAGE.write_text(head + table(costs))
-    assert listed() == set(costs), f"docs/complexity.md is not of today, run with SAYSO_UPDATE=1: {listed() ^ set(costs)}"
+    assert listed() == set(costs), f"docs/internals/complexity.md is not of today, run with SAYSO_UPDATE=1: {listed() ^ set(costs)}"
     found = [fault for row, cost in costs.items() for fault in faults(row, cost)]
     for fault in found:
         note(fault)

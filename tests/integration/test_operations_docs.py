@@ -1,4 +1,4 @@
-"""What docs/operations.md tells operators to type, on a server with TLS and a password: set-up, start, backup."""
+"""What docs/operate/operations.md tells operators to type, on a server with TLS and a password: set-up, start, backup."""
 from __future__ import annotations
 
 import os
@@ -49,9 +49,9 @@ def here(text: str, home: Home, server: postgres.Server, authority: str) -> str:
     return text
 
 
-@test("set-up, start and backup of docs/operations.md do what it says", "R13.1 R14.1")
+@test("set-up, start and backup of docs/operate/operations.md do what it says", "R13.1 R14.1")
 def page() -> None:
-    set_up, start, _, backup = blocks("docs/operations.md")  # moving is test_migrate.py's
+    set_up, start, _, backup = blocks("docs/operate/operations.md")  # moving is test_migrate.py's
     with Papers() as papers, secured(papers) as server, Home() as home, Home() as second:
         administer(home, server, set_up)
         server.sql(f"ALTER ROLE sayso PASSWORD '{PASSWORD}'")

@@ -1,4 +1,4 @@
-"""A hub that other machines reach (docs/remote.md): TLS, tokens and nothing else, certificates that change, and how
+"""A hub that other machines reach (docs/operate/remote.md): TLS, tokens and nothing else, certificates that change, and how
 it goes.
 """
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`sayso … --hub https://…`: agents and people on other machines (docs/remote.md). Whom they believe, what they send to
+"""`sayso … --hub https://…`: agents and people on other machines (docs/operate/remote.md). Whom they believe, what they send to
 whom, and that nothing is lost or doubled while hubs and networks come and go.
 """
 from __future__ import annotations

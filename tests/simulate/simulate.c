@@ -1,5 +1,5 @@
 /*
- * simulate.c - runs histories of the simulated world and judges them. docs/simulator.md.
+ * simulate.c - runs histories of the simulated world and judges them. docs/internals/simulator.md.
  *   simulate [--histories N] [--first SEED] [--steps N] [--fault NAME]
  *   simulate --seed SEED [--steps N] [--fault NAME]    one history, told step by step
  *   simulate --faults                                  each deliberate fault must be found
