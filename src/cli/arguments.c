@@ -7,6 +7,7 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 
+/* published: arguments */
 static const struct verb_option common_options[] = {
     { "json", 0, NULL, TEXT_OPT_JSON, false },
     { "help", 'h', NULL, TEXT_OPT_HELP, false },

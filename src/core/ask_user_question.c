@@ -32,6 +32,7 @@ struct option_values {
 #define QUESTION(name) offsetof(struct question_values, name)
 #define OPTION(name)   offsetof(struct option_values, name)
 
+/* published: ask_user_question */
 static const struct argument option_properties[] = {
     ARGUMENT("label", TEXT, OPTION(label),
              "what the person reads and you get back, 1 to 200 characters",

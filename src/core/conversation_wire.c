@@ -20,6 +20,7 @@ struct result_values {
 #define CALL(name)   offsetof(struct call_values, name)
 #define RESULT(name) offsetof(struct result_values, name)
 
+/* published: conversation_wire */
 static const struct argument call_rows[] = {
     ARGUMENT("id", TEXT, CALL(id), "the call's tool_use_id, 1 to 128 bytes",
              ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),

@@ -10,6 +10,7 @@ struct choice_values {
 };
 #define VALUE(name) offsetof(struct choice_values, name)
 
+/* published: elicit_choice */
 static const struct argument option_properties[] = {
     ELICIT_PAIR("value", "label"),
     ARGUMENT("destructive", BOOL, 0, "true: choosing it takes a confirmation code",

@@ -16,6 +16,7 @@ struct confirm_values {
 };
 #define VALUE(name) offsetof(struct confirm_values, name)
 
+/* published: elicit_confirm */
 static const struct argument confirm_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("destructive", BOOL, VALUE(destructive),

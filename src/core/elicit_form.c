@@ -9,6 +9,7 @@ struct form_values {
     const struct json *schema;
 };
 
+/* published: elicit_form */
 static const struct argument form_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("requestedSchema", OBJECT, offsetof(struct form_values, schema),

@@ -17,6 +17,7 @@ struct input_values {
 
 static const char *const type_names[] = { "string", "number", "integer", NULL };
 
+/* published: elicit_input */
 static const struct argument input_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("field_name", TEXT, VALUE(field_name), "Member of the result that holds the value.",

@@ -15,6 +15,7 @@ static const char *const property_types[] = { "string",  "number", "integer",
 
 static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") };
 
+/* published: elicit_keywords */
 #define ENUM_ROW(slot)                                                                             \
     ARGUMENT("enum", TEXTS, slot, "1 to 100 texts", ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS),      \
              .properties = &elicit_value_row)

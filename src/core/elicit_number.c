@@ -16,6 +16,7 @@ struct number_values {
 };
 #define VALUE(name) offsetof(struct number_values, name)
 
+/* published: elicit_number */
 static const struct argument number_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("minimum", NUMBER, VALUE(minimum), "the least number; a rating's is 1 by default",

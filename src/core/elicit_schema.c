@@ -22,6 +22,7 @@ struct root_values {
 
 static const char *const object_type[] = { "object", NULL };
 
+/* published: elicit_schema */
 static const struct argument root_rows[] = {
     ARGUMENT("$schema", TEXT, ROOT(dialect), "leave it out",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),

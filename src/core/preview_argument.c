@@ -11,6 +11,7 @@ struct preview_values {
 };
 #define PREVIEW(name) offsetof(struct preview_values, name)
 
+/* published: preview_argument */
 const struct argument preview_properties[PREVIEW_PROPERTIES] = {
     ARGUMENT("type", ENUM, PREVIEW(type), "How to show the preview: text, markdown, code or diff.",
              .choices = preview_type_names + PREVIEW_TEXT, .is_needed = true, .is_obvious = true),

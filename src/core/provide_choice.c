@@ -46,6 +46,7 @@ static const char *const mode_names[] = {
     [FIELD_HYBRID] = "hybrid", [FIELD_HYBRID + 1] = NULL,
 };
 
+/* published: provide_choice */
 static const struct argument option_properties[] = {
     ARGUMENT("id", TEXT, OPTION(id),
              "What you get back when this option is chosen: 1 to 128 bytes, unique among the "

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "mcp/tools/tool.h"
 
+/* published: ask_user_question */
 static const struct schema_property results[] = {
     { "status", "\"enum\":[\"answered\",\"cancelled\",\"timeout\",\"pending\"]",
       "Only answered has answers." },

@@ -17,6 +17,7 @@ static const struct argument arguments_table[] = {
     ARGUMENT("missing_configuration", IDS, offsetof(struct values, missing),
              "Names of settings nobody gave you.", ARGUMENT_LIMITS(0, 100, ITEMS)),
 };
+/* published: check_decision */
 static const struct schema_property results[] = {
     { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },
     { "reasons", "\"type\":\"array\",\"items\":{\"type\":\"string\"}", "Why." },

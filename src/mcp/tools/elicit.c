@@ -11,6 +11,7 @@
         "action", "\"enum\":[\"accept\",\"decline\",\"cancel\",\"timeout\",\"pending\"]",          \
             "Only accept has a value."                                                             \
     }
+/* published: elicit */
 #define REST                                                                                       \
     { "session_id", "\"type\":\"string\"", "For get_answer." },                                    \
     {                                                                                              \

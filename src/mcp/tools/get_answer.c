@@ -22,6 +22,7 @@ static const struct argument arguments_table[] = {
 };
 
 /* In the shape of the tool that asked, which says more about it. */
+/* published: get_answer */
 static const struct schema_property results[] = {
     { "action_status", "\"type\":\"string\"", "Of provide_choice." },
     { "selection", "\"type\":\"object\"", "Of provide_choice." },

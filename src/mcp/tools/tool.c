@@ -56,6 +56,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 #define OBJECT  "\"type\":\"object\""
 #define STRINGS "\"type\":\"array\",\"items\":{\"type\":\"string\"}"
 
+/* published: tool */
 const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     { "action_status",
       STRING ",\"enum\":[\"selected\",\"custom_input\",\"cancelled\",\"timeout\",\"pending\","
