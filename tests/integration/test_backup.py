@@ -165,7 +165,7 @@ def damaged() -> None:
 
 
 def points() -> list[str]:
-    sources = "".join(file.read_text() for file in (ROOT / "src/store").glob("restore*.c"))
+    sources = "".join(file.read_text() for file in (ROOT / "src/store").rglob("restore*.c"))
     return sorted(set(re.findall(r"CRASH_POINT\((\w+)\)", sources)))
 
 
