@@ -11,20 +11,10 @@
 
 enum { ASK_ID_BYTES = 27, PRINCIPAL_BYTES = 33, DIGEST_BYTES = 32 };
 
-/* Stored as bits: append only. */
 enum ask_flags {
-    ASK_DETACHED = 1,    /* no agent waits; the form stays and says so */
-    ASK_DESTRUCTIVE = 2, /* copied from the form, so that lists need not read it */
-    ASK_DEFAULTS_IGNORED = 4,
-    ASK_CANCEL_ALWAYS = 8,
-    ASK_INTERFACE_UNAVAILABLE = 16,
-    ASK_TALKED = 32,     /* something was said about it: a question back, an explanation */
-    ASK_ASKED_BACK = 64, /* the person waits for an explanation */
-    ASK_UNTOLD = 128,    /* the agent's own client shows it first: nobody else was told yet */
-    ASK_REMINDED = 256,  /* people were told once more */
-    ASK_LOOKED_AT = 512, /* a person opened it while it was pending */
-    ASK_TOLD = 1024,     /* after the deadline a person told the agent something, once; */
-    ASK_HEARD = 2048,    /* and the agent has it */
+#define ASK_FLAG(id, number) ASK_##id = number,
+#include "core/ask_flags.def"
+#undef ASK_FLAG
 };
 
 struct ask {

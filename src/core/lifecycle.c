@@ -5,36 +5,25 @@
 #include "base/text.h"
 
 static const char *const state_names[STATE_COUNT] = {
-    [STATE_NEW] = "new",
-    [STATE_PENDING_TERMINAL_LAUNCH] = "pending_terminal_launch",
-    [STATE_PENDING] = "pending",
-    [STATE_SUBMITTED] = "submitted",
-    [STATE_AUTO_SUBMITTED] = "auto_submitted",
-    [STATE_CANCELLED] = "cancelled",
-    [STATE_DECLINED] = "declined",
-    [STATE_TIMEOUT] = "timeout",
-    [STATE_WITHDRAWN] = "withdrawn",
+#define STATE(id, number, name, kind) [STATE_##id] = (name),
+#include "core/states.def"
+#undef STATE
+};
+static const enum state_kind {
+    KIND_UNMADE,
+    KIND_OPEN,
+    KIND_BY_PERSON,
+    KIND_BY_RULE,
+    KIND_BY_NOBODY,
+} state_kinds[STATE_COUNT] = {
+#define STATE(id, number, name, kind) [STATE_##id] = KIND_##kind,
+#include "core/states.def"
+#undef STATE
 };
 static const char *const event_names[EVENT_COUNT] = {
-    [EVENT_CREATED] = "created",
-    [EVENT_ATTACHED] = "attached",
-    [EVENT_TERMINAL_LOST] = "terminal_lost",
-    [EVENT_DRAFT_CHANGED] = "draft_changed",
-    [EVENT_ANSWERED] = "answered",
-    [EVENT_UNDONE] = "undone",
-    [EVENT_CANCELLED] = "cancelled",
-    [EVENT_DECLINED] = "declined",
-    [EVENT_EXPIRED] = "expired",
-    [EVENT_EXTENDED] = "extended",
-    [EVENT_INTERFACE_SWITCHED] = "interface_switched",
-    [EVENT_AGENT_DETACHED] = "agent_detached",
-    [EVENT_AGENT_REATTACHED] = "agent_reattached",
-    [EVENT_AGENT_WITHDREW] = "agent_withdrew",
-    [EVENT_DELIVERED] = "delivered",
-    [EVENT_ASKED_BACK] = "asked_back",
-    [EVENT_FORM_CHANGED] = "form_changed",
-    [EVENT_RULE_APPLIED] = "rule_applied",
-    [EVENT_TOLD] = "told",
+#define EVENT(id, number, name) [EVENT_##id] = (name),
+#include "core/events.def"
+#undef EVENT
 };
 
 /* What a cell leads to, by what kind of step it is; the cell only names the next state. */
@@ -187,11 +176,6 @@ static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
     [STATE_WITHDRAWN] = OVER_ROW(STATE_WITHDRAWN),
 };
 
-static bool is_decision(enum ask_state state)
-{
-    return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
-}
-
 /* The six places where the next step depends on more than state and event. */
 static struct cell refine(enum ask_state state, enum ask_event event, struct cell cell,
                           const struct lifecycle_facts *facts)
@@ -200,7 +184,8 @@ static struct cell refine(enum ask_state state, enum ask_event event, struct cel
         cell.to = WAITS;
     if (event == EVENT_INTERFACE_SWITCHED && state_is_open(state) && facts->wait_for_terminal)
         return (struct cell){ CELL_SAYS, WAITS };
-    if (event == EVENT_UNDONE && is_decision(state) && facts->within_undo && !facts->is_delivered)
+    if (event == EVENT_UNDONE && state_is_decided_by_person(state) && facts->within_undo &&
+        !facts->is_delivered)
         return (struct cell){ CELL_REOPENS, OPEN };
     if (event == EVENT_EXPIRED && cell.kind == CELL_ENDS && facts->submits_defaults &&
         !facts->is_destructive)
@@ -226,7 +211,17 @@ struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
 
 bool state_is_open(enum ask_state state)
 {
-    return state == STATE_PENDING || state == STATE_PENDING_TERMINAL_LAUNCH;
+    return state_kinds[state] == KIND_OPEN;
+}
+
+bool state_is_over(enum ask_state state)
+{
+    return state_kinds[state] > KIND_OPEN;
+}
+
+bool state_is_decided_by_person(enum ask_state state)
+{
+    return state_kinds[state] == KIND_BY_PERSON;
 }
 
 const char *state_name(enum ask_state state)

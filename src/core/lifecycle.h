@@ -18,40 +18,17 @@
 
 #include "base/error.h"
 
-/* Stored as numbers: append only. */
 enum ask_state {
-    STATE_NEW, /* not yet created: only `created` leads out of it */
-    STATE_PENDING_TERMINAL_LAUNCH,
-    STATE_PENDING,
-    STATE_SUBMITTED,
-    STATE_AUTO_SUBMITTED,
-    STATE_CANCELLED,
-    STATE_DECLINED,
-    STATE_TIMEOUT,
-    STATE_WITHDRAWN,
-    STATE_COUNT,
+#define STATE(id, number, name, kind) STATE_##id = number,
+#include "core/states.def"
+#undef STATE
+    STATE_COUNT
 };
 enum ask_event {
-    EVENT_CREATED,
-    EVENT_ATTACHED,
-    EVENT_TERMINAL_LOST,
-    EVENT_DRAFT_CHANGED,
-    EVENT_ANSWERED,
-    EVENT_UNDONE,
-    EVENT_CANCELLED,
-    EVENT_DECLINED,
-    EVENT_EXPIRED,
-    EVENT_EXTENDED,
-    EVENT_INTERFACE_SWITCHED,
-    EVENT_AGENT_DETACHED,
-    EVENT_AGENT_REATTACHED,
-    EVENT_AGENT_WITHDREW,
-    EVENT_DELIVERED,
-    EVENT_ASKED_BACK,
-    EVENT_FORM_CHANGED,
-    EVENT_RULE_APPLIED,
-    EVENT_TOLD, /* after the deadline a person told the agent something; it decides nothing */
-    EVENT_COUNT,
+#define EVENT(id, number, name) EVENT_##id = number,
+#include "core/events.def"
+#undef EVENT
+    EVENT_COUNT
 };
 enum ask_effect {
     DO_NOTHING, /* ends the list */
@@ -88,6 +65,8 @@ struct lifecycle_step {
 struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
                                      const struct lifecycle_facts *facts);
 bool state_is_open(enum ask_state state); /* somebody may still decide */
+bool state_is_over(enum ask_state state);
+bool state_is_decided_by_person(enum ask_state state);
 const char *state_name(enum ask_state state);
 enum ask_state state_find(const char *name); /* STATE_NEW if unknown or NULL */
 const char *event_name(enum ask_event event);

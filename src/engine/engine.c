@@ -405,11 +405,8 @@ static const struct metrics_scale wait_scale = { wait_bounds_ms, ARRAY_LEN(wait_
 
 void tally_ended(struct engine *engine, const struct live *live)
 {
-    bool is_a_persons = live->state == STATE_SUBMITTED || live->state == STATE_CANCELLED ||
-                        live->state == STATE_DECLINED;
-
     engine->tally.ended[live->state]++;
-    if (is_a_persons)
+    if (state_is_decided_by_person(live->state))
         metrics_observe(&engine->tally.waited_ms, &wait_scale,
                         engine_utc_ms(engine) - live->created_ms);
 }

@@ -173,16 +173,15 @@ bool follow_is_held_back(const struct engine *engine, const struct ask *ask)
 /* Over: all that is to be known of it is whether its agent has the answer. */
 static void note_over(struct engine *engine, const struct ask *ask, const struct match *match)
 {
-    bool is_persons = ask->state == STATE_SUBMITTED || ask->state == STATE_CANCELLED ||
-                      ask->state == STATE_DECLINED;
+    bool is_undelivered = state_is_decided_by_person(ask->state) && ask->delivered_ms == 0;
 
-    if (is_persons && ask->delivered_ms == 0) {
+    if (is_undelivered) {
         undelivered_add(engine, ask->id, ask->principal, match->call);
     } else {
         undelivered_remove(engine, ask->id, ask->principal);
     }
     if ((ask->flags & (ASK_TOLD | ASK_HEARD)) == ASK_TOLD ||
-        (is_persons && ask->delivered_ms == 0 && follow_is_shared(engine)))
+        (is_undelivered && follow_is_shared(engine)))
         notices_mark(engine, principal_get(engine, ask->principal));
 }
 

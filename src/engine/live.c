@@ -130,11 +130,6 @@ static void forget_dirty(struct engine *engine, struct live *live)
         *at = live->next_dirty;
 }
 
-static bool is_persons(enum ask_state state)
-{
-    return state == STATE_SUBMITTED || state == STATE_CANCELLED || state == STATE_DECLINED;
-}
-
 static void drop(struct engine *engine, struct live *live)
 {
     alarm_clear(&engine->alarms, &live->deadline);
@@ -161,7 +156,7 @@ static void drop(struct engine *engine, struct live *live)
 
 void live_free(struct engine *engine, struct live *live)
 {
-    if (is_persons(live->state))
+    if (state_is_decided_by_person(live->state))
         undelivered_add(engine, live->id, live->principal->id, live->call_match);
     if (live->is_dirty) {
         publish(engine, live); /* watchers see how it ended before it leaves memory */

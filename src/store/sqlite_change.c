@@ -95,7 +95,8 @@ static int update_ask(struct write *write, const struct store_change *change,
         return rc;
     if (change->to_state != STORE_KEEP) {
         if (changed->has_won)
-            write->ended += (change->to_state > STATE_PENDING) - (ask->state > STATE_PENDING);
+            write->ended += state_is_over((enum ask_state)change->to_state) -
+                            state_is_over((enum ask_state)ask->state);
         ask->state = change->to_state;
     }
     ask->version += change->raises_version;

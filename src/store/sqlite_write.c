@@ -292,7 +292,7 @@ static int write_ask(struct write *write, const struct job *job)
 {
     struct statement insert = statement_of(&write->statements, WRITE_ASK);
     const struct ask *ask = &job->of.create.ask;
-    bool has_ended = ask->state > STATE_PENDING;
+    bool has_ended = state_is_over(ask->state);
 
     statement_values(&insert, job_kinds[JOB_CREATE].columns.list, CREATE_FORM, &job->of);
     statement_integer(&insert, has_ended ? ask->created_ms : 0);

@@ -459,6 +459,10 @@ static void test_names(void **test_state)
         assert_int_equal(state_bit((enum ask_state)state), 1 << state);
         assert_true(state_is_open((enum ask_state)state) ==
                     (strncmp(states[state], "pending", 7) == 0));
+        assert_true(state_is_over((enum ask_state)state) ==
+                    (STATE_LETTERS[state] != 'N' && !state_is_open((enum ask_state)state)));
+        assert_true(state_is_decided_by_person((enum ask_state)state) ==
+                    (strchr("SCD", STATE_LETTERS[state]) != NULL));
     }
     for (int event = 0; event < EVENT_COUNT; event++)
         assert_string_equal(event_name((enum ask_event)event), events[event]);
