@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/say.h"
+#include "core/field_class.h"
 
 enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
 
@@ -132,15 +133,16 @@ static const char *next_said(const struct answer_words *words, const char *optio
 /* A number, yes or no where the field wants that; else the text itself. */
 static void write_scalar(struct writing *writing, const struct field *field, const char *value)
 {
-    bool is_confirm = field->kind == FIELD_CONFIRM;
+    const struct field_class *class = class_of(field);
+    bool is_confirm = class->is_yes_no;
     struct json *json = NULL;
 
     if (is_confirm && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
         value = "true";
     else if (is_confirm && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
         value = "false";
-    if ((is_confirm || field->kind == FIELD_NUMBER) &&
-        json_parse(value, strlen(value), &json, NULL) && json_kind(json) != KIND_TEXT)
+    if (class_is_scalar(class) && json_parse(value, strlen(value), &json, NULL) &&
+        json_kind(json) != KIND_TEXT)
         json_write_raw(&writing->writer, NULL, value);
     else
         json_write_text(&writing->writer, NULL, value);
@@ -152,9 +154,8 @@ static const char *sole_value(const struct answer_words *words)
 {
     const struct form *form = words->form;
     const char *text = arguments_value(words->arguments, "text");
-    enum field_kind kind = form->fields[0].kind;
 
-    if (form->field_count > 1 || (kind != FIELD_NUMBER && kind != FIELD_CONFIRM))
+    if (form->field_count > 1 || !class_is_scalar(class_of(&form->fields[0])))
         return NULL;
     return text ? text : words->arguments->words[words->first];
 }
@@ -166,7 +167,8 @@ static void write_field(struct writing *writing, const struct field *field)
     size_t at = 0, next = 0;
     const char *value = next_said(words, "field", field, &at), *sole = sole_value(words);
     const char *other = next_said(words, "other", field, &next);
-    bool is_object = other || (value && field->kind == FIELD_HYBRID);
+    const struct field_class *class = class_of(field);
+    bool is_object = other || (value && class->has_options && class->has_words);
 
     if (!value && !other && !sole && !arguments_value(words->arguments, "none"))
         return;
@@ -178,7 +180,7 @@ static void write_field(struct writing *writing, const struct field *field)
         for (; value; value = next_said(words, "field", field, &at))
             write_picks(writing, field, value, false);
         json_write_end_list(&writing->writer);
-    } else if (value || sole || (field->kind == FIELD_TEXT && !other)) {
+    } else if (value || sole || (class->has_words && !class->has_options && !other)) {
         write_scalar(writing, field, value ? value : sole ? sole : "");
     } else if (!other) {
         json_write_null(&writing->writer, NULL);
@@ -240,7 +242,7 @@ static bool check_words(const struct answer_words *words, struct error *err)
     if (last && words->form->field_count > 1)
         return error_set(err, ERROR_conflicting_arguments, "",
                          "there are several questions: use --field NAME=VALUE for '%.64s'", last);
-    if (last && field->kind == FIELD_TEXT)
+    if (last && class_of(field)->has_words && !class_of(field)->has_options)
         return error_set(err, ERROR_conflicting_arguments, "", "use --text TEXT for '%.64s'", last);
     if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
         return error_set(err, ERROR_conflicting_arguments, "", "'%.64s' is one value too many",
@@ -390,19 +392,25 @@ static void print_choices(const struct field *field, const char *id)
 
 void answer_words_print_commands(const struct form *form, const char *id)
 {
-    static const char *const more[FIELD_KIND_COUNT][2] = {
-        [FIELD_TEXT] = { " --text TEXT" },
-        [FIELD_HYBRID] = { " --text TEXT" },
-        [FIELD_NUMBER] = { " --text NUMBER" },
-        [FIELD_CONFIRM] = { " yes", " no" },
-    };
     const struct field *field = &form->fields[0];
+    const struct field_class *class = class_of(field);
+    const struct {
+        bool is_taken;
+        const char *words;
+    } more[] = {
+        { class->has_words, " --text TEXT" },
+        { class->is_number, " --text NUMBER" },
+        { class->is_yes_no, " yes" },
+        { class->is_yes_no, " no" },
+    };
     struct text words = { 0 };
 
     if (form->field_count == 1)
         print_choices(field, id);
-    for (size_t i = 0; form->field_count == 1 && i < 2 && more[field->kind][i]; i++) {
-        text_add_text(&words, more[field->kind][i]);
+    for (size_t i = 0; form->field_count == 1 && i < ARRAY_LEN(more); i++) {
+        if (!more[i].is_taken)
+            continue;
+        text_add_text(&words, more[i].words);
         print_command(id, &words);
     }
     if (form->field_count == 1 && !field->is_required) {

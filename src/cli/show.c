@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "core/field_class.h"
 #include "core/sensitive.h"
 #include "tui/facts.h"
 
@@ -58,14 +59,18 @@ static void print_option(const struct json *option)
     text_release(&line);
 }
 
+static const struct field_class *class_of_json(const struct json *field)
+{
+    return class_find(json_member_text(field, "kind"));
+}
+
 /* How many options, or one's own words. */
 static void add_choice(struct text *out, const struct json *field)
 {
-    const char *kind = json_member_text(field, "kind");
     int64_t options = (int64_t)json_length(json_member(field, "options"));
     int64_t least = json_member_integer(field, "min_selections", 0);
     int64_t most = json_member_integer(field, "max_selections", options);
-    bool may_write = strcmp(kind, "hybrid") == 0;
+    bool may_write = class_of_json(field)->has_words;
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
 
     if (least == most && most == 1 && !may_write)
@@ -153,25 +158,22 @@ static void add_words(struct text *out, struct text *remarks, const struct json 
 /* The name is what --field takes; where --select or --text does without it, it is left out. */
 static bool is_named(const struct json *form, const struct json *field)
 {
-    const char *kind = json_member_text(field, "kind");
-
-    return json_length(json_member(form, "fields")) > 1 || strcmp(kind, "number") == 0 ||
-           strcmp(kind, "confirm") == 0;
+    return json_length(json_member(form, "fields")) > 1 || class_is_scalar(class_of_json(field));
 }
 
 static void print_limits(const struct json *form, const struct json *field)
 {
-    const char *kind = json_member_text(field, "kind");
+    const struct field_class *class = class_of_json(field);
     const char *placeholder = json_member_text(field, "placeholder");
     struct text line = { 0 }, remarks = { 0 };
 
     if (is_named(form, field))
         text_add_format(&line, "%s: ", json_member_text(field, "name"));
-    if (strcmp(kind, "number") == 0)
+    if (class->is_number)
         add_number(&line, &remarks, field);
-    else if (strcmp(kind, "confirm") == 0)
+    else if (class->is_yes_no)
         add_confirm(&line, &remarks, field);
-    else if (strcmp(kind, "text") == 0)
+    else if (class->has_words && !class->has_options)
         add_words(&line, &remarks, field);
     else
         add_choice(&line, field);

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer_inside.h"
+#include "core/field_class.h"
 #include "core/visible_text.h"
 
 void answer_from_defaults(const struct form *form, struct answer *ret_answer)
@@ -163,14 +163,14 @@ static bool said_by_hybrid(const struct json *object, struct said *said, struct 
 static bool said_by_value(const struct field *field, const struct json *value, struct said *said,
                           struct error *err)
 {
-    const struct answer_rule *rule = answer_rule(field->kind);
+    const struct field_class *class = class_of(field);
 
-    if (field->kind == FIELD_HYBRID && json_kind(value) == KIND_OBJECT)
+    if (class->has_options && class->has_words && json_kind(value) == KIND_OBJECT)
         return said_by_hybrid(value, said, err);
     *said = (struct said){ .picks_path = "", .words_path = "" };
-    if (rule->takes_picks)
+    if (class->has_options)
         said->picks = value;
-    else if (rule->takes_words)
+    else if (class->has_words)
         said->words = value;
     else
         said->scalar = value;
@@ -194,18 +194,18 @@ void mistakes_count(struct mistakes *mistakes, bool is_right)
 static bool said_by_answer(const struct field *field, const struct json *given,
                            const struct json *value, struct said *said, struct mistakes *mistakes)
 {
-    const struct answer_rule *rule = answer_rule(field->kind);
+    const struct field_class *class = class_of(field);
     struct error *err = mistakes_next(mistakes);
 
     if (!said_by_members(given, said, err))
         return false;
-    said->is_top = !value && (rule->takes_picks || rule->takes_words);
-    if (said->picks && !rule->takes_picks) {
+    said->is_top = !value && (class->has_options || class->has_words);
+    if (said->picks && !class->has_options) {
         mistakes_count(mistakes, error_set(err, ERROR_unsupported_flag, "/selected_ids",
                                            "there is nothing to select in this ask"));
         said->picks = NULL;
     }
-    if (said->words && !rule->takes_words) {
+    if (said->words && !class->has_words) {
         mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
                                            "/custom_input", "this ask takes no text of one's own"));
         said->words = NULL;
@@ -225,7 +225,7 @@ static void read_field(const struct form *form, size_t index, const struct json 
 {
     const struct field *field = &form->fields[index];
     const struct json *own = json_member(json_member(given, "fields"), field->name);
-    const struct answer_rule *rule = answer_rule(field->kind);
+    const struct field_class *class = class_of(field);
     size_t before = mistakes->count, first;
     struct said said = { 0 };
 
@@ -241,9 +241,9 @@ static void read_field(const struct form *form, size_t index, const struct json 
     if (said.words && mistakes->count == first)
         mistakes_count(mistakes, answer_read_words(&said, value, mistakes_next(mistakes)));
     if (said.scalar)
-        mistakes_count(mistakes, rule->read(field, said.scalar, value, mistakes_next(mistakes)));
+        mistakes_count(mistakes, class->read(field, said.scalar, value, mistakes_next(mistakes)));
     if (mistakes->count == (said.picks ? first : before))
-        mistakes_count(mistakes, rule->judge(field, &said, value, mistakes_next(mistakes)));
+        mistakes_count(mistakes, class->judge(field, &said, value, mistakes_next(mistakes)));
     for (size_t i = first; !said.is_top && mistakes->errors && i < mistakes->count; i++)
         answer_error_below(&mistakes->errors[i], "/fields", field->name);
 }

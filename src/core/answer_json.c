@@ -1,7 +1,7 @@
 /* answer_json.c - an answer as JSON: store and agent get the same picks and notes. */
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "core/answer_inside.h"
+#include "core/field_class.h"
 
 void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
                         const struct field_value *value)
@@ -52,41 +52,17 @@ bool answer_has_value(const struct field_value *value)
 void answer_write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value)
 {
-    if (field->kind == FIELD_SINGLE && value->is_selected) {
-        for (size_t i = 0; i < value->option_count; i++) {
-            if (value->is_selected[i])
-                json_write_text(writer, NULL, field->options[i].id);
-        }
-    } else if (value->is_selected) {
-        answer_write_picks(writer, NULL, field, value);
-    } else if (value->has_number) {
-        json_write_number(writer, NULL, value->number);
-    } else if (value->has_confirm) {
-        json_write_bool(writer, NULL, value->confirmed);
-    } else {
-        json_write_text(writer, NULL, value->text);
-    }
+    class_of(field)->write(writer, field, value);
 }
 
-/* As answer_check reads it below `fields`: picks are a list, what is gone is null or "". */
+/* As answer_check reads it below `fields`: what is gone is written as gone. */
 static void write_stored(struct json_writer *writer, const struct field *field,
                          const struct field_value *value)
 {
     if (!value->is_selected && !answer_has_value(value) && !field_has_default(field))
         return;
     json_write_foreign_key(writer, field->name);
-    if (field->kind == FIELD_HYBRID) {
-        json_write_object(writer, NULL);
-        answer_write_picks(writer, "selected_ids", field, value);
-        json_write_text_if(writer, "custom_input", value->text);
-        json_write_end_object(writer);
-    } else if (value->is_selected) {
-        answer_write_picks(writer, NULL, field, value);
-    } else if (!answer_has_value(value) && field->kind == FIELD_TEXT) {
-        json_write_text(writer, NULL, "");
-    } else {
-        answer_write_value(writer, field, value);
-    }
+    class_of(field)->write_stored(writer, field, value);
 }
 
 /* As answer_write_notes, but a prefilled note that was removed is written as an empty one: an
@@ -123,9 +99,8 @@ void answer_encode(const struct form *form, const struct answer *answer, struct 
 {
     const struct field_value *value = &answer->values[0];
     struct json_writer writer = json_object_to(out);
-    bool is_scalar = form->fields[0].kind == FIELD_NUMBER || form->fields[0].kind == FIELD_CONFIRM;
     bool is_said = answer_has_value(value) || field_has_default(&form->fields[0]);
-    size_t own_members = is_scalar && is_said ? 0 : 1;
+    size_t own_members = class_is_scalar(class_of(&form->fields[0])) && is_said ? 0 : 1;
 
     if (value->is_selected)
         answer_write_picks(&writer, "selected_ids", &form->fields[0], value);

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer_inside.h"
+#include "core/field_class.h"
 #include "core/limits.h"
 
 /* Leaves *ret_note NULL when there is nothing to see in it: an empty note is no note. */

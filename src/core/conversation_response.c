@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/answer.h"
-#include "core/answer_inside.h"
 #include "core/conversation.h"
+#include "core/field_class.h"
 
 static const struct field *find_question(const struct form *form, const char *question)
 {

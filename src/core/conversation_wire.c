@@ -4,9 +4,9 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/answer_inside.h"
 #include "core/arguments_inside.h"
 #include "core/conversation.h"
+#include "core/field_class.h"
 #include "core/limits.h"
 
 struct call_values {

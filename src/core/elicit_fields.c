@@ -3,21 +3,21 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/answer_inside.h"
 #include "core/elicit_schema.h"
+#include "core/field_class.h"
 
 /* The answer's own judge looks at what would stand there if nobody touched it. */
 static bool check_default(const struct field *field, const struct json *given,
                           const struct place *place, struct error *err)
 {
-    const struct answer_rule *rule = answer_rule(field->kind);
+    const struct field_class *class = class_of(field);
     struct field_value value = { .text = field->default_text };
     struct error why = { 0 };
 
     if (!field_has_default(field))
         return true;
-    if (rule->read ? rule->read(field, given, &value, &why)
-                   : rule->judge(field, &(struct said){ .words_path = "" }, &value, &why))
+    if (class->read ? class->read(field, given, &value, &why)
+                    : class->judge(field, &(struct said){ .words_path = "" }, &value, &why))
         return true;
     return argument_refuse(PLACE_IN(place, "default"), why.code, err,
                            "the default does not fit: it %s", why.message);

@@ -2,6 +2,7 @@
 #include "base/json_writer.h"
 #include "core/arguments_inside.h"
 #include "core/elicit.h"
+#include "core/field_class.h"
 #include "core/response.h"
 
 struct form_values {
@@ -39,9 +40,10 @@ static void write_content(struct json_writer *writer, const struct response_fact
         json_write_object(writer, "content");
         for (size_t i = 0; i < answer->value_count; i++) {
             const struct field *field = &facts->form->fields[i];
+            const struct field_class *class = class_of(field);
+            bool is_list = class->has_options && !class->is_exclusive;
 
-            if (!answer_has_value(&answer->values[i]) &&
-                !(field->kind == FIELD_MULTI && field->is_required))
+            if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
                 continue;
             json_write_foreign_key(writer, field->name);
             answer_write_value(writer, field, &answer->values[i]);

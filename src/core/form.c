@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "core/field_class.h"
 #include "core/visible_text.h"
 
+#define FIELD_KIND(id, name, ...) [FIELD_##id] = (name),
 const char *const field_kind_names[] = {
-    [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text",
-    [FIELD_HYBRID] = "hybrid", [FIELD_NUMBER] = "number", [FIELD_CONFIRM] = "confirm",
+#include "core/field_kinds.def"
     [FIELD_KIND_COUNT] = NULL,
 };
+#undef FIELD_KIND
 const char *const preview_type_names[] = {
     [PREVIEW_NONE] = "",     [PREVIEW_TEXT] = "text", [PREVIEW_MARKDOWN] = "markdown",
     [PREVIEW_CODE] = "code", [PREVIEW_DIFF] = "diff", [PREVIEW_DIFF + 1] = NULL,
@@ -125,7 +127,7 @@ const struct option *field_find_option(const struct field *field, const char *id
 bool form_has_confirm(const struct form *form)
 {
     for (size_t i = 0; i < form->field_count; i++) {
-        if (form->fields[i].kind == FIELD_CONFIRM)
+        if (class_of(&form->fields[i])->is_yes_no)
             return true;
     }
     return false;

@@ -13,15 +13,12 @@ struct error;
 struct json;
 struct text;
 
+#define FIELD_KIND(id, ...) FIELD_##id,
 enum field_kind {
-    FIELD_SINGLE, /* one option */
-    FIELD_MULTI,  /* min to max options */
-    FIELD_TEXT,   /* free text */
-    FIELD_HYBRID, /* options, free text, or both */
-    FIELD_NUMBER,
-    FIELD_CONFIRM, /* yes or no */
+#include "core/field_kinds.def"
     FIELD_KIND_COUNT,
 };
+#undef FIELD_KIND
 enum preview_type { PREVIEW_NONE, PREVIEW_TEXT, PREVIEW_MARKDOWN, PREVIEW_CODE, PREVIEW_DIFF };
 enum number_style { NUMBER_FIELD, NUMBER_SLIDER, NUMBER_RATING };
 enum confirm_default { CONFIRM_OPEN, CONFIRM_NO, CONFIRM_YES };

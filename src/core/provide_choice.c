@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/arguments.h"
+#include "core/field_class.h"
 #include "core/limits.h"
 #include "core/preview_argument.h"
 #include "core/response.h"
@@ -179,9 +180,10 @@ static void build_defaults(const struct choice_values *values, struct field *fie
 
 static void build_bounds(const struct choice_values *values, struct field *field)
 {
-    bool is_many = field->kind == FIELD_MULTI || field->kind == FIELD_HYBRID;
+    const struct field_class *class = class_of(field);
+    bool is_many = class->has_options && !class->is_exclusive;
 
-    field->min_selections = field->max_selections = field->kind == FIELD_SINGLE;
+    field->min_selections = field->max_selections = class->is_exclusive;
     if (is_many) {
         field->min_selections = values->min_selections;
         field->max_selections =
@@ -195,8 +197,7 @@ static void build_field(const struct choice_values *values, struct field *field)
     field->name = mem_text("choice");
     field->kind = form_name_find(mode_names, values->selection_mode, FIELD_SINGLE);
     field->placeholder = arguments_copy_if_any(values->placeholder);
-    field->placeholder_visible =
-        values->placeholder_visible && (field->kind == FIELD_TEXT || field->kind == FIELD_HYBRID);
+    field->placeholder_visible = values->placeholder_visible && class_of(field)->has_words;
     build_options(values, field);
     build_bounds(values, field);
 }
@@ -215,7 +216,7 @@ static void build_form(const struct choice_values *values, struct form *form)
     build_field(values, &form->fields[0]);
     if (!form_may_destroy(form))
         build_defaults(values, &form->fields[0]);
-    is_single = form->fields[0].kind == FIELD_SINGLE;
+    is_single = class_of(&form->fields[0])->is_exclusive;
     form->single_submit =
         !form_may_destroy(form) &&
         (values->single_submit_mode == NOT_GIVEN ? is_single : values->single_submit_mode);

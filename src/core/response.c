@@ -9,6 +9,7 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
+#include "core/field_class.h"
 #include "core/outcome.h"
 #include "core/visible_text.h"
 
@@ -204,8 +205,7 @@ static void write_selection(struct json_writer *writer, const struct response_fa
 {
     const struct answer *answer = response_answer(facts);
     const struct form *form = facts->form;
-    bool has_words =
-        form && (form->fields[0].kind == FIELD_TEXT || form->fields[0].kind == FIELD_HYBRID);
+    bool has_words = form && class_of(&form->fields[0])->has_words;
 
     json_write_object(writer, "selection");
     if (form && answer) {

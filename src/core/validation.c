@@ -11,17 +11,18 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/arguments_inside.h"
+#include "core/field_class.h"
 #include "core/limits.h"
 #include "core/validation_inside.h"
 #include "core/visible_text.h"
 
-/* What a rule is about: asks by the kind of their field, or calls that collect. */
+/* What a rule is about: asks by what their field takes, or calls that collect. */
 enum {
-    SINGLE = 1u << FIELD_SINGLE,
-    MULTI = 1u << FIELD_MULTI,
-    TEXT = 1u << FIELD_TEXT,
-    HYBRID = 1u << FIELD_HYBRID,
-    COLLECT = 1u << FIELD_KIND_COUNT,
+    SINGLE = 1,
+    MULTI = 2,
+    TEXT = 4,
+    HYBRID = 8,
+    COLLECT = 16,
     OPTIONS = SINGLE | MULTI | HYBRID,
     ASK = OPTIONS | TEXT,
 };
@@ -103,12 +104,12 @@ static bool is_not_given(const struct rule *rule, const struct subject *subject,
 {
     const char *mode = json_member_text(subject->arguments, "selection_mode");
     const struct json *value = json_member(subject->arguments, rule->argument);
-    enum field_kind kind = subject->field->kind;
+    const struct field_class *class = class_of(subject->field);
     int64_t count = 0;
 
     if (!validation_is_said(rule, subject) ||
-        (kind == FIELD_SINGLE && json_integer_of(value, &count) && count == 1) ||
-        (kind == FIELD_TEXT && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
+        (class->is_exclusive && json_integer_of(value, &count) && count == 1) ||
+        (!class->has_options && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
         return true; /* so it is anyway: exactly one, and nothing to pick */
     return validation_refuse(
         rule, RULE_WHOLE, err,
@@ -308,17 +309,24 @@ static const struct rule choice_rules[] = {
     { ASK, ERROR_too_short, "prompt", "", prompt_says_enough },
 };
 
+static unsigned calls_of(const struct field_class *class)
+{
+    if (!class->has_options)
+        return TEXT;
+    return class->has_words ? HYBRID : class->is_exclusive ? SINGLE : MULTI;
+}
+
 bool validation_check_choice(const struct json *arguments, const struct ask_call *call,
                              struct error *err)
 {
     struct subject subject = { .tool = &tool_provide_choice,
                                .arguments = arguments,
                                .form = &call->form };
-    unsigned kind = COLLECT;
+    unsigned calls = COLLECT;
 
     if (call->form.field_count > 0) {
         subject.field = &call->form.fields[0];
-        kind = 1u << subject.field->kind;
+        calls = calls_of(class_of(subject.field));
     }
-    return validation_run(choice_rules, ARRAY_LEN(choice_rules), kind, &subject, err);
+    return validation_run(choice_rules, ARRAY_LEN(choice_rules), calls, &subject, err);
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/arguments.h"
+#include "core/field_class.h"
 #include "core/limits.h"
 #include "core/sensitive.h"
 #include "core/validation.h"
@@ -187,7 +188,7 @@ bool validation_check_elicit_input(const struct json *arguments, const struct as
     const struct subject subject = subject_of(&tool_elicit_input, arguments, call);
 
     return validation_run(input_rules, ARRAY_LEN(input_rules),
-                          subject.field->kind == FIELD_TEXT ? TEXT : NUMBER, &subject, err);
+                          class_of(subject.field)->has_words ? TEXT : NUMBER, &subject, err);
 }
 
 static bool is_open_question(const struct rule *rule, const struct subject *subject,

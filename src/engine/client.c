@@ -13,7 +13,7 @@
 #include "base/jsonrpc.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "core/client_form.h"
+#include "core/field_class.h"
 #include "core/form.h"
 #include "engine/acts.h"
 #include "engine/inside.h"

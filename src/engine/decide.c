@@ -14,7 +14,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/answer.h"
-#include "core/client_form.h"
+#include "core/field_class.h"
 #include "core/form.h"
 #include "core/limits.h"
 #include "core/visible_text.h"

@@ -222,7 +222,7 @@ struct visit {
     char *transport;      /* owned; NULL: no client's calls are held */
     char *origin_json;    /* owned; NULL until it asks */
     int64_t cut_off_ms;   /* what is known of its patience */
-    int64_t form_fact;    /* and of its form (core/client_form.h) */
+    int64_t form_fact;    /* and of its form (core/field_class.h) */
     int loading;          /* how many of the two are being read; asks wait for them */
     struct submission *held_back, **held_end; /* the asks that do, in order */
     bool is_hold_told;

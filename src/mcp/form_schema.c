@@ -9,8 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/client_form.h"
-#include "core/form.h"
+#include "core/field_class.h"
 #include "core/glyph.h"
 #include "core/known_clients.h"
 #include "core/visible_text.h"
@@ -451,7 +450,7 @@ static void write_choice(struct writing *writing, size_t index)
     write_single(writing, index, writing->form->fields[index].is_required);
 }
 
-static void (*const kinds[FIELD_KIND_COUNT])(struct writing *writing, size_t index) = {
+static void (*const writers[FIELD_KIND_COUNT])(struct writing *writing, size_t index) = {
     [FIELD_SINGLE] = write_choice, [FIELD_MULTI] = write_multi,   [FIELD_TEXT] = write_text,
     [FIELD_HYBRID] = write_hybrid, [FIELD_NUMBER] = write_number, [FIELD_CONFIRM] = write_confirm,
 };
@@ -459,8 +458,9 @@ static void (*const kinds[FIELD_KIND_COUNT])(struct writing *writing, size_t ind
 /* An optional text that can't be left empty would shut the person in. */
 static bool is_trap(const struct writing *writing, const struct field *field)
 {
-    bool is_text = field->kind == FIELD_TEXT ||
-                   (field->kind == FIELD_NUMBER && writing->client->lacks_numbers);
+    const struct field_class *class = class_of(field);
+    bool is_text = (class->has_words && !class->has_options) ||
+                   (class->is_number && writing->client->lacks_numbers);
 
     return is_text && !field->is_required && writing->client->needs_every_text;
 }
@@ -471,10 +471,10 @@ static void write_properties(struct writing *writing)
 
     for (size_t i = 0; i < form->field_count; i++) {
         if (!is_trap(writing, &form->fields[i]))
-            kinds[form->fields[i].kind](writing, i);
+            writers[form->fields[i].kind](writing, i);
     }
     for (size_t i = 0; i < form->field_count && writing->count == 0; i++)
-        kinds[form->fields[i].kind](writing, i); /* nothing but such: better than an empty form */
+        writers[form->fields[i].kind](writing, i); /* nothing but such: better than an empty form */
 }
 
 static void write_note(struct writing *writing)

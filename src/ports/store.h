@@ -276,7 +276,7 @@ struct store_ops {
     void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
                          store_done *done, void *context);
     void (*forget_cut_offs)(struct store *store, store_done *done, void *context);
-    /* What is known of its form (core/client_form.h); the same bound. */
+    /* What is known of its form (core/field_class.h); the same bound. */
     void (*save_form_fact)(struct store *store, const struct store_client *client, int64_t fact,
                            store_done *done, void *context);
     /* With its first events, as in a step. STORE_REPEATED: this principal made one with this key;

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "core/answer.h"
 #include "core/arguments.h"
-#include "core/client_form.h"
+#include "core/field_class.h"
 
 static const char single[] =
     "{\"title\":\"T\",\"prompt\":\"Which of the two shall be "
