@@ -8,6 +8,7 @@
 #define STORE_ROW_H
 #include "store/columns.h"
 #include "store/schema.h"
+#include "store/sql_constants.h"
 
 struct store_row;
 
@@ -52,8 +53,11 @@ struct store_row;
 /* What was told after the deadline is the newest event of an ask; others have no answer here. */
 #define ROW_TOLD(body)                                                                             \
     ROW_ASK ROW_LONG_COLUMNS(                                                                      \
-        ROW_NULL) "CASE WHEN k.state = 7 THEN " body " ->> 'said' END, NULL,"                      \
+        ROW_NULL) "CASE WHEN k.state = " SQL_STATE_TIMEOUT " THEN " body " ->> 'said' END, NULL,"  \
                   " e.actor, 0, 0 FROM asks k JOIN events e ON e.seq = k.seq "
+/* Which events brought words that people and agents said to each other. */
+#define ROW_SAYS                                                                                   \
+    "kind IN (" SQL_EVENT_ASKED_BACK ", " SQL_EVENT_FORM_CHANGED ", " SQL_EVENT_TOLD ")"
 #define ROW_JOIN_ANSWER " LEFT JOIN events a ON a.seq = k.answer_seq "
 #define ROW_JOIN        " JOIN events t ON t.seq = k.number" ROW_JOIN_ANSWER
 /* What its agent calls itself; NULL: it has no name. */

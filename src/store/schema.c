@@ -1,7 +1,7 @@
 /*
  * schema.c - see schema.h. Released steps are never edited, only followed by new ones.
  *
- * Numbers of states are those of core/lifecycle.h: 1 and 2 are open, more is ended; 3 submitted,
+ * Numbers of states are those of core/states.def: 1 and 2 are open, more is over; 3 submitted,
  * 5 cancelled and 6 declined are a person's.
  *
  * Every tree that a commit touches is a page in the log, so there are few. What is long is written
@@ -22,12 +22,6 @@
 #include "base/mem.h"
 #include "core/ask.h"
 #include "store/statement.h"
-
-_Static_assert(STATE_PENDING_TERMINAL_LAUNCH == 1 && STATE_PENDING == 2 && STATE_SUBMITTED == 3,
-               "the SQL below knows open and ended states by number");
-_Static_assert(ASK_TOLD == 1024 && ASK_HEARD == 2048, "SCHEMA_UNHEARD knows them");
-_Static_assert(STATE_AUTO_SUBMITTED == 4 && STATE_CANCELLED == 5 && STATE_DECLINED == 6,
-               "the SQL below knows a person's answers by number");
 
 static const char people_tables[] =
     "CREATE TABLE people (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;"

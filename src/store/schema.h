@@ -7,10 +7,12 @@
 #define STORE_SCHEMA_H
 #include <sqlite3.h>
 
+#include "store/sql_constants.h"
+
 #define SCHEMA_PART ">> 8" /* from the number of an ask to the part of the index its id is in */
 
 /* Of an ask: after its deadline a person told the agent something that it has not heard yet. */
-#define SCHEMA_UNHEARD "(flags & 3072) = 1024"
+#define SCHEMA_UNHEARD "(flags & " SQL_ASK_TOLD_OR_HEARD ") = " SQL_ASK_TOLD
 
 /* "says", so that file(1) and we know our own. */
 enum { SCHEMA_APPLICATION_ID = 0x73617973 };

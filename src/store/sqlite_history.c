@@ -33,7 +33,8 @@ enum history_statement {
 const char *const history_sql[HISTORY_COUNT] = {
     [HISTORY_NEXT] = "SELECT next FROM search",
     [HISTORY_ROW] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN "WHERE k.number = ?1"
-                    " AND CASE ?2 WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE 1 END"
+                    " AND CASE ?2 WHEN 1 THEN k.state " SQL_IS_OPEN
+                    " WHEN 2 THEN k.state " SQL_IS_OVER " ELSE 1 END"
                     " AND k.created_ms >= ?3 AND (?4 = 0 OR k.created_ms < ?4)"
                     " AND (?5 = 0 OR (?5 >> k.state) & 1)"
                     " AND (?6 IS NULL OR " ROW_AGENT " IS ?6) AND (?7 IS NULL OR " VIA_IS ")",

@@ -7,9 +7,6 @@
 #include "store/job.h"
 #include "store/row.h"
 
-_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
-               "the SQL below knows what was said by number");
-
 enum read_statement {
     READ_GET,
     READ_UNDELIVERED,
@@ -42,14 +39,15 @@ enum read_statement {
 
 #define UNDELIVERED                                                                                \
     "WHERE " UNSETTLED "AND k.principal = ?1 AND k.delivered_ms = 0"                               \
-    " AND (k.state = 3 OR k.state = 5 OR k.state = 6) "
+    " AND (" SQL_EACH_BY_PERSON("k.state") ") "
 #define NEWEST    "ORDER BY k.number DESC LIMIT "
 #define UNSETTLED "k.number >= (SELECT unsettled FROM counter) "
 /* Ids are made of a-z and 2-7, and '{' is what follows z. */
 #define LIST_FILTERS                                                                               \
     " AND k.number < ?3 AND k.created_ms < ?2 AND (?4 IS NULL OR k.principal = ?4)"                \
     " AND (?5 = 0 OR (?5 >> k.state) & 1) AND (?7 IS NULL OR (k.id >= ?7 AND k.id < ?7 || '{'))"   \
-    " AND CASE ?8 WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE 1 END "
+    " AND CASE ?8 WHEN 1 THEN k.state " SQL_IS_OPEN " WHEN 2 THEN k.state " SQL_IS_OVER            \
+    " ELSE 1 END "
 #define OF_AGENT "AND (?6 IS NULL OR " ROW_AGENT " IS ?6) "
 #define LIST(condition)                                                                            \
     ROW_PARTS "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER                                  \
@@ -63,7 +61,8 @@ enum read_statement {
     " AND i.id >= ?7 AND i.id < ?7 || '{')"
 /* What is not over is new, or was left by the index (schema.c). */
 #define OPEN                                                                                       \
-    "k.state <= 2 AND k.number IN (SELECT number FROM unindexed UNION SELECT number FROM asks"     \
+    "k.state " SQL_IS_OPEN                                                                         \
+    " AND k.number IN (SELECT number FROM unindexed UNION SELECT number FROM asks"                 \
     " WHERE number >= (SELECT next FROM search))"
 /* One bound, because SQLite begins its search at only one. */
 #define INDEXED "b.number < min(?3, (SELECT next FROM search))"
@@ -100,14 +99,13 @@ static const char *const read_sql[READ_COUNT] = {
         "0 FROM by_agent b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
         "WHERE b.agent = ?6 AND " INDEXED LIST_FILTERS "ORDER BY b.number DESC LIMIT ?1",
     [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
-                  "AND (k.state <= 2 OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
-                  " OR k.state = 3 OR k.state = 5 OR k.state = 6)))"
-                  " ORDER BY k.number",
+                  "AND (k.state " SQL_IS_OPEN " OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
+                  " OR " SQL_EACH_BY_PERSON("k.state") ")))"
+                                                       " ORDER BY k.number",
     [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
-    [READ_SAID] =
-        CHAIN "SELECT kind, said, at FROM (SELECT seq, kind, body ->> 'said' AS said,"
-              " body ->> 'at' AS at FROM chain WHERE kind IN (15, 16, 18) AND said IS NOT NULL"
-              " ORDER BY seq DESC LIMIT ?2) ORDER BY seq",
+    [READ_SAID] = CHAIN "SELECT kind, said, at FROM (SELECT seq, kind, body ->> 'said' AS said,"
+                        " body ->> 'at' AS at FROM chain WHERE " ROW_SAYS " AND said IS NOT NULL"
+                        " ORDER BY seq DESC LIMIT ?2) ORDER BY seq",
     [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
     [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms,"
                     " used_ms, browser FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"

@@ -11,10 +11,12 @@
 #include "store/row.h"
 
 /* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
-#define INDEX_IS_SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
-#define INDEX_COLUMNS    "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
+#define INDEX_IS_SETTLED                                                                           \
+    "(k.state " SQL_IS_OVER " AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
+#define INDEX_COLUMNS "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
 /* Open, and not marked as one that no agent waits for. */
-#define ATTENDED " WHERE number >= ?1 AND state <= 2 AND flags & 1 = 0"
+#define ATTENDED                                                                                   \
+    " WHERE number >= ?1 AND state " SQL_IS_OPEN " AND flags & " SQL_ASK_DETACHED " = 0"
 /* Newer than what by_principal holds. */
 #define UNLISTED " WHERE number >= (SELECT next FROM search)"
 
@@ -45,7 +47,8 @@ const char *const write_sql[WRITE_COUNT] = {
         " deliver_after_ms = COALESCE(?12, deliver_after_ms),"
         " delivered_ms = COALESCE(?13, delivered_ms), decided_ms = COALESCE(?14, decided_ms),"
         " flags = (flags | ?15) & ~?16, version = version + ?6,"
-        " ended_ms = CASE WHEN ?7 IS NULL THEN ended_ms WHEN ?7 > 2 THEN ?17 ELSE 0 END,"
+        " ended_ms = CASE WHEN ?7 IS NULL THEN ended_ms WHEN ?7 " SQL_IS_OVER
+        " THEN ?17 ELSE 0 END,"
         " earlier_seq = seq, seq = ?24, launch_code_hash = COALESCE(?20, launch_code_hash),"
         " answer_seq = CASE WHEN ?18 THEN -abs(answer_seq) WHEN ?25 THEN ?24 ELSE answer_seq END"
         " WHERE number = ?22 AND (?4 >> state) & 1 AND (?5 = 0 OR version = ?5)"
@@ -55,8 +58,8 @@ const char *const write_sql[WRITE_COUNT] = {
         "UPDATE asks SET delivered_ms = ?4"
         " WHERE number = ?1 AND id = ?2 AND (?3 >> state) & 1 AND (?5 IS NULL OR principal = ?5)",
     [WRITE_MARK] = "UPDATE asks SET flags = (flags | ?2) & ~?3"
-                   " WHERE number = ?1 AND state <= 2 AND (flags | ?2) & ~?3 <> flags",
-    [WRITE_ABANDON] = "UPDATE asks SET flags = flags | 1" ATTENDED,
+                   " WHERE number = ?1 AND state " SQL_IS_OPEN " AND (flags | ?2) & ~?3 <> flags",
+    [WRITE_ABANDON] = "UPDATE asks SET flags = flags | " SQL_ASK_DETACHED ATTENDED,
     [WRITE_ABANDONED] = "SELECT 1 FROM asks" ATTENDED " LIMIT 1",
     [WRITE_ANSWER_TO_DRAFT] =
         "INSERT INTO drafts (ask, person, body, counter, saved_ms)"
@@ -131,17 +134,19 @@ const char *const write_sql[WRITE_COUNT] = {
         " WHERE changed_ms < ?1 AND state <> 'awaiting_user_response'"
         " ORDER BY changed_ms, id LIMIT 1)",
     [WRITE_SHIFT_OPEN] = "UPDATE asks SET deadline_ms = deadline_ms + ?1"
-                         " WHERE number >= ?2 AND state <= 2 AND deadline_ms > 0",
+                         " WHERE number >= ?2 AND state " SQL_IS_OPEN " AND deadline_ms > 0",
     [WRITE_SHIFT_DELIVERY] = "UPDATE asks SET deliver_after_ms = max(deliver_after_ms + ?1, 1)"
                              " WHERE number >= ?2 AND delivered_ms = 0 AND deliver_after_ms > 0"
-                             " AND state > 2",
-    [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms < ?1"
+                             " AND state " SQL_IS_OVER,
+    [WRITE_SWEEP_OLD] = "SELECT number, seq FROM asks WHERE state " SQL_IS_OVER " AND ended_ms < ?1"
                         " ORDER BY ended_ms LIMIT ?2",
-    /* Timeouts (7) and withdrawals (8) hold no answer that an agent might still come for. */
-    [WRITE_SWEEP_MANY] = "SELECT number, seq FROM asks WHERE state > 2 AND ended_ms >= ?1"
-                         " AND (delivered_ms > 0 OR state IN (7, 8)) AND NOT " SCHEMA_UNHEARD
-                         " ORDER BY ended_ms LIMIT ?2",
-    [WRITE_SWEEP_COUNT] = "SELECT count(*) FROM (SELECT 1 FROM asks WHERE state > 2 LIMIT ?1)",
+    /* Timeouts and withdrawals hold no answer that an agent might still come for. */
+    [WRITE_SWEEP_MANY] =
+        "SELECT number, seq FROM asks WHERE state " SQL_IS_OVER " AND ended_ms >= ?1"
+        " AND (delivered_ms > 0 OR state " SQL_BY_NOBODY ") AND NOT " SCHEMA_UNHEARD
+        " ORDER BY ended_ms LIMIT ?2",
+    [WRITE_SWEEP_COUNT] =
+        "SELECT count(*) FROM (SELECT 1 FROM asks WHERE state " SQL_IS_OVER " LIMIT ?1)",
     [WRITE_SWEEP_EVENT] =
         "UPDATE events SET actor = NULL, body = NULL, form = NULL, arguments = NULL,"
         " answer = NULL, person = NULL, answer_key = NULL, decisive = NULL, answered_ms = NULL"
@@ -160,9 +165,10 @@ const char *const write_sql[WRITE_COUNT] = {
         " AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.principal = p.id)"
         " AND NOT EXISTS (SELECT 1 FROM asks" UNLISTED " LIMIT 1 OFFSET 1000)"
         " AND p.id NOT IN (SELECT principal FROM asks" UNLISTED ")",
-    [WRITE_UNSETTLED] = "SELECT number FROM asks WHERE number >= ?1 AND number < ?2 AND (state <= 2"
-                        " OR (delivered_ms = 0 AND (state = 3 OR state = 5 OR state = 6 OR"
-                        " deliver_after_ms > 0))) ORDER BY number LIMIT 1",
+    [WRITE_UNSETTLED] =
+        "SELECT number FROM asks WHERE number >= ?1 AND number < ?2 AND (state " SQL_IS_OPEN
+        " OR (delivered_ms = 0 AND (" SQL_EACH_BY_PERSON(
+            "state") " OR deliver_after_ms > 0))) ORDER BY number LIMIT 1",
     [WRITE_INDEX_NEXT] = "SELECT next FROM search",
     [WRITE_INDEX_PICK] = "SELECT " INDEX_COLUMNS " FROM asks k" ROW_JOIN
                          "WHERE k.number >= ?2 ORDER BY k.number LIMIT ?3",
@@ -199,8 +205,6 @@ const char *const write_sql[WRITE_COUNT] = {
     [WRITE_UNDO] = "ROLLBACK TO job",
     [WRITE_FORGET] = "UPDATE counter SET failures = failures + 1",
 };
-_Static_assert(STATE_TIMEOUT == 7 && STATE_WITHDRAWN == 8, "WRITE_SWEEP_MANY knows them");
-
 int write_run(struct write *write, enum write_statement which)
 {
     struct statement statement = statement_of(&write->statements, which);

@@ -9,13 +9,19 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/ask.h"
 #include "crypto/hash.h"
+#include "postgres_fixture.h"
 #include "store/postgres/schema.h"
+#include "store/sql_constants.h"
+#include "store/statement.h"
 
 /* Of what is sent to a database, less the comments. A released step never changes. Functions may,
  * but every database makes them anew then, and hubs of two versions would do so in turn: another
@@ -63,10 +69,103 @@ static void test_what_databases_hold_stays(void **state)
     assert_int_equal(same, ARRAY_LEN(texts) + 1);
 }
 
+static void assert_is(const char *sql, int64_t number)
+{
+    char room[TEXT_INTEGER_BYTES];
+
+    assert_string_equal(sql, text_of_integer(number, room));
+}
+
+static void test_names_stand_for_numbers(void **state)
+{
+    (void)state;
+#define STATE(id, number, name, kind) assert_is(SQL_STATE_##id, STATE_##id);
+#include "core/states.def"
+#undef STATE
+#define EVENT(id, number, name) assert_is(SQL_EVENT_##id, EVENT_##id);
+#include "core/events.def"
+#undef EVENT
+#define ASK_FLAG(id, number) assert_is(SQL_ASK_##id, ASK_##id);
+#include "core/ask_flags.def"
+#undef ASK_FLAG
+    assert_is(SQL_ASK_TOLD_OR_HEARD, ASK_TOLD | ASK_HEARD);
+}
+
+/* Who was answered by a rule or by defaults is neither a person's nor nobody's. */
+static bool is_by_nobody(enum ask_state state)
+{
+    return state_is_over(state) && !state_is_decided_by_person(state) &&
+           state != STATE_AUTO_SUBMITTED;
+}
+
+static const struct predicate {
+    const char *sql; /* of k.state */
+    bool (*holds)(enum ask_state state);
+} predicates[] = {
+    { "k.state " SQL_IS_OPEN, state_is_open },
+    { "k.state " SQL_IS_OVER, state_is_over },
+    { "k.state " SQL_BY_PERSON, state_is_decided_by_person },
+    { SQL_EACH_BY_PERSON("k.state"), state_is_decided_by_person },
+    { "k.state " SQL_BY_NOBODY, is_by_nobody },
+};
+
+/* STATE_NEW is stored nowhere: to SQL it is open. */
+static void for_each_state(int64_t (*ask)(void *context, const char *sql), void *context)
+{
+    for (size_t i = 0; i < ARRAY_LEN(predicates); i++) {
+        for (int state = STATE_NEW + 1; state < STATE_COUNT; state++) {
+            char *sql = mem_format("SELECT count(*) FROM (SELECT %d AS state) AS k WHERE %s", state,
+                                   predicates[i].sql);
+
+            if (ask(context, sql) != predicates[i].holds((enum ask_state)state))
+                fail_msg("core says otherwise: %s", sql);
+            free(sql);
+        }
+    }
+}
+
+static int64_t ask_sqlite(void *context, const char *sql)
+{
+    int64_t number = -1;
+
+    assert_int_equal(statement_number(context, sql, &number), SQLITE_OK);
+    return number;
+}
+
+static int64_t ask_postgres(void *context, const char *sql)
+{
+    return postgres_number(context, sql);
+}
+
+static void test_sqlite_says_what_core_says(void **state)
+{
+    sqlite3 *db = NULL;
+
+    (void)state;
+    assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+    for_each_state(ask_sqlite, db);
+    sqlite3_close(db);
+}
+
+static void test_postgres_says_what_core_says(void **state)
+{
+    char url[POSTGRES_URL_BYTES];
+
+    (void)state;
+    if (!postgres_is_there())
+        skip();
+    postgres_create(url);
+    for_each_state(ask_postgres, url);
+    postgres_drop(url);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_databases_hold_stays),
+        cmocka_unit_test(test_names_stand_for_numbers),
+        cmocka_unit_test(test_sqlite_says_what_core_says),
+        cmocka_unit_test(test_postgres_says_what_core_says),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

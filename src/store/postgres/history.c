@@ -36,7 +36,8 @@ enum {
 #define VIA "CASE WHEN a.actor LIKE '{%' THEN a.actor::json ->> 'via' END"
 /* $1 and $2: numbers below and above; $3: how many. */
 #define FILTERS                                                                                    \
-    "CASE $4::bigint WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE true END"               \
+    "CASE $4::bigint WHEN 1 THEN k.state " SQL_IS_OPEN " WHEN 2 THEN k.state " SQL_IS_OVER         \
+    " ELSE true END"                                                                               \
     " AND ($5::bigint = 0 OR k.created_ms >= $5) AND ($6::bigint = 0 OR k.created_ms < $6)"        \
     " AND ($7::bigint = 0 OR ($7 >> k.state::integer) & 1 = 1)"                                    \
     " AND ($8::text IS NULL OR k.agent = $8) AND ($9::text IS NULL OR " VIA " = $9)"

@@ -9,13 +9,14 @@
 #include "store/postgres/params.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
+#include "store/sql_constants.h"
 
 /* What is written holds its asks for a moment, so there are few, and few bytes of texts. */
 enum { INDEX_MAX_BATCH = 25 };
 #define INDEX_MAX_TEXT "65536"
 
 /* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
-#define SETTLED "(k.state > 2 AND (k.delivered_ms > 0 OR k.deliver_after_ms <= $1))"
+#define SETTLED "(k.state " SQL_IS_OVER " AND (k.delivered_ms > 0 OR k.deliver_after_ms <= $1))"
 #define COLUMNS "k.number, k.seq, k.answer_seq, " SETTLED " AS is_settled"
 
 /* Those that were left and have settled, and the next ones that nobody looked at; of each the

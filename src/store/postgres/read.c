@@ -14,22 +14,18 @@
 #include "store/requests.h"
 #include "store/row.h"
 
-_Static_assert(EVENT_ASKED_BACK == 15 && EVENT_FORM_CHANGED == 16 && EVENT_TOLD == 18,
-               "the SQL below knows what was said by number");
-_Static_assert(STATE_PENDING == 2 && STATE_SUBMITTED == 3 && STATE_CANCELLED == 5 &&
-                   STATE_DECLINED == 6,
-               "the SQL below knows open and a person's by number");
-
 /* As the conditions of the indices asks_undelivered and asks_unsettled (schema.c) are written. */
-#define UNDELIVERED "WHERE k.delivered_ms = 0 AND k.state IN (3, 5, 6) AND k.principal = $1::text "
+#define UNDELIVERED                                                                                \
+    "WHERE k.delivered_ms = 0 AND k.state " SQL_BY_PERSON " AND k.principal = $1::text "
 #define UNSETTLED                                                                                  \
-    "(k.state <= 2 OR (k.delivered_ms = 0 AND (k.state IN (3, 5, 6) OR k.deliver_after_ms > 0)))"
+    "(k.state " SQL_IS_OPEN " OR (k.delivered_ms = 0 AND (k.state " SQL_BY_PERSON                  \
+    " OR k.deliver_after_ms > 0)))"
 #define NEWEST "ORDER BY k.number DESC LIMIT "
 
 /* Whoever reads within this time of the end of an undo window might be handed an answer that
  * another hub is just undoing. */
 #define MAY_BE_UNDOING                                                                             \
-    "(k.state > 2 AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                               \
+    "(k.state " SQL_IS_OVER " AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                   \
     " AND sayso_now() BETWEEN k.deliver_after_ms - 1000 AND k.deliver_after_ms + 10000)"
 
 /* $1 limit, $2 before_ms, $3 before_number, $4 principal, $5 states, $6 agent, $7 id prefix: ids
@@ -37,7 +33,8 @@ _Static_assert(STATE_PENDING == 2 && STATE_SUBMITTED == 3 && STATE_CANCELLED == 
 #define LIST(condition)                                                                            \
     "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
     " AND k.number < $3::bigint AND k.created_ms < $2::bigint"                                     \
-    " AND CASE $8::bigint WHEN 1 THEN k.state <= 2 WHEN 2 THEN k.state > 2 ELSE true END"          \
+    " AND CASE $8::bigint WHEN 1 THEN k.state " SQL_IS_OPEN " WHEN 2 THEN k.state " SQL_IS_OVER    \
+    " ELSE true END"                                                                               \
     " AND ($4::text IS NULL OR k.principal = $4)"                                                  \
     " AND ($5::bigint = 0 OR ($5 >> k.state::integer) & 1 = 1)"                                    \
     " AND ($6::text IS NULL OR k.agent = $6)"                                                      \
@@ -69,9 +66,10 @@ static const struct sql undelivered_all_sql = {
 static const struct sql list_sql = { NULL, LIST("true") };
 static const struct sql list_prefix_sql = { NULL, LIST(CANDIDATES) };
 static const struct sql live_sql = {
-    "live", "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
-            " AND (k.state <= 2 OR k.state IN (3, 5, 6) OR k.deliver_after_ms > $1::bigint)"
-            " AND k.number > $2::bigint ORDER BY k.number LIMIT $3::bigint"
+    "live",
+    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
+    " AND (k.state " SQL_IS_OPEN " OR k.state " SQL_BY_PERSON " OR k.deliver_after_ms > $1::bigint)"
+    " AND k.number > $2::bigint ORDER BY k.number LIMIT $3::bigint"
 };
 enum { LIVE_PAGE = 1000 };
 static const struct sql draft_sql = {
@@ -85,7 +83,7 @@ static const struct sql said_sql = {
     " WHERE k.id = $1::text UNION ALL SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"
     " JOIN events e ON e.seq = c.earlier_seq),"
     " told (seq, kind, said, at) AS (SELECT seq, kind, body::json ->> 'said', body::json ->> 'at'"
-    " FROM chain WHERE kind IN (15, 16, 18) AND body IS NOT NULL)"
+    " FROM chain WHERE " ROW_SAYS " AND body IS NOT NULL)"
     " SELECT kind, said, at FROM (SELECT * FROM told WHERE said IS NOT NULL ORDER BY seq DESC"
     " LIMIT $2::bigint) AS newest ORDER BY seq"
 };

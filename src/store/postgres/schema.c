@@ -9,23 +9,14 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/lifecycle.h"
 #include "crypto/hash.h"
 #include "ports/store.h"
 #include "store/row.h"
 
-_Static_assert(STATE_PENDING_TERMINAL_LAUNCH == 1 && STATE_PENDING == 2 && STATE_SUBMITTED == 3,
-               "the SQL knows open and ended states by number");
-_Static_assert(STATE_AUTO_SUBMITTED == 4 && STATE_CANCELLED == 5 && STATE_DECLINED == 6,
-               "the SQL knows a person's answers by number");
-_Static_assert(STATE_TIMEOUT == 7 && STATE_WITHDRAWN == 8, "sweep.sql knows them");
 _Static_assert(STORE_DONE == 0 && STORE_LOST == 1 && STORE_REPEATED == 2 && STORE_MISSING == 3,
                "the functions return them by number");
-_Static_assert(EVENT_CREATED == 0 && EVENT_AGENT_REATTACHED == 12, "ask.sql knows them");
 _Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2 && STORE_ABANDONED == 3,
                "sayso_change knows them");
-_Static_assert(ASK_DETACHED == 1, "ask.sql and hubs.sql know it");
-_Static_assert(EVENT_AGENT_DETACHED == 11, "hubs.sql knows it");
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],

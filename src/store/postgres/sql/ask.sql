@@ -27,20 +27,20 @@ BEGIN
     IF p_key IS NULL THEN
       SELECT k.number, k.id, k.digest INTO seq, other, made_of
         FROM asks k JOIN events t ON t.seq = k.number
-        WHERE k.principal = p_principal AND k.digest = p_digest AND k.state <= 2
+        WHERE k.principal = p_principal AND k.digest = p_digest AND k.state :IS_OPEN
           AND t.hub <> current_setting('sayso.hub')::bigint
         ORDER BY k.number + 0 DESC LIMIT 1;
     ELSE
       SELECT k.number, k.id, k.digest INTO seq, other, made_of
         FROM asks k JOIN events t ON t.seq = k.number
-        WHERE k.principal = p_principal AND k.idempotency_key = p_key AND k.state <= 2
+        WHERE k.principal = p_principal AND k.idempotency_key = p_key AND k.state :IS_OPEN
           AND t.hub <> current_setting('sayso.hub')::bigint
         ORDER BY k.number + 0 DESC LIMIT 1;
     END IF;
     IF other IS NULL THEN
       SELECT k.number, k.id, k.digest INTO seq, other, made_of
         FROM asks k JOIN events t ON t.seq = k.number
-        WHERE k.delivered_ms = 0 AND k.state IN (3, 5, 6) AND k.principal = p_principal
+        WHERE k.delivered_ms = 0 AND k.state :BY_PERSON AND k.principal = p_principal
           AND CASE WHEN p_key IS NULL THEN k.digest = p_digest ELSE k.idempotency_key = p_key END
           AND t.hub <> current_setting('sayso.hub')::bigint
         ORDER BY k.number DESC LIMIT 1;
@@ -63,14 +63,14 @@ BEGIN
     VALUES (seq, p_id, p_principal, p_digest, p_state, p_interface, p_flags, p_version,
       p_form_version, p_created_ms, p_deadline_ms, p_original_ms, p_hold_used_ms,
       p_deliver_after_ms, p_delivered_ms, p_decided_ms,
-      CASE WHEN p_state > 2 THEN p_created_ms ELSE 0 END, seq, 0, 0, p_tool, p_title, p_origin,
+      CASE WHEN p_state :IS_OVER THEN p_created_ms ELSE 0 END, seq, 0, 0, p_tool, p_title, p_origin,
       p_key, p_launch, p_agent, current_setting('sayso.hub')::bigint);
   INSERT INTO events (seq, hub, ask, kind, actor, body, earlier_seq, prev_hash, form, arguments)
-    VALUES (seq, current_setting('sayso.hub')::bigint, p_id, 0, '', p_body, 0, previous, p_form,
+    VALUES (seq, current_setting('sayso.hub')::bigint, p_id, :EVENT_CREATED, '', p_body, 0, previous, p_form,
       p_arguments);
   said := set_config('sayso.seq', seq::text, true);
   said := set_config('sayso.hash',
-    encode(sayso_hash(previous, seq::text, p_id, '0', '', p_body), 'hex'), true);
+    encode(sayso_hash(previous, seq::text, p_id, ':EVENT_CREATED', '', p_body), 'hex'), true);
   said := sayso_said('D', seq);
 END $f$;
 
@@ -173,11 +173,11 @@ BEGIN
       delivered_ms = COALESCE(p_delivered_ms, k.delivered_ms),
       decided_ms = COALESCE(p_decided_ms, k.decided_ms),
       flags = (k.flags | p_set_flags) & ~p_clear_flags, version = k.version + p_raises,
-      ended_ms = CASE WHEN p_to_state IS NULL THEN k.ended_ms WHEN p_to_state > 2 THEN p_now
+      ended_ms = CASE WHEN p_to_state IS NULL THEN k.ended_ms WHEN p_to_state :IS_OVER THEN p_now
         ELSE 0 END,
       earlier_seq = k.seq, seq = head,
       launch_code_hash = COALESCE(p_launch, k.launch_code_hash),
-      hub = CASE WHEN p_event = 12 THEN current_setting('sayso.hub')::bigint ELSE k.hub END,
+      hub = CASE WHEN p_event = :EVENT_AGENT_REATTACHED THEN current_setting('sayso.hub')::bigint ELSE k.hub END,
       answer_seq = CASE WHEN p_removes THEN -abs(k.answer_seq) WHEN p_brings THEN head
         ELSE k.answer_seq END
     WHERE k.id = p_id AND (p_from >> k.state::integer) & 1 = 1
@@ -187,7 +187,7 @@ BEGIN
       AND CASE p_when
         WHEN 1 THEN k.deadline_ms > 0 AND k.deadline_ms <= sayso_now()
         WHEN 2 THEN k.delivered_ms = 0 AND k.deliver_after_ms > sayso_now()
-        WHEN 3 THEN k.flags & 1 = 0 AND sayso_is_gone(k.hub)
+        WHEN 3 THEN k.flags & :ASK_DETACHED = 0 AND sayso_is_gone(k.hub)
         ELSE true END
     RETURNING k.number, k.state, k.version, k.earlier_seq INTO ask;
   IF NOT FOUND THEN
@@ -289,7 +289,7 @@ BEGIN
   outcome := 0;
   seq := 0;
   UPDATE asks k SET flags = (k.flags | p_set_flags) & ~p_clear_flags
-    WHERE k.id = p_id AND k.state <= 2
+    WHERE k.id = p_id AND k.state :IS_OPEN
       AND ((k.flags | p_set_flags) & ~p_clear_flags) <> k.flags;
   IF FOUND THEN
     said := sayso_said('D', 0);

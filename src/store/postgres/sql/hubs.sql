@@ -36,7 +36,7 @@ BEGIN
   END IF;
   there := ARRAY(SELECT h.id FROM hubs h WHERE sayso_is_fresh(h.seen_ms));
   RETURN QUERY SELECT k.id FROM asks k
-    WHERE k.state <= 2 AND k.flags & 1 = 0 AND k.hub <> ALL (there)
+    WHERE k.state :IS_OPEN AND k.flags & :ASK_DETACHED = 0 AND k.hub <> ALL (there)
     ORDER BY k.number LIMIT p_most;
   IF NOT FOUND THEN
     UPDATE hubs h SET has_looked = true WHERE h.id = p_hub AND NOT h.has_looked;
@@ -63,18 +63,18 @@ BEGIN
   head := sayso_begin(p_hub) + 1;
   WITH waiting AS (
     SELECT a.number FROM asks a
-      WHERE a.state <= 2 AND a.hub = p_hub AND a.flags & 1 = 0 AND a.number > p_after
+      WHERE a.state :IS_OPEN AND a.hub = p_hub AND a.flags & :ASK_DETACHED = 0 AND a.number > p_after
       ORDER BY a.number LIMIT p_most),
   gone AS (
-    UPDATE asks k SET flags = k.flags | 1 FROM waiting w WHERE k.number = w.number
+    UPDATE asks k SET flags = k.flags | :ASK_DETACHED FROM waiting w WHERE k.number = w.number
       RETURNING k.id, k.number)
   SELECT COALESCE(max(g.number), 0), string_agg('"' || g.id || '"', ',' ORDER BY g.number)
     INTO last, list FROM gone g;
   IF last > 0 THEN
     body := '{"at":' || sayso_now() || ',"asks":[' || list || ']}';
     INSERT INTO events (seq, hub, ask, kind, actor, body, earlier_seq, prev_hash)
-      SELECT head, p_hub, '', 11, '', body, 0, c.hash FROM counter c;
-    UPDATE counter SET seq = head, hash = sayso_hash(hash, head::text, '', '11', '', body);
+      SELECT head, p_hub, '', :EVENT_AGENT_DETACHED, '', body, 0, c.hash FROM counter c;
+    UPDATE counter SET seq = head, hash = sayso_hash(hash, head::text, '', ':EVENT_AGENT_DETACHED', '', body);
     PERFORM pg_notify('sayso', head::text);
   END IF;
   RETURN last;

@@ -72,17 +72,17 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(1935765877, hashtext(current_schema())) THEN
     RETURN;
   END IF;
-  numbers := ARRAY(SELECT number FROM asks WHERE state > 2 AND ended_ms < p_older
+  numbers := ARRAY(SELECT number FROM asks WHERE state :IS_OVER AND ended_ms < p_older
                    ORDER BY ended_ms LIMIT p_batch FOR UPDATE SKIP LOCKED);
   room := p_batch - cardinality(numbers);
   IF room > 0 THEN
-    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM asks WHERE state > 2
+    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM asks WHERE state :IS_OVER
       LIMIT p_keep + p_batch) AS ended) - cardinality(numbers) - p_keep);
   END IF;
   IF room > 0 THEN
     numbers := numbers || ARRAY(SELECT number FROM asks
-      WHERE state > 2 AND ended_ms >= p_older AND (delivered_ms > 0 OR state IN (7, 8))
-        AND (flags & 3072) <> 1024
+      WHERE state :IS_OVER AND ended_ms >= p_older AND (delivered_ms > 0 OR state :BY_NOBODY)
+        AND (flags & :ASK_TOLD_OR_HEARD) <> :ASK_TOLD
       ORDER BY ended_ms LIMIT room FOR UPDATE SKIP LOCKED);
   END IF;
   seq := cardinality(numbers);
