@@ -180,7 +180,7 @@ static void write_field(struct writing *writing, const struct field *field)
         for (; value; value = next_said(words, "field", field, &at))
             write_picks(writing, field, value, false);
         json_write_end_list(&writing->writer);
-    } else if (value || sole || (class->has_words && !class->has_options && !other)) {
+    } else if (value || sole || (class_is_text(class) && !other)) {
         write_scalar(writing, field, value ? value : sole ? sole : "");
     } else if (!other) {
         json_write_null(&writing->writer, NULL);
@@ -242,7 +242,7 @@ static bool check_words(const struct answer_words *words, struct error *err)
     if (last && words->form->field_count > 1)
         return error_set(err, ERROR_conflicting_arguments, "",
                          "there are several questions: use --field NAME=VALUE for '%.64s'", last);
-    if (last && class_of(field)->has_words && !class_of(field)->has_options)
+    if (last && class_is_text(class_of(field)))
         return error_set(err, ERROR_conflicting_arguments, "", "use --text TEXT for '%.64s'", last);
     if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
         return error_set(err, ERROR_conflicting_arguments, "", "'%.64s' is one value too many",

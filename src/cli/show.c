@@ -173,7 +173,7 @@ static void print_limits(const struct json *form, const struct json *field)
         add_number(&line, &remarks, field);
     else if (class->is_yes_no)
         add_confirm(&line, &remarks, field);
-    else if (class->has_words && !class->has_options)
+    else if (class_is_text(class))
         add_words(&line, &remarks, field);
     else
         add_choice(&line, field);

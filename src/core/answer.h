@@ -71,10 +71,6 @@ void answer_write_picks(struct json_writer *writer, const char *key, const struc
                         const struct field_value *value);
 /* Something was picked, written or said. */
 bool answer_has_value(const struct field_value *value);
-/* The value alone, as agents get it: an id or text, a list of ids, a number, true or false; null
- * where there is none. */
-void answer_write_value(struct json_writer *writer, const struct field *field,
-                        const struct field_value *value);
 /* field_annotations, where there are any. */
 void answer_write_field_notes(struct json_writer *writer, const struct form *form,
                               const struct answer *answer);

@@ -49,12 +49,6 @@ bool answer_has_value(const struct field_value *value)
     return answer_count_picks(value) > 0 || value->has_number || value->has_confirm || value->text;
 }
 
-void answer_write_value(struct json_writer *writer, const struct field *field,
-                        const struct field_value *value)
-{
-    class_of(field)->write(writer, field, value);
-}
-
 /* As answer_check reads it below `fields`: what is gone is written as gone. */
 static void write_stored(struct json_writer *writer, const struct field *field,
                          const struct field_value *value)

@@ -7,6 +7,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/field_class.h"
 #include "core/response.h"
 #include "core/visible_text.h"
 
@@ -18,10 +19,11 @@ const struct argument elicit_label_row =
 static void write_value(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answer *answer = response_answer(facts);
+    const struct field *field = facts->form->fields;
 
     if (answer) {
-        json_write_foreign_key(writer, facts->form->fields[0].name);
-        answer_write_value(writer, &facts->form->fields[0], &answer->values[0]);
+        json_write_foreign_key(writer, field->name);
+        class_of(field)->write(writer, field, &answer->values[0]);
     }
     response_write_words(writer, facts);
 }

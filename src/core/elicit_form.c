@@ -46,7 +46,7 @@ static void write_content(struct json_writer *writer, const struct response_fact
             if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
                 continue;
             json_write_foreign_key(writer, field->name);
-            answer_write_value(writer, field, &answer->values[i]);
+            class->write(writer, field, &answer->values[i]);
         }
         json_write_end_object(writer);
     }

@@ -237,7 +237,8 @@ static void write_hybrid_stored(struct json_writer *writer, const struct field *
 {
     json_write_object(writer, NULL);
     answer_write_picks(writer, "selected_ids", field, value);
-    json_write_text_if(writer, "custom_input", value->text);
+    if (value->text)
+        json_write_text(writer, "custom_input", value->text);
     json_write_end_object(writer);
 }
 
@@ -454,6 +455,11 @@ const struct field_class *class_find(const char *name)
 bool class_is_scalar(const struct field_class *class)
 {
     return !class->has_options && !class->has_words;
+}
+
+bool class_is_text(const struct field_class *class)
+{
+    return !class->has_options && class->has_words;
 }
 
 static void write_note(struct client_reading *reading)

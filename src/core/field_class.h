@@ -42,7 +42,9 @@ struct field_class {
                  struct error *err);
     bool (*judge)(const struct field *field, const struct said *said,
                   const struct field_value *value, struct error *err);
-    /* The value alone, as agents get it; and as answer_check reads it below `fields`. */
+    /* The value alone, as agents get it: an id or text, a list of ids, a number, true or false;
+     * null where there is none. And as answer_check reads it below `fields`: picks are a list, what
+     * is gone is null or "". */
     void (*write)(struct json_writer *writer, const struct field *field,
                   const struct field_value *value);
     void (*write_stored)(struct json_writer *writer, const struct field *field,
@@ -61,6 +63,7 @@ static inline const struct field_class *class_of(const struct field *field)
 /* By its name; a kind of a newer program is read as the first. */
 const struct field_class *class_find(const char *name);
 bool class_is_scalar(const struct field_class *class); /* neither picks nor words */
+bool class_is_text(const struct field_class *class);   /* words alone */
 
 /* Reading an answer: answer.c finds where each field's value stands, answer_notes.c reads notes. */
 

@@ -41,11 +41,6 @@ unsigned form_name_find(const char *const *names, const char *name, unsigned oth
     return otherwise;
 }
 
-const char *field_kind_name(enum field_kind kind)
-{
-    return field_kind_names[kind];
-}
-
 static void option_release(struct option *option)
 {
     free(option->id);

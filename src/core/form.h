@@ -97,7 +97,6 @@ bool form_may_destroy(const struct form *form);
 bool form_option_destroys(const struct form *form, const struct option *option);
 /* Something stands there beforehand, so that leaving it alone says something. */
 bool field_has_default(const struct field *field);
-const char *field_kind_name(enum field_kind kind); /* "single" "multi" "text" "hybrid" … */
 
 /* Names by value, NULL-ended; "" is not a name. */
 extern const char *const field_kind_names[];

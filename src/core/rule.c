@@ -10,7 +10,7 @@ static void write_field(struct json_writer *writer, const struct field *field)
 {
     json_write_object(writer, NULL);
     json_write_text(writer, "name", field->name);
-    json_write_text(writer, "kind", field_kind_name(field->kind));
+    json_write_text(writer, "kind", field_kind_names[field->kind]);
     json_write_text(writer, "label", field->label);
     json_write_text(writer, "unit", field->unit);
     json_write_bool(writer, "required", field->is_required);

@@ -459,8 +459,7 @@ static void (*const writers[FIELD_KIND_COUNT])(struct writing *writing, size_t i
 static bool is_trap(const struct writing *writing, const struct field *field)
 {
     const struct field_class *class = class_of(field);
-    bool is_text = (class->has_words && !class->has_options) ||
-                   (class->is_number && writing->client->lacks_numbers);
+    bool is_text = class_is_text(class) || (class->is_number && writing->client->lacks_numbers);
 
     return is_text && !field->is_required && writing->client->needs_every_text;
 }

@@ -10,8 +10,8 @@
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
-#include "tui/ask_inside.h"
 #include "tui/draw.h"
+#include "tui/field_view.h"
 #include "tui/later.h"
 #include "tui/list.h"
 #include "tui/settings_panel.h"
@@ -102,6 +102,15 @@ static bool has_previews(const struct field_state *state)
     return false;
 }
 
+void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                  const struct draw_plan *plan)
+{
+    if (has_previews(state))
+        draw_list_with_pane(screen, state, pen, plan);
+    else
+        draw_list(screen, state, pen, plan);
+}
+
 /* In the question of several: its words, and at the right how many may be chosen. */
 static void draw_question(const struct ask_screen *screen, const struct field_state *state,
                           struct pen *pen)
@@ -109,7 +118,7 @@ static void draw_question(const struct ask_screen *screen, const struct field_st
     const char *words = ask_question(state->shown);
     struct text rule = { 0 };
 
-    if (screen->form.field_count == 1 || state->field->kind == FIELD_NUMBER)
+    if (screen->form.field_count == 1 || class_of(state->field)->is_number)
         return;
     if (state->field->option_count > 0 && !list_is_one_of_many(state))
         list_add_rule(state, &rule);
@@ -131,14 +140,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
         return;
     }
     draw_question(screen, state, pen);
-    if (state->field->kind == FIELD_TEXT)
-        draw_text_field(screen, state, pen);
-    else if (state->field->kind == FIELD_NUMBER)
-        draw_number(screen, state, pen);
-    else if (has_previews(state))
-        draw_list_with_pane(screen, state, pen, plan);
-    else
-        draw_list(screen, state, pen, plan);
+    view_of(state)->draw(screen, state, pen, plan);
     if (state->problem.used > 0)
         pen_lines(pen, INK_DANGER, text_string(&state->problem));
 }
@@ -146,8 +148,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
 static bool shows_common_note(const struct ask_screen *screen)
 {
     const struct field_state *state = ask_field(screen);
-    bool is_rating = state && state->field->kind == FIELD_NUMBER &&
-                     state->field->style == NUMBER_RATING && !screen->is_tight;
+    bool is_rating = state && state->field->style == NUMBER_RATING && !screen->is_tight;
 
     return ask_has_notes(screen) &&
            ((screen->focus == FOCUS_NOTE && !screen->is_lost) || screen->focus == FOCUS_COMMON ||
@@ -335,8 +336,7 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
             plan->has_facts = false;
         else if (cut == 4)
             plan->has_strip = false;
-        else if (cut == 5 && state && state->field->kind != FIELD_TEXT &&
-                 state->field->kind != FIELD_NUMBER)
+        else if (cut == 5 && state && view_of(state)->is_list)
             plan->list_rows = PROMPT_ROWS_LEAST;
         used = measure(screen, columns, plan);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "core/field_class.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/canvas.h"
@@ -63,7 +64,7 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
         ask_step(screen, key->code == KEY_UP ? -1 : 1);
     } else {
         write(screen, &state->words, key);
-        if (state->field->kind == FIELD_HYBRID && state->words.text.used > before)
+        if (class_of(state->field)->has_options && state->words.text.used > before)
             list_pick(screen, state, state->field->option_count);
     }
 }

@@ -1,6 +1,6 @@
 /*
  * ask_inside.h - the insides of ask_screen, shared by its files: ask_screen.c (life), ask_news.c
- * (what the hub says), ask_keys.c (what the person does), ask_values.c (what would be sent), and
+ * (what the hub says), ask_keys.c (what the person does), field_view.c (what would be sent), and
  * the widgets that draw it. Nobody else includes this.
  */
 #ifndef TUI_ASK_INSIDE_H
@@ -147,7 +147,7 @@ bool ask_is_held(const struct ask_screen *screen);
 bool ask_is_one_line(const struct ask_screen *screen, const struct field *field);
 void ask_focus_field(struct ask_screen *screen); /* where its keys go */
 
-/* ask_values.c */
+/* field_view.c */
 void ask_write_answer(const struct ask_screen *screen, const char *code, struct text *out);
 void ask_read_draft(struct ask_screen *screen, const struct json *draft);
 /* False: the field (and the step) that must be mended is where the person is now. */
@@ -196,8 +196,6 @@ const char *ask_question(const struct field *shown);
 const char *ask_title(const struct ask_screen *screen);
 
 /* number.c */
-void ask_number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
-void ask_number_digit(struct ask_screen *screen, struct field_state *state, char digit);
 bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
 double ask_number_step(const struct field *field);
 

@@ -7,15 +7,15 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/canvas.h"
+#include "tui/field_view.h"
 #include "tui/list.h"
 
 typedef void ask_act(struct ask_screen *screen);
 
 static bool is_list(const struct field_state *state)
 {
-    return state && state->field->kind != FIELD_TEXT && state->field->kind != FIELD_NUMBER;
+    return state && view_of(state)->is_list;
 }
 
 static bool is_many(const struct field_state *state)
@@ -34,27 +34,37 @@ void ask_step(struct ask_screen *screen, int by)
     ask_focus_field(screen);
 }
 
-/* Of a number Left and Right are taken, so in a form this is the way to its neighbours. */
-static void move(struct ask_screen *screen, int by)
+static void move(struct ask_screen *screen, enum key_code code)
 {
     struct field_state *state = ask_field(screen);
 
-    if (is_list(state))
-        list_move(screen, state, by);
-    else if (state && state->field->kind == FIELD_NUMBER && screen->form.field_count > 1)
-        ask_step(screen, by);
-    else if (state && state->field->kind == FIELD_NUMBER)
-        ask_number_key(screen, state, by > 0 ? KEY_DOWN : KEY_UP);
+    if (state && view_of(state)->key)
+        view_of(state)->key(screen, state, code);
+    else if (code == KEY_LEFT || code == KEY_RIGHT)
+        ask_step(screen, code == KEY_LEFT ? -1 : 1);
 }
 
 static void move_down(struct ask_screen *screen)
 {
-    move(screen, 1);
+    move(screen, KEY_DOWN);
 }
 
 static void move_up(struct ask_screen *screen)
 {
-    move(screen, -1);
+    move(screen, KEY_UP);
+}
+
+void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
+{
+    static const int by[] = {
+        [KEY_UP] = -1,        [KEY_DOWN] = 1,          [KEY_PAGE_UP] = -10,
+        [KEY_PAGE_DOWN] = 10, [KEY_HOME] = -LIST_MOST, [KEY_END] = LIST_MOST,
+    };
+
+    if (code == KEY_LEFT || code == KEY_RIGHT)
+        ask_step(screen, code == KEY_LEFT ? -1 : 1);
+    else
+        list_move(screen, state, by[code]);
 }
 
 static void open_common_note(struct ask_screen *screen)
@@ -77,12 +87,11 @@ static void open_words(struct ask_screen *screen)
 {
     struct field_state *state = ask_field(screen);
 
-    if (state && state->field->kind == FIELD_HYBRID) {
+    if (!state || !class_of(state->field)->has_words)
+        return;
+    if (class_of(state->field)->has_options)
         state->cursor = state->field->option_count;
-        screen->focus = FOCUS_WORDS;
-    } else if (state && state->field->kind == FIELD_TEXT) {
-        screen->focus = FOCUS_WORDS;
-    }
+    screen->focus = FOCUS_WORDS;
 }
 
 static void open_filter(struct ask_screen *screen)
@@ -311,8 +320,8 @@ static bool needs_meaning(struct ask_screen *screen)
     struct field_state *state = ask_field(screen);
 
     if (!is_list(state) || state->is_empty_told || state->field->min_selections > 0 ||
-        (state->field->kind != FIELD_MULTI && state->field->kind != FIELD_HYBRID) ||
-        list_picked_count(state) > 0 || (state->has_own && state->words.text.used > 0))
+        class_of(state->field)->is_exclusive || list_picked_count(state) > 0 ||
+        (state->has_own && state->words.text.used > 0))
         return false;
     state->is_empty_told = true;
     ask_say(screen, INK_ACCENT, i18n_text(TEXT_TUI_NOTHING_CHOSEN));
@@ -382,7 +391,7 @@ static void tick(struct ask_screen *screen)
 
 static void pick_number(struct ask_screen *screen, struct field_state *state, size_t number)
 {
-    if (number == 0 || number > list_item_count(state) - (state->field->kind == FIELD_HYBRID) ||
+    if (number == 0 || number > list_numbered_count(state) ||
         !list_is_shown(screen, state, number - 1))
         return;
     state->cursor = number - 1;
@@ -400,6 +409,14 @@ void ask_take_digits(struct ask_screen *screen)
         pick_number(screen, state, number);
 }
 
+void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit)
+{
+    screen->digit = screen->digit * 10 + (size_t)(digit - '0');
+    screen->digit_mono_ms = screen->now.mono_ms;
+    if (screen->digit * 10 > list_item_count(state))
+        ask_take_digits(screen);
+}
+
 static void take_digit(struct ask_screen *screen, size_t digit)
 {
     struct field_state *state = ask_field(screen);
@@ -407,13 +424,8 @@ static void take_digit(struct ask_screen *screen, size_t digit)
     if (ask_is_review(screen) && digit >= 1 && digit <= screen->form.field_count) {
         screen->step = digit - 1;
         ask_focus_field(screen);
-    } else if (state && state->field->kind == FIELD_NUMBER) {
-        ask_number_digit(screen, state, (char)('0' + digit));
-    } else if (is_list(state)) {
-        screen->digit = screen->digit * 10 + digit;
-        screen->digit_mono_ms = screen->now.mono_ms;
-        if (screen->digit * 10 > list_item_count(state))
-            ask_take_digits(screen);
+    } else if (state && view_of(state)->digit) {
+        view_of(state)->digit(screen, state, (char)('0' + digit));
     }
 }
 
@@ -423,7 +435,7 @@ static bool takes_yes_no(struct ask_screen *screen, char letter)
     struct field_state *state = ask_field(screen);
     const char *wish = preferences_value(&screen->preferences, SETTING_SINGLE_SUBMIT);
 
-    if (!state || state->field->kind != FIELD_CONFIRM || (letter != 'y' && letter != 'n'))
+    if (!state || !class_of(state->field)->is_yes_no || (letter != 'y' && letter != 'n'))
         return false;
     list_pick(screen, state, letter == 'y' ? 0 : 1);
     if (screen->form.field_count > 1 || strcmp(wish, "batch") != 0)
@@ -451,28 +463,6 @@ static void take_letter(struct ask_screen *screen, char letter)
     }
 }
 
-static void page(struct ask_screen *screen, int by)
-{
-    struct field_state *state = ask_field(screen);
-
-    if (is_list(state))
-        list_move(screen, state, by);
-    else if (state && state->field->kind == FIELD_NUMBER)
-        ask_number_key(screen, state, by > 0 ? KEY_PAGE_DOWN : KEY_PAGE_UP);
-}
-
-static void sideways(struct ask_screen *screen, enum key_code code)
-{
-    struct field_state *state = ask_field(screen);
-
-    if (state && state->field->kind == FIELD_NUMBER)
-        ask_number_key(screen, state, code);
-    else if (code == KEY_LEFT || code == KEY_RIGHT)
-        ask_step(screen, code == KEY_LEFT ? -1 : 1);
-    else if (is_list(state))
-        list_move(screen, state, code == KEY_HOME ? -LIST_MOST : LIST_MOST);
-}
-
 static void take_list_key(struct ask_screen *screen, const struct key *key)
 {
     switch (key->code) {
@@ -481,22 +471,14 @@ static void take_list_key(struct ask_screen *screen, const struct key *key)
             take_letter(screen, key->text[0]);
         break;
     case KEY_UP:
-        move_up(screen);
-        break;
     case KEY_DOWN:
-        move_down(screen);
-        break;
     case KEY_LEFT:
     case KEY_RIGHT:
     case KEY_HOME:
     case KEY_END:
-        sideways(screen, key->code);
-        break;
     case KEY_PAGE_UP:
-        page(screen, -10);
-        break;
     case KEY_PAGE_DOWN:
-        page(screen, 10);
+        move(screen, key->code);
         break;
     case KEY_ENTER:
         enter(screen);

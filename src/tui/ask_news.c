@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "core/field_class.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/list.h"
@@ -25,7 +26,7 @@ static void add_value(struct text *out, const struct field_state *state, const s
             add_label(out, state, json_text(json_item(value, i)));
         break;
     case KIND_TEXT:
-        if (state->field->kind == FIELD_SINGLE || state->field->kind == FIELD_MULTI) {
+        if (class_of(state->field)->has_options && !class_of(state->field)->has_words) {
             add_label(out, state, json_text(value));
         } else {
             text_add_text(out, out->used ? ", " : "");

@@ -10,8 +10,8 @@
 #include "core/limits.h"
 #include "core/sensitive.h"
 #include "markup/markup.h"
-#include "tui/ask_inside.h"
 #include "tui/canvas.h"
+#include "tui/field_view.h"
 #include "tui/list.h"
 
 enum { ONE_LINE_CHARS = 200 };
@@ -56,7 +56,7 @@ static bool read_form(struct ask_screen *screen, const struct json *form, struct
 
 bool ask_is_one_line(const struct ask_screen *screen, const struct field *field)
 {
-    return field->kind == FIELD_TEXT &&
+    return class_is_text(class_of(field)) &&
            (field->format || screen->form.field_count > 1 ||
             (field->max_chars > 0 && field->max_chars <= ONE_LINE_CHARS));
 }
@@ -113,10 +113,8 @@ static void init_field(struct ask_screen *screen, size_t i)
     state->has_number = field->has_default_number;
     state->number = field->default_number;
     state->confirm = form_may_destroy(&screen->form) ? CONFIRM_OPEN : field->default_confirm;
-    if (field->kind == FIELD_NUMBER && field->style != NUMBER_FIELD && !state->has_number)
-        state->number = field->has_minimum ? field->minimum : 0;
-    state->cursor =
-        field->kind == FIELD_CONFIRM && field->default_confirm == CONFIRM_NO ? 1 : state->cursor;
+    if (view_of(state)->begin)
+        view_of(state)->begin(state);
 }
 
 static void init_notes(struct ask_screen *screen)
@@ -160,10 +158,10 @@ void ask_focus_field(struct ask_screen *screen)
     screen->focus = FOCUS_LIST;
     text_clear(&screen->filter.text);
     screen->filter.at = 0;
-    if (state && state->field->kind == FIELD_TEXT)
-        screen->focus = FOCUS_WORDS;
-    if (state && state->field->kind == FIELD_NUMBER && state->field->style == NUMBER_FIELD)
-        screen->focus = FOCUS_NUMBER;
+    if (state)
+        screen->focus = view_of(state)->focus;
+    if (screen->focus == FOCUS_NUMBER && state->field->style != NUMBER_FIELD)
+        screen->focus = FOCUS_LIST; /* a slider or stars: digits come later */
 }
 
 static void begin(struct ask_screen *screen, const struct json *whole)
@@ -347,18 +345,18 @@ bool ask_has_written(const struct ask_screen *screen)
 bool ask_sends_at_once(const struct ask_screen *screen)
 {
     const char *wish = preferences_value(&screen->preferences, SETTING_SINGLE_SUBMIT);
-    enum field_kind kind = screen->form.fields[0].kind;
+    const struct field_class *class = class_of(&screen->form.fields[0]);
     bool is_once = screen->form.single_submit;
 
     if (strcmp(wish, "single") == 0)
-        is_once = is_once || kind == FIELD_SINGLE;
+        is_once = is_once || class->is_exclusive;
     else if (strcmp(wish, "batch") == 0)
         is_once = false;
     if (ask_has_notes(screen) &&
         (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
     return is_once && screen->form.field_count == 1 && !form_may_destroy(&screen->form) &&
-           kind != FIELD_TEXT && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
+           class->has_options;
 }
 
 int64_t ask_left_ms(const struct ask_screen *screen)

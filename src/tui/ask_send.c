@@ -5,9 +5,9 @@
 #include "base/json_writer.h"
 #include "core/answer.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/canvas.h"
 #include "tui/draw.h"
+#include "tui/field_view.h"
 
 void ask_describe_all(const struct ask_screen *screen, struct text *out)
 {
@@ -103,9 +103,9 @@ void ask_send(struct ask_screen *screen)
     if (screen->phase != PHASE_OPEN)
         return;
     if (!ask_check(screen)) {
-        enum field_kind kind = screen->form.fields[screen->step].kind;
+        bool is_text = view_of(&screen->fields[screen->step])->focus == FOCUS_WORDS;
 
-        screen->focus = kind == FIELD_TEXT ? FOCUS_WORDS : FOCUS_LIST;
+        screen->focus = is_text ? FOCUS_WORDS : FOCUS_LIST;
         return;
     }
     if (ask_needs_code(screen))
@@ -137,8 +137,6 @@ void ask_leave_code(struct ask_screen *screen)
     screen->challenge[0] = '\0';
     screen->is_challenged = false;
     ask_focus_field(screen);
-    if (screen->focus == FOCUS_WORDS && screen->form.fields[0].kind == FIELD_HYBRID)
-        screen->focus = FOCUS_LIST;
 }
 
 void ask_touch(struct ask_screen *screen)

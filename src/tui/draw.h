@@ -58,15 +58,12 @@ void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain);
 /* list.c */
 void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                const struct draw_plan *plan);
-/* ask_values.c */
+/* field_view.c */
 void draw_edit(struct ask_screen *screen, struct field_state *state, struct pen *pen, int column,
                int rows, bool has_focus);
 void draw_labelled_edit(struct pen *pen, int column, const char *label, struct edit *edit, int rows,
                         bool has_focus, const char *cut);
-void draw_text_field(struct ask_screen *screen, struct field_state *state, struct pen *pen);
 void draw_common_note(struct ask_screen *screen, struct pen *pen);
-/* number.c */
-void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen);
 /* header.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
 void draw_review(struct ask_screen *screen, struct pen *pen);

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "core/glyph.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/draw.h"
+#include "tui/field_view.h"
 #include "tui/list.h"
 
 enum { HINTS_MOST = 10 };
@@ -108,7 +108,8 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
         text_add_text(out, say(TEXT_TUI_KEY_NEXT));
     else if (ask_needs_code(screen))
         text_add_text(out, say(TEXT_TUI_KEY_GO_ON));
-    else if (state->field->kind == FIELD_MULTI)
+    else if (class_of(state->field)->has_options && !list_is_one_of_many(state) &&
+             !class_of(state->field)->has_words)
         i18n_format(out, TEXT_TUI_KEY_SEND_COUNT, "count",
                     text_of_integer((int64_t)list_picked_count(state), count), NULL);
     else
@@ -126,14 +127,14 @@ static void add(struct row *row, bool is_there, const char *key, const char *wor
         row->hints[row->count++] = (struct hint){ .key = key, .word = word, .weight = weight };
 }
 
-static void list_hints(const struct ask_screen *screen, const struct field_state *state,
-                       struct pen *pen)
+void draw_list_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen)
 {
     bool is_many = !list_is_one_of_many(state), is_step = screen->form.field_count > 1;
     bool has_preview = ask_preview(screen) != NULL, has_notes = ask_has_notes(screen);
-    bool is_narrow = pen->end < SCREEN_NARROW, is_confirm = state->field->kind == FIELD_CONFIRM;
+    bool is_narrow = pen->end < SCREEN_NARROW, is_confirm = class_of(state->field)->is_yes_no;
     bool has_letters = preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
-    int options = (int)list_item_count(state) - (state->field->kind == FIELD_HYBRID);
+    int options = (int)list_numbered_count(state);
     struct text send = { 0 }, range = { 0 };
     struct row row = { .count = 0 };
 
@@ -177,9 +178,9 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
         { "Ctrl-D", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
         { "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5, false },
         { "Esc",
-          say(state->field->kind != FIELD_HYBRID ? TEXT_TUI_KEY_COMMANDS
-              : pen->end < SCREEN_NARROW         ? TEXT_TUI_KEY_BACK
-                                                 : TEXT_TUI_KEY_BACK_TO_LIST),
+          say(!class_of(state->field)->has_options ? TEXT_TUI_KEY_COMMANDS
+              : pen->end < SCREEN_NARROW           ? TEXT_TUI_KEY_BACK
+                                                   : TEXT_TUI_KEY_BACK_TO_LIST),
           8, false },
         { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 4, false },
         { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
@@ -198,8 +199,8 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
         draw_hint_row(pen, lines, ARRAY_LEN(lines));
 }
 
-static void number_hints(const struct ask_screen *screen, const struct field_state *state,
-                         struct pen *pen)
+void draw_number_hints(const struct ask_screen *screen, const struct field_state *state,
+                       struct pen *pen)
 {
     bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
     struct text step = { 0 }, page = { 0 }, stars = { 0 };
@@ -238,6 +239,22 @@ static void number_hints(const struct ask_screen *screen, const struct field_sta
     text_release(&step);
     text_release(&page);
     text_release(&stars);
+}
+
+/* Of a text that is not being written. */
+void draw_text_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen)
+{
+    const struct hint hints[] = {
+        { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
+        { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
+        { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
+        { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
+        { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
+    };
+
+    (void)state;
+    draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
 }
 
 static void review_hints(const struct ask_screen *screen, struct pen *pen)
@@ -366,18 +383,8 @@ void draw_hints(const struct ask_screen *screen, struct pen *pen)
         review_hints(screen, pen);
     else if (screen->focus == FOCUS_WORDS)
         words_hints(screen, state, pen);
-    else if (state->field->kind == FIELD_NUMBER)
-        number_hints(screen, state, pen);
-    else if (state->field->kind == FIELD_TEXT)
-        draw_live_hints(screen, pen,
-                        (const struct hint[]){ { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
-                                               { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
-                                               { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
-                                               { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
-                                               { "?", say(TEXT_TUI_KEY_KEYS), 8, false } },
-                        5);
     else
-        list_hints(screen, state, pen);
+        view_of(state)->hints(screen, state, pen);
 }
 
 /* All keys, as a table in the words of the person. */

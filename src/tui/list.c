@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/field_class.h"
 #include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
@@ -13,14 +14,17 @@
 
 static bool has_own(const struct field_state *state)
 {
-    return state->field->kind == FIELD_HYBRID;
+    return class_of(state->field)->has_options && class_of(state->field)->has_words;
 }
 
 size_t list_item_count(const struct field_state *state)
 {
-    if (state->field->kind == FIELD_CONFIRM)
-        return 2;
-    return state->field->option_count + has_own(state);
+    return list_numbered_count(state) + has_own(state);
+}
+
+size_t list_numbered_count(const struct field_state *state)
+{
+    return class_of(state->field)->is_yes_no ? 2 : state->field->option_count;
 }
 
 bool list_is_own(const struct field_state *state, size_t item)
@@ -95,20 +99,20 @@ size_t list_picked_count(const struct field_state *state)
 
 bool list_is_one_of_many(const struct field_state *state)
 {
-    return state->field->kind == FIELD_SINGLE || state->field->kind == FIELD_CONFIRM ||
+    return class_of(state->field)->is_exclusive ||
            (has_own(state) && state->field->max_selections <= 1);
 }
 
 bool list_is_picked(const struct field_state *state, size_t item)
 {
-    if (state->field->kind == FIELD_CONFIRM)
+    if (class_of(state->field)->is_yes_no)
         return state->confirm == (item == 0 ? CONFIRM_YES : CONFIRM_NO);
     return list_is_own(state, item) ? state->has_own : state->is_picked[item];
 }
 
 static void set(struct field_state *state, size_t item, bool is_on)
 {
-    if (state->field->kind == FIELD_CONFIRM)
+    if (class_of(state->field)->is_yes_no)
         state->confirm = !is_on ? CONFIRM_OPEN : item == 0 ? CONFIRM_YES : CONFIRM_NO;
     else if (list_is_own(state, item))
         state->has_own = is_on;
@@ -235,9 +239,8 @@ struct columns {
 
 static bool has_marks(const struct ask_screen *screen, const struct field_state *state)
 {
-    bool is_picked = state->field->kind == FIELD_SINGLE && list_picked_count(state) > 0;
-
-    return !(state->field->kind == FIELD_SINGLE && ask_sends_at_once(screen)) || is_picked;
+    return !class_of(state->field)->is_exclusive || !ask_sends_at_once(screen) ||
+           list_picked_count(state) > 0;
 }
 
 static struct columns lay_out(const struct ask_screen *screen, const struct field_state *state,
@@ -280,7 +283,7 @@ static void draw_mark(struct ask_screen *screen, const struct field_state *state
 static const char *label_of(const struct ask_screen *screen, const struct field_state *state,
                             size_t item)
 {
-    if (state->field->kind == FIELD_CONFIRM)
+    if (class_of(state->field)->is_yes_no)
         return i18n_text(item == 0 ? TEXT_TUI_YES : TEXT_TUI_NO);
     if (list_is_own(state, item))
         return i18n_text(screen->form.field_count > 1 ? TEXT_OTHER : TEXT_OWN_WORDS);
@@ -501,7 +504,7 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
 void list_add_rule(const struct field_state *state, struct text *out)
 {
     int64_t least = state->field->min_selections, most = state->field->max_selections;
-    bool may_write = state->field->kind == FIELD_HYBRID;
+    bool may_write = has_own(state);
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
     char min[TEXT_INTEGER_BYTES], max[TEXT_INTEGER_BYTES];
 

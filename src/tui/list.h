@@ -19,7 +19,8 @@ enum { LIST_MOST = LIMIT_OPTIONS + 2 };
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
                   size_t items[LIST_MOST]);
 bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item);
-size_t list_item_count(const struct field_state *state); /* of all */
+size_t list_item_count(const struct field_state *state);     /* of all */
+size_t list_numbered_count(const struct field_state *state); /* of all but own words */
 size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state);
 size_t list_picked_count(const struct field_state *state); /* of options */
 bool list_is_own(const struct field_state *state, size_t item);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/canvas.h"
 #include "tui/draw.h"
+#include "tui/field_view.h"
 
 enum { SCALE_STEPS = 20, RATING_WORDS = 5, SCALE_LEAST_COLUMNS = 10 };
 
@@ -46,7 +46,13 @@ static void put_number(struct ask_screen *screen, struct field_state *state, dou
     ask_touch(screen);
 }
 
-void ask_number_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
+void number_begin(struct field_state *state)
+{
+    if (state->field->style != NUMBER_FIELD && !state->has_number)
+        state->number = state->field->has_minimum ? state->field->minimum : 0;
+}
+
+static void change(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
     const struct field *field = state->field;
     double step = ask_number_step(field);
@@ -80,8 +86,17 @@ void ask_number_key(struct ask_screen *screen, struct field_state *state, enum k
     }
 }
 
+/* Left and Right are taken, so in a form Up and Down are the way to its neighbours. */
+void number_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
+{
+    if ((code == KEY_UP || code == KEY_DOWN) && screen->form.field_count > 1)
+        ask_step(screen, code == KEY_DOWN ? 1 : -1);
+    else
+        change(screen, state, code);
+}
+
 /* Stars are given by their number; anything else begins the typing of digits. */
-void ask_number_digit(struct ask_screen *screen, struct field_state *state, char digit)
+void number_digit(struct ask_screen *screen, struct field_state *state, char digit)
 {
     struct key key = { .code = KEY_TEXT, .text = &digit, .length = 1 };
 
@@ -124,7 +139,7 @@ bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
     struct field_state *state = ask_field(screen);
 
     if (key->code == KEY_UP || key->code == KEY_DOWN) {
-        ask_number_key(screen, state, key->code);
+        change(screen, state, key->code);
         return true;
     }
     if (key->code == KEY_ENTER || key->code == KEY_SEND || key->code == KEY_TAB ||
@@ -283,11 +298,13 @@ static void draw_field(struct ask_screen *screen, struct field_state *state, str
     text_release(&line);
 }
 
-void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen)
+void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                 const struct draw_plan *plan)
 {
     const struct field *field = state->field;
     bool has_bounds = field->has_minimum && field->has_maximum;
 
+    (void)plan;
     draw_label(screen, state, pen);
     if (field->style == NUMBER_RATING && field->maximum >= 1)
         draw_stars(screen, state, pen);

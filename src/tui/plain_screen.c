@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
+#include "tui/field_view.h"
 #include "tui/list.h"
 #include "tui/plain_inside.h"
 
@@ -66,7 +66,7 @@ static bool is_no(const char *line)
 }
 
 /* "1 3" or "1,3"; yes or no; false: some of it is no number of an option. */
-static bool take_numbers(struct plain_screen *screen, struct field_state *state, const char *line)
+bool plain_take_choice(struct plain_screen *screen, struct field_state *state, const char *line)
 {
     size_t picked = 0;
 
@@ -75,14 +75,13 @@ static bool take_numbers(struct plain_screen *screen, struct field_state *state,
     for (size_t i = 0; i < state->field->option_count; i++)
         state->is_picked[i] = false;
     state->confirm = CONFIRM_OPEN;
-    if (state->field->kind == FIELD_CONFIRM && (is_yes(line) || is_no(line)))
+    if (class_of(state->field)->is_yes_no && (is_yes(line) || is_no(line)))
         line = is_yes(line) ? "1" : "2";
     while (*line) {
         char *end;
         long number = strtol(line, &end, 10);
 
-        if (end == line || number < 1 ||
-            (size_t)number > list_item_count(state) - (state->field->kind == FIELD_HYBRID))
+        if (end == line || number < 1 || (size_t)number > list_numbered_count(state))
             return false;
         list_pick(screen->ask, state, (size_t)number - 1);
         picked++;
@@ -91,29 +90,27 @@ static bool take_numbers(struct plain_screen *screen, struct field_state *state,
     return picked > 0 || !state->field->is_required || state->field->min_selections == 0;
 }
 
-static bool take_number(struct field_state *state, const char *line)
+bool plain_take_number(struct plain_screen *screen, struct field_state *state, const char *line)
 {
     char *end;
     double number = strtod(line, &end);
 
     state->has_number = end != line && *end == '\0';
     state->number = number;
+    (void)screen;
     return state->has_number || (!*line && !state->field->is_required);
 }
 
 static void take_value(struct plain_screen *screen, const char *line, struct text *out)
 {
     struct field_state *state = ask_field(screen->ask);
-    enum field_kind kind = state->field->kind;
-    bool ok;
 
-    if (kind == FIELD_HYBRID && (strcmp(line, "o") == 0 || strcmp(line, "0") == 0)) {
+    if (class_of(state->field)->has_words && (strcmp(line, "o") == 0 || strcmp(line, "0") == 0)) {
         text_clear(&screen->written);
         ask_for(screen, PLAIN_WORDS, out);
         return;
     }
-    ok = kind == FIELD_NUMBER ? take_number(state, line) : take_numbers(screen, state, line);
-    if (!ok) {
+    if (!view_of(state)->take_line(screen, state, line)) {
         say(out, TEXT_PLAIN_NOT_UNDERSTOOD);
         plain_add_prompt(screen, out);
         return;
@@ -134,7 +131,7 @@ static void take_words(struct plain_screen *screen, const char *line, struct tex
     }
     set_words(&state->words, is_one_line ? line : text_string(&screen->written));
     text_clear(&screen->written);
-    if (state->field->kind == FIELD_HYBRID)
+    if (class_of(state->field)->has_options)
         list_pick(screen->ask, state, state->field->option_count);
     go_on(screen, out);
 }

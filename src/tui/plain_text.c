@@ -6,8 +6,8 @@
 #include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
-#include "tui/ask_inside.h"
 #include "tui/draw.h"
+#include "tui/field_view.h"
 #include "tui/list.h"
 #include "tui/plain_inside.h"
 
@@ -142,10 +142,10 @@ static void add_rule(const struct field_state *state, struct text *out)
 {
     struct text rule = { 0 };
 
-    if (state->field->kind == FIELD_SINGLE)
-        text_add_text(&rule, i18n_text(TEXT_CHOOSE_ONE));
-    else if (state->field->kind == FIELD_CONFIRM)
+    if (class_of(state->field)->is_yes_no)
         text_add_text(&rule, i18n_text(TEXT_YES_OR_NO));
+    else if (class_of(state->field)->is_exclusive)
+        text_add_text(&rule, i18n_text(TEXT_CHOOSE_ONE));
     else
         list_add_rule(state, &rule);
     text_add_format(out, "%s:\n", text_string(&rule));
@@ -160,44 +160,39 @@ void plain_add_field(struct plain_screen *screen, struct text *out)
     text_add_char(out, '\n');
     if (ask->form.field_count > 1)
         add_lines(out, 0, ask_question(state->shown));
-    if (state->field->kind == FIELD_TEXT || state->field->kind == FIELD_NUMBER)
+    if (!view_of(state)->is_list)
         return;
     add_rule(state, out);
     for (size_t i = 0; i < state->field->option_count; i++)
         add_option(ask, &state->shown->options[i], i + 1, state->previews[i], out);
-    if (state->field->kind == FIELD_CONFIRM)
+    if (class_of(state->field)->is_yes_no)
         text_add_format(out, "1. %s\n2. %s\n", i18n_text(TEXT_TUI_YES), i18n_text(TEXT_TUI_NO));
-    if (state->field->kind == FIELD_HYBRID)
+    if (class_of(state->field)->has_words)
         text_add_format(out, "o. %s\n", i18n_text(TEXT_OWN_WORDS));
     text_add_char(out, '\n');
 }
 
-static void add_value_prompt(struct plain_screen *screen, struct text *out)
+void plain_prompt_number(const struct field_state *state, struct text *out)
 {
-    struct field_state *state = ask_field(screen->ask);
-    size_t count = list_item_count(state) - (state->field->kind == FIELD_HYBRID);
-    char most[TEXT_INTEGER_BYTES], least[32], greatest[32];
+    const struct field *field = state->field;
+    char least[32], most[32];
 
-    if (state->field->kind == FIELD_TEXT) {
-        screen->turn = PLAIN_WORDS;
-        plain_add_prompt(screen, out);
-        return;
-    }
-    if (state->field->kind == FIELD_NUMBER) {
-        snprintf(least, sizeof least, "%.15g", state->field->minimum);
-        snprintf(greatest, sizeof greatest, "%.15g", state->field->maximum);
-        i18n_format(out,
-                    state->field->has_minimum && state->field->has_maximum ? TEXT_NUMBER_RANGE
-                                                                           : TEXT_NUMBER_ANY,
-                    "min", least, "max", greatest, NULL);
-        text_add_text(out, ": ");
-        return;
-    }
+    snprintf(least, sizeof least, "%.15g", field->minimum);
+    snprintf(most, sizeof most, "%.15g", field->maximum);
+    i18n_format(out, field->has_minimum && field->has_maximum ? TEXT_NUMBER_RANGE : TEXT_NUMBER_ANY,
+                "min", least, "max", most, NULL);
+    text_add_text(out, ": ");
+}
+
+void plain_prompt_choice(const struct field_state *state, struct text *out)
+{
+    char most[TEXT_INTEGER_BYTES];
+
     i18n_format(out,
-                state->field->kind == FIELD_CONFIRM ? TEXT_PLAIN_YES_NO
-                : list_is_one_of_many(state)        ? TEXT_PLAIN_CHOICE
-                                                    : TEXT_PLAIN_CHOICES,
-                "most", text_of_integer((int64_t)count, most), NULL);
+                class_of(state->field)->is_yes_no ? TEXT_PLAIN_YES_NO
+                : list_is_one_of_many(state)      ? TEXT_PLAIN_CHOICE
+                                                  : TEXT_PLAIN_CHOICES,
+                "most", text_of_integer((int64_t)list_numbered_count(state), most), NULL);
     text_add_char(out, ' ');
 }
 
@@ -206,9 +201,11 @@ void plain_add_prompt(struct plain_screen *screen, struct text *out)
     struct ask_screen *ask = screen->ask;
     struct text words = { 0 };
 
+    if (screen->turn == PLAIN_VALUE && !view_of(ask_field(ask))->prompt)
+        screen->turn = PLAIN_WORDS;
     switch (screen->turn) {
     case PLAIN_VALUE:
-        add_value_prompt(screen, out);
+        view_of(ask_field(ask))->prompt(ask_field(ask), out);
         return;
     case PLAIN_WORDS:
         text_add_format(out, ask_is_one_line(ask, ask_field(ask)->field) ? "%s " : "%s\n",

@@ -1,4 +1,6 @@
-/* ask_values.c - what stands in the fields: as the wire's answer, from a draft, and in words. */
+/* field_view.c - what stands in the fields: as the wire's answer, from a draft, and in words. */
+#include "tui/field_view.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,69 +10,45 @@
 #include "base/json_writer.h"
 #include "core/answer.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
 #include "tui/draw.h"
 
+/* In hybrid they are an item of the list, which must be picked. */
 static bool takes_words(const struct field_state *state)
 {
-    return state->field->kind == FIELD_TEXT ||
-           (state->field->kind == FIELD_HYBRID && state->has_own);
+    const struct field_class *class = class_of(state->field);
+
+    return class->has_words && (!class->has_options || state->has_own);
 }
 
-static void write_picks(struct json_writer *writer, const char *key,
-                        const struct field_state *state)
+/* Borrowed, for the functions of its class. */
+static struct field_value value_of(const struct field_state *state)
 {
-    json_write_list(writer, key);
-    for (size_t i = 0; i < state->field->option_count; i++) {
-        if (state->is_picked[i])
-            json_write_text(writer, NULL, state->field->options[i].id);
-    }
-    json_write_end_list(writer);
+    const char *words = takes_words(state) ? text_string(&state->words.text) : "";
+
+    return (struct field_value){
+        .is_selected = state->is_picked,
+        .option_count = state->field->option_count,
+        .text = (char *)(uintptr_t)words,
+        .has_number = state->has_number,
+        .number = state->number,
+        .has_confirm = state->confirm != CONFIRM_OPEN,
+        .confirmed = state->confirm == CONFIRM_YES,
+    };
 }
 
 static void write_members(struct json_writer *writer, const struct field_state *state)
 {
-    if (state->field->kind != FIELD_TEXT)
-        write_picks(writer, "selected_ids", state);
-    if (state->field->kind == FIELD_TEXT || state->field->kind == FIELD_HYBRID)
-        json_write_text(writer, "custom_input",
-                        takes_words(state) ? text_string(&state->words.text) : "");
-}
+    const struct field_value value = value_of(state);
 
-static void write_value(struct json_writer *writer, const struct field_state *state)
-{
-    switch (state->field->kind) {
-    case FIELD_SINGLE:
-    case FIELD_MULTI:
-        write_picks(writer, NULL, state);
-        break;
-    case FIELD_HYBRID:
-        json_write_object(writer, NULL);
-        write_members(writer, state);
-        json_write_end_object(writer);
-        break;
-    case FIELD_TEXT:
-        json_write_text(writer, NULL, text_string(&state->words.text));
-        break;
-    case FIELD_NUMBER:
-        if (state->has_number)
-            json_write_number(writer, NULL, state->number);
-        else
-            json_write_null(writer, NULL);
-        break;
-    default:
-        if (state->confirm == CONFIRM_OPEN)
-            json_write_null(writer, NULL);
-        else
-            json_write_bool(writer, NULL, state->confirm == CONFIRM_YES);
-    }
+    if (class_of(state->field)->has_options)
+        answer_write_picks(writer, "selected_ids", state->field, &value);
+    if (class_of(state->field)->has_words)
+        json_write_text(writer, "custom_input", value.text);
 }
 
 static bool is_by_members(const struct ask_screen *screen)
 {
-    enum field_kind kind = screen->form.fields[0].kind;
-
-    return screen->form.field_count == 1 && kind != FIELD_NUMBER && kind != FIELD_CONFIRM;
+    return screen->form.field_count == 1 && !class_is_scalar(class_of(&screen->form.fields[0]));
 }
 
 static void write_field_notes(struct json_writer *writer, const struct ask_screen *screen)
@@ -133,8 +111,11 @@ void ask_write_answer(const struct ask_screen *screen, const char *code, struct 
     } else {
         json_write_object(&writer, "fields");
         for (size_t i = 0; i < screen->form.field_count; i++) {
-            json_write_foreign_key(&writer, screen->form.fields[i].name);
-            write_value(&writer, &screen->fields[i]);
+            const struct field *field = &screen->form.fields[i];
+            const struct field_value value = value_of(&screen->fields[i]);
+
+            json_write_foreign_key(&writer, field->name);
+            class_of(field)->write_stored(&writer, field, &value);
             writer.needs_comma = true;
         }
         json_write_end_object(&writer);
@@ -179,33 +160,27 @@ static void read_members(struct field_state *state, const struct json *object)
 
     if (state->field->option_count > 0)
         read_picks(state, json_member(object, "selected_ids"));
-    if (!words || (state->field->kind != FIELD_TEXT && state->field->kind != FIELD_HYBRID))
+    if (!words || !class_of(state->field)->has_words)
         return;
     set_edit(&state->words, words);
     state->has_own = *words != '\0';
 }
 
-static void read_value(struct field_state *state, const struct json *value)
+static void read_words(struct field_state *state, const struct json *value)
 {
-    switch (state->field->kind) {
-    case FIELD_SINGLE:
-    case FIELD_MULTI:
-        read_picks(state, value);
-        break;
-    case FIELD_HYBRID:
-        read_members(state, value);
-        break;
-    case FIELD_TEXT:
-        set_edit(&state->words, json_text(value));
-        break;
-    case FIELD_NUMBER:
-        state->has_number = json_kind(value) == KIND_INTEGER || json_kind(value) == KIND_REAL;
-        state->number = json_number_of(value);
-        break;
-    default:
-        if (json_kind(value) == KIND_BOOL)
-            state->confirm = json_is_yes(value) ? CONFIRM_YES : CONFIRM_NO;
-    }
+    set_edit(&state->words, json_text(value));
+}
+
+static void read_number(struct field_state *state, const struct json *value)
+{
+    state->has_number = json_kind(value) == KIND_INTEGER || json_kind(value) == KIND_REAL;
+    state->number = json_number_of(value);
+}
+
+static void read_confirm(struct field_state *state, const struct json *value)
+{
+    if (json_kind(value) == KIND_BOOL)
+        state->confirm = json_is_yes(value) ? CONFIRM_YES : CONFIRM_NO;
 }
 
 void ask_read_draft(struct ask_screen *screen, const struct json *draft)
@@ -220,7 +195,7 @@ void ask_read_draft(struct ask_screen *screen, const struct json *draft)
         const struct json *value = json_member(fields, screen->form.fields[i].name);
 
         if (value)
-            read_value(&screen->fields[i], value);
+            view_of(&screen->fields[i])->read(&screen->fields[i], value);
         set_edit(&screen->fields[i].note, json_member_text(json_member(draft, "field_annotations"),
                                                            screen->form.fields[i].name));
     }
@@ -280,36 +255,50 @@ static void add_word(struct text *out, const char *word)
     text_add_text(out, word);
 }
 
-static void describe_words(const struct field_state *state, bool has_quotes, struct text *out)
+static void describe_words(const struct field_state *state, struct text *out)
 {
-    char *visible = facts_visible(text_string(&state->words.text), false);
-    struct text quoted = { 0 };
+    const char *text = takes_words(state) ? text_string(&state->words.text) : "";
+    char *visible = facts_visible(text, false);
 
-    text_add_format(&quoted, has_quotes ? "\"%s\"" : "%s", visible);
     if (*visible)
-        add_word(out, text_string(&quoted));
-    text_release(&quoted);
+        text_add_format(out, class_of(state->field)->has_options ? "\"%s\"" : "%s", visible);
     free(visible);
 }
 
-void ask_describe(const struct ask_screen *screen, size_t field, struct text *out)
+static void describe_list(const struct field_state *state, struct text *out)
 {
-    const struct field_state *state = &screen->fields[field];
     struct text words = { 0 };
 
     for (size_t i = 0; i < state->field->option_count; i++) {
         if (state->is_picked[i])
-            add_word(&words, state->shown->options[i].label);
+            add_word(out, state->shown->options[i].label);
     }
-    if (takes_words(state))
-        describe_words(state, state->field->kind == FIELD_HYBRID, &words);
-    if (state->field->kind == FIELD_NUMBER && state->has_number) {
-        ask_add_number(&words, state->number);
-        if (state->shown->unit)
-            text_add_format(&words, " %s", state->shown->unit);
-    }
-    if (state->field->kind == FIELD_CONFIRM && state->confirm != CONFIRM_OPEN)
-        add_word(&words, i18n_text(state->confirm == CONFIRM_YES ? TEXT_TUI_YES : TEXT_TUI_NO));
+    describe_words(state, &words);
+    if (words.used)
+        add_word(out, text_string(&words));
+    text_release(&words);
+}
+
+static void describe_number(const struct field_state *state, struct text *out)
+{
+    if (!state->has_number)
+        return;
+    ask_add_number(out, state->number);
+    if (state->shown->unit)
+        text_add_format(out, " %s", state->shown->unit);
+}
+
+static void describe_confirm(const struct field_state *state, struct text *out)
+{
+    if (state->confirm != CONFIRM_OPEN)
+        text_add_text(out, i18n_text(state->confirm == CONFIRM_YES ? TEXT_TUI_YES : TEXT_TUI_NO));
+}
+
+void ask_describe(const struct ask_screen *screen, size_t field, struct text *out)
+{
+    struct text words = { 0 };
+
+    view_of(&screen->fields[field])->describe(&screen->fields[field], &words);
     text_add(out, text_string(&words), words.used);
     text_release(&words);
 }
@@ -362,13 +351,15 @@ void draw_labelled_edit(struct pen *pen, int column, const char *label, struct e
 }
 
 /* A text field with its label, its bounds and how much is left. */
-void draw_text_field(struct ask_screen *screen, struct field_state *state, struct pen *pen)
+static void draw_text_field(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                            const struct draw_plan *plan)
 {
     bool has_focus = screen->focus == FOCUS_WORDS;
     struct text line = { 0 };
     char count[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
     const char *text = text_string(&state->words.text);
 
+    (void)plan;
     pen_at(pen, pen->left, INK_ACCENT, screen->marks->cursor);
     draw_edit(screen, state, pen, pen->left + 2, FIELD_ROWS, has_focus);
     if (state->field->format)
@@ -392,3 +383,30 @@ void draw_common_note(struct ask_screen *screen, struct pen *pen)
     draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_COMMON_NOTE), &screen->common, 4,
                        screen->focus == FOCUS_COMMON, NULL);
 }
+
+static void begin_confirm(struct field_state *state)
+{
+    state->cursor = state->field->default_confirm == CONFIRM_NO;
+}
+
+#define LIST_VIEW                                                                                  \
+    .is_list = true, .draw = draw_options, .key = ask_list_key, .digit = ask_list_digit,           \
+    .hints = draw_list_hints, .prompt = plain_prompt_choice, .take_line = plain_take_choice
+#define NUMBER_VIEW                                                                                \
+    .begin = number_begin, .key = number_key, .digit = number_digit, .hints = draw_number_hints,   \
+    .prompt = plain_prompt_number, .take_line = plain_take_number, .read = read_number,            \
+    .describe = describe_number
+
+const struct field_view field_views[FIELD_KIND_COUNT] = {
+    [FIELD_SINGLE] = { LIST_VIEW, .read = read_picks, .describe = describe_list },
+    [FIELD_MULTI] = { LIST_VIEW, .read = read_picks, .describe = describe_list },
+    [FIELD_TEXT] = { .focus = FOCUS_WORDS,
+                     .draw = draw_text_field,
+                     .hints = draw_text_hints,
+                     .read = read_words,
+                     .describe = describe_words },
+    [FIELD_HYBRID] = { LIST_VIEW, .read = read_members, .describe = describe_list },
+    [FIELD_NUMBER] = { NUMBER_VIEW, .focus = FOCUS_NUMBER, .draw = draw_number },
+    [FIELD_CONFIRM] = { LIST_VIEW, .begin = begin_confirm, .read = read_confirm,
+                        .describe = describe_confirm },
+};

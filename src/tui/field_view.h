@@ -1,0 +1,62 @@
+/*
+ * field_view.h - how a kind of field is shown and answered in the terminal: a row a kind, beside
+ * what its class says (core/field_class.h). Functions that are not there have nothing to do; what
+ * stands in the field is written by its class.
+ */
+#ifndef TUI_FIELD_VIEW_H
+#define TUI_FIELD_VIEW_H
+#include "core/field_class.h"
+#include "tui/ask_inside.h"
+
+struct draw_plan;
+struct pen;
+struct plain_screen;
+
+struct field_view {
+    bool is_list;         /* its items are list.h's */
+    enum ask_focus focus; /* who has the keys when it is entered */
+    void (*begin)(struct field_state *state);
+    void (*draw)(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                 const struct draw_plan *plan);
+    /* Arrows, Home, End and pages; by default Left and Right go to the neighbours. */
+    void (*key)(struct ask_screen *screen, struct field_state *state, enum key_code code);
+    void (*digit)(struct ask_screen *screen, struct field_state *state, char digit);
+    void (*hints)(const struct ask_screen *screen, const struct field_state *state,
+                  struct pen *pen);
+    /* The plain view: what it asks for, and a line in reply, false if that is not understood. By
+     * default it takes lines of text. */
+    void (*prompt)(const struct field_state *state, struct text *out);
+    bool (*take_line)(struct plain_screen *screen, struct field_state *state, const char *line);
+    void (*read)(struct field_state *state, const struct json *value);
+    void (*describe)(const struct field_state *state, struct text *out); /* "" while it is empty */
+};
+
+extern const struct field_view field_views[FIELD_KIND_COUNT];
+
+static inline const struct field_view *view_of(const struct field_state *state)
+{
+    return &field_views[state->field->kind];
+}
+
+/* What rows share: ask_keys.c, ask_draw.c, hints.c, number.c, plain_screen.c, plain_text.c. */
+void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
+void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit);
+void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                  const struct draw_plan *plan);
+void draw_list_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen);
+void draw_text_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen);
+void draw_number_hints(const struct ask_screen *screen, const struct field_state *state,
+                       struct pen *pen);
+void number_begin(struct field_state *state);
+void number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
+void number_digit(struct ask_screen *screen, struct field_state *state, char digit);
+void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen,
+                 const struct draw_plan *plan);
+void plain_prompt_choice(const struct field_state *state, struct text *out);
+void plain_prompt_number(const struct field_state *state, struct text *out);
+bool plain_take_choice(struct plain_screen *screen, struct field_state *state, const char *line);
+bool plain_take_number(struct plain_screen *screen, struct field_state *state, const char *line);
+
+#endif
