@@ -1,4 +1,4 @@
-/* acts.h - what people, and agents about their own asks, do at the desk. */
+/* acts.h - what people, and agents about their own asks, do. */
 #ifndef ENGINE_ACTS_H
 #define ENGINE_ACTS_H
 #include "core/lifecycle.h"
@@ -9,10 +9,10 @@ struct json_writer;
 struct store_list_query;
 struct wait_terms;
 
-/* Defines an act that calls `function` with a first argument of its own. */
-#define ACT(name, function, argument)                                                              \
-    void name(struct desk *desk, struct desk_visit *visit, const struct json *params,              \
-              desk_done *done, void *context)                                                      \
+/* Defines a handler that calls `function` with a first argument of its own. */
+#define HANDLER(id, function, argument)                                                            \
+    void id##_method(struct desk *desk, struct desk_visit *visit, const struct json *params,       \
+                     desk_done *done, void *context)                                               \
     {                                                                                              \
         function(argument, desk, visit, params, done, context);                                    \
     }
@@ -26,14 +26,9 @@ void decide_by_client(enum ask_event event, struct engine *engine, struct visit 
 void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
                      const char *id, const struct json *params, desk_done *done, void *context);
 
-/* decide.c, undo.c, retime.c, draft.c, list.c: the acts */
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
 bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
-desk_act answer_act, cancel_act, decline_act, withdraw_act, tell_act, undo_act, challenge_act;
-desk_act extend_act, send_now_act, switch_act;
-desk_act draft_act;
-desk_act list_act, get_act, watch_act;
 void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 /* `which` alone, where it is left out or names a group of states. */
 bool list_read_group(const struct json *params, enum store_list_which *ret_which);
@@ -52,7 +47,6 @@ void retime_say(const struct errand *errand, const struct retime_words *words, d
                 void *context);
 
 /* ask_back.c: a person asks back, the agent explains */
-desk_act ask_back_act;
 void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
 /* What others were asked back here is told to who waits here. */
 void back_tell_of(struct engine *engine, const struct live *live);
@@ -66,29 +60,24 @@ void back_explain(struct engine *engine, struct visit *visit, const struct json 
 void back_write(const struct store_said *said, struct json_writer *writer);
 
 /* history.c */
-desk_act history_act, statistics_act;
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
 
 /* unseen.c: asks that timed out and nobody looked */
-desk_act unseen_act, seen_act;
 /* A person opened this ask; an agent's own process is none. */
 void seen_mark(struct engine *engine, struct visit *visit, const char *id);
 
 /* announce.c */
-desk_act later_act;
 void later_load(struct engine *engine);
 int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
 
 /* hidden.c */
-desk_act hide_act;
 void hidden_load(struct engine *engine);
 void hidden_release(struct engine *engine);
 /* `hidden`, the ids of the options that are; nothing where none can be. */
 void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
 
 /* preferences.c */
-desk_act settings_list_act, settings_set_act;
 void preferences_load(struct engine *engine); /* the person's, as the store has them */
 
 #endif

@@ -345,8 +345,8 @@ static void later_found(struct errand *errand)
     text_release(&fact);
 }
 
-void later_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-               desk_done *done, void *context)
+void ask_later_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     struct putting_off *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
 

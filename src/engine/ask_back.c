@@ -64,8 +64,8 @@ static void ask_back_found(struct errand *errand)
     errand_end(errand);
 }
 
-void ask_back_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                  desk_done *done, void *context)
+void ask_back_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct asking *asking = errand_new(sizeof *asking, engine_of(desk), visit, done, context);
     const struct json *text = json_member(params, "text");

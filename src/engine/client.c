@@ -450,14 +450,14 @@ static void take_returned(struct desk *desk, struct desk_visit *visit, const str
         take(&returned->errand, params);
 }
 
-void client_result_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void client_result_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
 {
     take_returned(desk, visit, params, done, context, take_result);
 }
 
-void client_failed_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void client_failed_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
 {
     take_returned(desk, visit, params, done, context, take_failure);
 }

@@ -18,7 +18,6 @@ bool client_shows(const struct live *live); /* one does, or is to bring it back 
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
  * it. Who showed it to the very end without a word shows it to nobody. */
 void client_end(struct engine *engine, struct live *live, enum ask_event event);
-desk_act client_result_act, client_failed_act;
 
 /* What is known of a client's own forms. */
 store_done form_fact_loaded; /* gets an errand, which ends */

@@ -210,8 +210,8 @@ static void save_new(struct saying *saying)
     text_release(&body);
 }
 
-void conversation_new_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void conversation_new_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                             desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct saying *saying;
@@ -249,8 +249,8 @@ static void reply_loaded(struct errand *errand)
     saying_reply((struct saying *)errand, false);
 }
 
-void conversation_get_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void conversation_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                             desk_done *done, void *context)
 {
     saying_about(saying_new(engine_of(desk), visit, done, context), params, reply_loaded);
 }
@@ -296,8 +296,8 @@ static void on_listed(void *context, const struct store_conversation *stored,
     }
 }
 
-void conversation_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                           desk_done *done, void *context)
+void conversation_list_method(struct desk *desk, struct desk_visit *visit,
+                              const struct json *params, desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
@@ -426,8 +426,8 @@ static void hear(struct errand *errand)
                                          on_event, hearing);
 }
 
-void conversation_events_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                             desk_done *done, void *context)
+void conversation_events_method(struct desk *desk, struct desk_visit *visit,
+                                const struct json *params, desk_done *done, void *context)
 {
     struct hearing *hearing = errand_new(sizeof *hearing, engine_of(desk), visit, done, context);
     struct errand *errand = &hearing->saying.errand;
@@ -449,8 +449,8 @@ static void follow(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void conversation_follow_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                             desk_done *done, void *context)
+void conversation_follow_method(struct desk *desk, struct desk_visit *visit,
+                                const struct json *params, desk_done *done, void *context)
 {
     saying_about(saying_new(engine_of(desk), visit, done, context), params, follow);
 }

@@ -51,7 +51,7 @@ static void question_free(struct question *question)
 
     alarm_clear(&engine->alarms, &question->alarm);
     table_remove(&engine->questions, &question->link);
-    visit_leave(&engine->desk, (struct desk_visit *)question->visit);
+    visit_close(&engine->desk, (struct desk_visit *)question->visit);
     free(question);
 }
 
@@ -240,7 +240,7 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->alarm.kind = ALARM_QUESTION;
     memcpy(question->id, id, sizeof question->id);
     memcpy(question->ask_id, ask_id, sizeof question->ask_id);
-    question->visit = (struct visit *)visit_enter(&engine->desk, &visitor);
+    question->visit = (struct visit *)visit_open(&engine->desk, &visitor);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
     look(question);
@@ -321,7 +321,7 @@ void questions_release(struct engine *engine)
         }
         alarm_clear(&engine->alarms, &question->alarm);
         wait_forget_visit(engine, question->visit);
-        visit_leave(&engine->desk, (struct desk_visit *)question->visit);
+        visit_close(&engine->desk, (struct desk_visit *)question->visit);
         free(question);
     }
     table_release(&engine->questions);

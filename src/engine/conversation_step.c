@@ -357,8 +357,8 @@ static bool may_say(const struct visit *visit, bool is_persons, struct error *er
                                 : "this is for the host that runs the agent");
 }
 
-void conversation_say_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void conversation_say_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                             desk_done *done, void *context)
 {
     struct saying *saying = saying_new(engine_of(desk), visit, done, context);
     const struct json *body = json_member(params, "body");

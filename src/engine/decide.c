@@ -562,8 +562,8 @@ void decide_question(enum ask_event event, struct engine *engine, struct visit *
     decide_ours(decision, id);
 }
 
-ACT(answer_act, decide, EVENT_ANSWERED)
-ACT(cancel_act, decide, EVENT_CANCELLED)
-ACT(decline_act, decide, EVENT_DECLINED)
-ACT(withdraw_act, decide, EVENT_AGENT_WITHDREW)
-ACT(tell_act, decide, EVENT_TOLD)
+HANDLER(ask_answer, decide, EVENT_ANSWERED)
+HANDLER(ask_cancel, decide, EVENT_CANCELLED)
+HANDLER(ask_decline, decide, EVENT_DECLINED)
+HANDLER(ask_withdraw, decide, EVENT_AGENT_WITHDREW)
+HANDLER(ask_tell, decide, EVENT_TOLD)

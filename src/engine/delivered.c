@@ -180,8 +180,8 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
     }
 }
 
-void delivered_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+void ask_delivered_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
 {
     struct delivered_errand *delivered =
         errand_new(sizeof *delivered, engine_of(desk), visit, done, context);

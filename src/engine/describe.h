@@ -46,7 +46,6 @@ void publish(struct engine *engine, struct live *live);
 void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* mine.c: what an agent sees of its own asks */
-desk_act mine_list_act, mine_get_act, mine_follow_act;
 void mine_publish(struct engine *engine, struct live *live);
 void mine_publish_over(struct engine *engine, const struct live *live);
 

@@ -156,15 +156,15 @@ static void draft_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void draft_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-               desk_done *done, void *context)
+void ask_draft_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     struct drafting *drafting = errand_new(sizeof *drafting, engine_of(desk), visit, done, context);
     const struct json *draft = json_member(params, "draft");
 
     if (DELIBERATE_FAULT(draft_submitted)) {
         errand_end(&drafting->errand);
-        answer_act(desk, visit, draft, done, context);
+        ask_answer_method(desk, visit, draft, done, context);
         return;
     }
     drafting->errand.drop = drafting_drop;

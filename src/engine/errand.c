@@ -1,4 +1,5 @@
-/* errand.c - an act of a visitor on its way through the store, and naming the ask it is about. */
+/* errand.c - what a visitor calls: by its row of the table, on its way through the store, and
+ * naming the ask it is about. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,44 @@
 #include "base/spare.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+
+static method_handler *const handlers[METHOD_COUNT] = {
+#define HUB_METHOD(id, name, roles, flags)
+#define METHOD(id, name, roles, flags) [METHOD_##id] = id##_method,
+#include "ports/methods.def"
+};
+
+/* The path of a number out of range begins in an ask's arguments if it is there, as all paths about
+ * arguments do. */
+static bool is_allowed(struct engine *engine, struct visit *visit, enum method method,
+                       const struct json *params, struct error *err)
+{
+    return access_may(engine, visit, method, params, err) &&
+           json_check_range(json_member(params, "arguments"), err) && json_check_range(params, err);
+}
+
+void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                 desk_done *done, void *context)
+{
+    struct engine *engine = engine_of(desk);
+    enum method method = request->method;
+    struct desk_reply reply = { 0 };
+    struct json *parsed = NULL;
+    const struct json *params = request->params;
+
+    if (request->text && json_parse(request->text->bytes, request->text->used, &parsed, &reply.err))
+        params = parsed;
+    if (reply.err.code != ERROR_NONE ||
+        !is_allowed(engine, (struct visit *)visit, method, params, &reply.err) ||
+        methods[method].flags & METHOD_OF_HUB) {
+        done(context, &reply);
+    } else {
+        engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
+        handlers[method](desk, visit, params, done, context);
+        engine->reader = NULL;
+    }
+    json_free(parsed);
+}
 
 static void count(struct errand *errand)
 {
@@ -31,6 +70,10 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
     errand->context = context;
     if (errand->visit)
         errand->visit->references++;
+    if (visit && visit == engine->reader) {
+        errand->holds_news = true;
+        errand->visit->look_count++;
+    }
     if (done)
         count(errand); /* also while it only reads: it may write next, and its reply is owed */
     return errand;
@@ -237,13 +280,6 @@ void errand_find_ask(struct errand *errand, const struct json *params,
 
 /* So much is kept for one visitor; with more he is told, and to look again. */
 enum { UNHEARD_BYTES = 262144 };
-
-void look_begin(struct errand *errand)
-{
-    errand->holds_news = errand->visit != NULL;
-    if (errand->visit)
-        errand->visit->look_count++;
-}
 
 void look_drop(struct visit *visit)
 {

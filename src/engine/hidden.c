@@ -181,8 +181,8 @@ static void hide_found(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void hide_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-              desk_done *done, void *context)
+void ask_hide_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     const char *option_id = json_member_text(params, "option_id");
     struct hiding *hiding;

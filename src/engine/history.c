@@ -169,8 +169,8 @@ static bool read_filters(const struct json *params, struct store_history_query *
     return true;
 }
 
-void history_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                 desk_done *done, void *context)
+void ask_history_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
@@ -433,8 +433,8 @@ static void on_counted(void *context, const struct store_row *row, int64_t looke
         count_row(counting, row);
 }
 
-void statistics_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                    desk_done *done, void *context)
+void ask_statistics_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                           desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;

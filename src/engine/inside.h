@@ -64,12 +64,12 @@ struct principal *principal_get(struct engine *engine, const char *id);
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
 /* access.c: who may do what */
-bool access_may(struct desk *desk, const struct desk_visit *acting, size_t act,
+bool access_may(struct engine *engine, struct visit *visit, enum method method,
                 const struct json *params, struct error *err);
 
 /* visit.c: who stands at the desk */
-struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor);
-void visit_leave(struct desk *desk, struct desk_visit *leaving);
+struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor);
+void visit_close(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
 void visit_tell(struct visit *visit, const char *line, size_t length);
@@ -120,12 +120,20 @@ struct errand {
     bool is_prefix;
     bool is_ours; /* `done` is the engine's own: told even where the visit has left */
     bool has_looked;
-    bool holds_news; /* what its visitor is told meanwhile waits for its reply */
+    bool holds_news; /* it is of METHOD_READS, see look_end */
     void (*next)(struct errand *errand);
     struct errand *next_early;           /* of engine->early */
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
 };
+/* What the rows of methods.def do, each as id_method. */
+typedef void method_handler(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                            desk_done *done, void *context);
+#define HUB_METHOD(id, name, roles, flags)
+#define METHOD(id, name, roles, flags) method_handler id##_method;
+#include "ports/methods.def"
+void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                 desk_done *done, void *context);
 void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
                  void *context);
 void errand_begin_write(struct errand *errand);
@@ -149,7 +157,6 @@ void errand_stored(struct engine *engine, const char *id);
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the visitor hears that behind it, and what it hears last is the newest. */
-void look_begin(struct errand *errand); /* until the errand ends */
 void look_end(struct visit *visit);
 void look_drop(struct visit *visit); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
@@ -179,7 +186,6 @@ void session_notes_read(struct engine *engine); /* again: another hub wrote some
 void session_notes_release(struct engine *engine);
 
 /* portal.c: the way into the portal */
-desk_act portal_link_act, portal_open_act;
 /* Where a browser finds this ask; false: there is no portal. */
 bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
 void portal_open(struct engine *engine, const char *id);      /* in the person's browser */

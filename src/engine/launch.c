@@ -310,15 +310,14 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
         look_reply(errand);
 }
 
-void attach_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
+void ask_attach_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct opening *opening;
     const struct json *launch = json_member(params, "launch");
     const char *code = json_text(launch), *key = json_member_text(params, "key");
 
     opening = errand_new(sizeof *opening, engine_of(desk), visit, done, context);
-    look_begin(&opening->errand);
     if (!launch) {
         errand_find_ask(&opening->errand, params, attach_found);
         return;

@@ -19,6 +19,5 @@ void launch_reply(struct engine *engine, struct visit *visit, const struct live 
 void launch_renew(struct engine *engine, struct visit *visit, struct live *live, desk_done *done,
                   void *context);
 void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
-desk_act attach_act;
 
 #endif

@@ -135,8 +135,8 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     return true;
 }
 
-void list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-              desk_done *done, void *context)
+void ask_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
@@ -147,7 +147,6 @@ void list_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     struct error err;
 
     listing->errand.drop = listing_drop;
-    look_begin(&listing->errand);
     if (!list_read_query(params, &query.list, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
@@ -261,19 +260,18 @@ void look_reply(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void get_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-             desk_done *done, void *context)
+void ask_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                    desk_done *done, void *context)
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 
-    look_begin(errand);
     errand_find_ask(errand, params, look_reply);
 }
 
-void watch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-               desk_done *done, void *context)
+void ask_watch_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     visit_watch(engine_of(desk), (struct visit *)visit,
                 json_is_yes(json_member(params, "remaining")));
-    list_act(desk, visit, params, done, context);
+    ask_list_method(desk, visit, params, done, context);
 }

@@ -110,8 +110,8 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
            (prefix && strspn(prefix, "abcdefghijklmnopqrstuvwxyz234567") == json_length(given));
 }
 
-void mine_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+void mine_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
@@ -168,8 +168,8 @@ static void get_found(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void mine_get_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                  desk_done *done, void *context)
+void mine_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 
@@ -178,8 +178,8 @@ void mine_get_act(struct desk *desk, struct desk_visit *visit, const struct json
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
-void mine_follow_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void mine_follow_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
     struct visit *follower = (struct visit *)visit;

@@ -85,8 +85,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
     errand_ok(errand, "{}");
 }
 
-void cut_off_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                 desk_done *done, void *context)
+void client_cut_off_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                           desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);

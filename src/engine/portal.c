@@ -228,8 +228,8 @@ static void reply_link(struct errand *errand)
     text_release(&out);
 }
 
-void portal_link_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void portal_link_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
 {
     struct errand *errand;
 
@@ -282,8 +282,8 @@ static bool may_open(struct engine *engine, struct visit *visit, struct error *e
 
 /* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
  * page, which may be anybody's. */
-void portal_open_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void portal_open_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);

@@ -10,8 +10,8 @@
 #include "engine/inside.h"
 #include "engine/waits.h"
 
-void settings_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void settings_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
@@ -163,8 +163,8 @@ static void save_host(struct preference *preference)
         put_and_reply(preference);
 }
 
-void settings_set_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void settings_set_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                         desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     const char *name = json_member_text(params, "name");

@@ -231,8 +231,8 @@ void retime_say(const struct errand *errand, const struct retime_words *words, d
     retime_found(&retiming->errand);
 }
 
-void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
+void ask_extend_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct retiming *retiming = retiming_new(EVENT_EXTENDED, desk, visit, done, context);
 
@@ -246,8 +246,8 @@ void extend_act(struct desk *desk, struct desk_visit *visit, const struct json *
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
-void undo_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-              desk_done *done, void *context)
+void ask_undo_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct retiming *retiming = retiming_new(EVENT_UNDONE, desk, visit, done, context);
 
@@ -258,8 +258,8 @@ void undo_act(struct desk *desk, struct desk_visit *visit, const struct json *pa
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
-void switch_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
+void ask_switch_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, desk, visit, done, context);
     const char *name = json_member_text(params, "interface");
@@ -333,8 +333,8 @@ static void send_found(struct errand *errand)
     store->ops->change(store, &change, on_sent, errand);
 }
 
-void send_now_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                  desk_done *done, void *context)
+void ask_send_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 
@@ -408,8 +408,8 @@ static void challenge_found(struct errand *errand)
     text_release(&out);
 }
 
-void challenge_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+void ask_challenge_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                          desk_done *done, void *context)
 {
     struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
 

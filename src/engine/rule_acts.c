@@ -244,11 +244,11 @@ static void begin(bool is_add, struct desk *desk, struct desk_visit *visit,
     errand_find_ask(&own->errand, params, standing_found);
 }
 
-ACT(rule_preview_act, begin, false)
-ACT(rule_add_act, begin, true)
+HANDLER(rule_preview, begin, false)
+HANDLER(rule_add, begin, true)
 
-void rule_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+void rule_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct text out = { 0 };
@@ -304,8 +304,8 @@ static const struct rule *find_by_id(const struct engine *engine, const char *id
     return found;
 }
 
-void rule_remove_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void rule_remove_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                        desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
@@ -430,8 +430,8 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
     rule_case_end(&read);
 }
 
-void rule_suggest_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void rule_suggest_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                         desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;

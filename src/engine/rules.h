@@ -28,7 +28,6 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
 /* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
  * to nothing the ask is shown. */
 bool rules_apply(struct engine *engine, struct live *live, const char *id);
-desk_act rule_preview_act, rule_add_act, rule_list_act, rule_remove_act, rule_suggest_act;
 
 /* An ask out of the store, as far as answers that stand look at it. */
 enum { RULES_LOOKED_AT = 500 }; /* of the newest asks, for what was answered before */

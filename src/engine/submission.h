@@ -51,7 +51,6 @@ bool submission_refuse_key(struct error *err);
 void submission_create(struct submission *submission);
 
 /* submit.c */
-desk_act submit_act;
 void submit_held_back(struct visit *visit); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */

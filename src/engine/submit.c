@@ -272,8 +272,8 @@ static void take_up(struct submission *submission, const struct json *response)
         resume(submission);
 }
 
-void submit_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
+void ask_create_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct submission *submission;
     struct error err;

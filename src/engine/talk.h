@@ -25,7 +25,6 @@ bool talk_refuse_unknown(struct error *err);
 bool talk_is_seen_by(const struct talk *talk, const struct visit *visit);
 /* Its members, for an object that has more of them. */
 void talk_write(const struct engine *engine, const struct talk *talk, struct json_writer *writer);
-desk_act conversation_new_act, conversation_list_act, conversation_get_act;
 
 /* conversation_step.c: what is said to one, and what comes of it */
 struct saying {
@@ -59,11 +58,9 @@ void saying_step(struct errand *errand);                   /* once it is loaded 
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);
-desk_act conversation_say_act;
 
 /* conversation.c: what happened, and who is told */
 void conversation_tell(struct engine *engine, const struct talk *talk); /* there is more of it */
-desk_act conversation_events_act, conversation_follow_act;
 
 /* conversation_ask.c: a question of a conversation as an ask, and its end as what was said */
 void question_begin(struct engine *engine, const struct talk *talk);

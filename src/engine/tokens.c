@@ -398,8 +398,8 @@ static struct token_errand *begin(struct desk *desk, struct desk_visit *visit, d
     return own;
 }
 
-void token_new_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+void token_new_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                      desk_done *done, void *context)
 {
     struct store *store = engine_of(desk)->parts.store;
     struct token_errand *own = begin(desk, visit, done, context);
@@ -476,8 +476,8 @@ static int by_age(const void *a, const void *b)
     return strcmp((*first)->id, (*second)->id);
 }
 
-void token_list_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                    desk_done *done, void *context)
+void token_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct token **sorted;
@@ -572,8 +572,8 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
     return found;
 }
 
-void token_revoke_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void token_revoke_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                         desk_done *done, void *context)
 {
     struct token_errand *own = begin(desk, visit, done, context);
     const struct token *token;

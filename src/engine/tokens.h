@@ -38,8 +38,6 @@ bool token_is_expired(const struct engine *engine, const struct token *token);
 /* The token was used. The store is told at most once an hour. */
 void token_use(struct engine *engine, struct token *token);
 
-/* What people do with them. */
-desk_act token_new_act, token_list_act, token_revoke_act;
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. With a
  * browser it is a device's: without a secret, and with the key to prove the hub by. */
 void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,

@@ -64,8 +64,8 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     }
 }
 
-void unseen_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                desk_done *done, void *context)
+void ask_unseen_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                       desk_done *done, void *context)
 {
     const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
     struct engine *engine = engine_of(desk);
@@ -117,8 +117,8 @@ static void on_visited(void *context, const struct store_reply *reply)
         errand_ok(context, "{}");
 }
 
-void seen_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-              desk_done *done, void *context)
+void ask_seen_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);

@@ -55,7 +55,7 @@ static void load_client(struct engine *engine, struct visit *visit)
                               errand_new(sizeof(struct errand), engine, of, NULL, NULL));
 }
 
-struct desk_visit *visit_enter(struct desk *desk, const struct desk_visitor *visitor)
+struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = pool_new(sizeof *visit);
@@ -115,7 +115,7 @@ void visit_follow(struct engine *engine, struct visit *visit)
     visit->is_following = true;
 }
 
-void visit_leave(struct desk *desk, struct desk_visit *leaving)
+void visit_close(struct desk *desk, struct desk_visit *leaving)
 {
     struct engine *engine = engine_of(desk);
     struct visit *visit = (struct visit *)leaving;

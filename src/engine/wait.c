@@ -138,8 +138,8 @@ static void wait_tell_time_left(const struct engine *engine, const struct live *
 }
 
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
-void detach_act(struct desk *desk, struct desk_visit *leaving, const struct json *params,
-                desk_done *done, void *context)
+void ask_detach_method(struct desk *desk, struct desk_visit *leaving, const struct json *params,
+                       desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, leaving, done, context);
@@ -451,8 +451,8 @@ void wait_begin(struct engine *engine, struct visit *visit, const char *id,
     engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 
-void wait_act(struct desk *desk, struct desk_visit *visit, const struct json *params,
-              desk_done *done, void *context)
+void ask_wait_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+                     desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
     struct visit *waiting = (struct visit *)visit;

@@ -37,7 +37,6 @@ void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
 /* The deadline of an ask they wait for was moved. */
 void wait_tell_time(struct engine *engine, const struct live *live);
-desk_act detach_act;
 
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
@@ -49,7 +48,6 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
 void wait_begin(struct engine *engine, struct visit *visit, const char *id,
                 const struct wait_terms *terms, desk_done *done, void *context);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
-desk_act wait_act;
 
 /* follow.c: the mark that no agent waits */
 void detached_save(struct engine *engine, struct live *live, bool is_detached);
@@ -58,7 +56,6 @@ void detached_save(struct engine *engine, struct live *live, bool is_detached);
 void delivering_init(struct engine *engine);
 /* Its delivery is on the way to the store: no other call gets it. */
 bool wait_is_delivering(const struct engine *engine, const char *id);
-desk_act delivered_act;
 
 /* Which answers the agents have not confirmed. */
 void undelivered_init(struct engine *engine);
@@ -97,7 +94,6 @@ store_done patience_loaded;                                      /* gets an erra
 int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
 /* Everything that was learnt; `done` gets the errand. */
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
-desk_act cut_off_act;
 
 /* State with which a client comes back for its ask; `round` counts from 1. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round);

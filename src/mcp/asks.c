@@ -112,7 +112,7 @@ static bool has_resource(const char *uri)
 
 /* A list, or one by its id. */
 struct look {
-    size_t act; /* a DESK_ACT */
+    enum method method;
     desk_done *done;
     const char *session_id, *which, *prefix; /* NULL: not said */
     int64_t limit;
@@ -131,7 +131,7 @@ static void look(struct mcp_call *call, const struct look *look)
     json_write_end_object(&writer);
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(look->act, call->visit, &params, look->done, call);
+    tool_act(look->method, call->visit, &params, look->done, call);
 }
 
 static void on_read(void *context, const struct desk_reply *reply)
@@ -155,14 +155,14 @@ static void on_read(void *context, const struct desk_reply *reply)
 
 static void read_resource(struct mcp_call *call, const char *uri)
 {
-    struct look wanted = { .act = DESK_ACT(mine_list), .done = on_read };
+    struct look wanted = { .method = METHOD_mine_list, .done = on_read };
 
     if (!has_resource(uri)) {
         call_reply_no_resource(call, uri);
         return;
     }
     if (id_of(uri)) {
-        wanted.act = DESK_ACT(mine_get);
+        wanted.method = METHOD_mine_get;
         wanted.session_id = id_of(uri);
     } else if (strcmp(uri, open_uri) == 0) {
         wanted.which = "active";
@@ -206,7 +206,7 @@ static void on_listed(void *context, const struct desk_reply *reply)
 static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
-    struct look wanted = { .act = DESK_ACT(mine_list),
+    struct look wanted = { .method = METHOD_mine_list,
                            .done = on_listed,
                            .which = "all",
                            .prefix = wish->value,
@@ -234,7 +234,7 @@ static void follow(struct mcp_visit *visit)
     struct text params = { 0 };
 
     text_add_text(&params, "{}");
-    tool_act(DESK_ACT(mine_follow), visit, &params, on_unfollowed, visit);
+    tool_act(METHOD_mine_follow, visit, &params, on_unfollowed, visit);
 }
 
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)

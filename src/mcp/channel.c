@@ -118,14 +118,14 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", form->shown_ms);
     json_write_end_object(&writer);
-    tool_act(DESK_ACT(client_result), visit, &params, NULL, NULL);
+    tool_act(METHOD_client_result, visit, &params, NULL, NULL);
 }
 
 void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
                     const struct json *json)
 {
     if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
-        tool_act_on(DESK_ACT(client_failed), visit, form->session_id);
+        tool_act_on(METHOD_client_failed, visit, form->session_id);
     else
         tell_result(visit, form, json);
 }

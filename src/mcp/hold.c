@@ -95,7 +95,7 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
                        parts->clock->boot_ms(parts->clock) - call->started_boot_ms);
     json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
     json_write_end_object(&writer);
-    tool_act(DESK_ACT(cut_off), call->visit, &params, NULL, NULL);
+    tool_act(METHOD_client_cut_off, call->visit, &params, NULL, NULL);
 }
 
 /* How long the person has had, in seconds, and how long is left. */

@@ -154,7 +154,7 @@ struct mcp_method {
 struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream);
 /* By the row of its method, one of these or of both eras, or with an error where there is none:
  * `status` is that one's. */
-void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
+void mcp_serve(struct mcp_request *request, const struct mcp_method *rows, size_t count,
                int status);
 
 /* stream.c: what goes out */
@@ -255,9 +255,10 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 mcp_method_call tool_call;
 void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
 /* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
-void tool_act(size_t act, struct mcp_visit *visit, struct text *take_params, desk_done *done,
-              void *context);
-void tool_act_on(size_t act, struct mcp_visit *visit, const char *session_id); /* this ask alone */
+void tool_act(enum method method, struct mcp_visit *visit, struct text *take_params,
+              desk_done *done, void *context);
+void tool_act_on(enum method method, struct mcp_visit *visit,
+                 const char *session_id); /* this ask alone */
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
 void tool_wait(struct mcp_call *call, int64_t wait_s); /* for the ask it names */

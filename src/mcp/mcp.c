@@ -87,21 +87,20 @@ static const struct mcp_method common_methods[] = {
     { "resources/read", resources_read }, { "completion/complete", complete },
 };
 
-static bool serve_by(struct mcp_request *request, const struct mcp_method *methods, size_t count)
+static bool serve_by(struct mcp_request *request, const struct mcp_method *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(methods[i].name, request->method) == 0) {
-            methods[i].call(request);
+        if (strcmp(rows[i].name, request->method) == 0) {
+            rows[i].call(request);
             return true;
         }
     }
     return false;
 }
 
-void mcp_serve(struct mcp_request *request, const struct mcp_method *methods, size_t count,
-               int status)
+void mcp_serve(struct mcp_request *request, const struct mcp_method *rows, size_t count, int status)
 {
-    if (!serve_by(request, methods, count) &&
+    if (!serve_by(request, rows, count) &&
         !serve_by(request, common_methods, ARRAY_LEN(common_methods)))
         mcp_refuse(&request->to, status, JSONRPC_METHOD_NOT_FOUND, "no such method", NULL);
 }

@@ -102,22 +102,24 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void tool_act(size_t act, struct mcp_visit *visit, struct text *take_params, desk_done *done,
-              void *context)
+void tool_act(enum method method, struct mcp_visit *visit, struct text *take_params,
+              desk_done *done, void *context)
 {
-    desk_pass(visit->mcp->parts.desk, visit->visit, act, take_params, done ? done : ignore,
-              context);
+    const struct request request = { .method = method, .text = take_params };
+    struct desk *desk = visit->mcp->parts.desk;
+
+    desk->ops->call(desk, visit->visit, &request, done ? done : ignore, context);
     text_release(take_params);
 }
 
-void tool_act_on(size_t act, struct mcp_visit *visit, const char *session_id)
+void tool_act_on(enum method method, struct mcp_visit *visit, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
 
     json_write_text(&writer, "session_id", session_id);
     json_write_end_object(&writer);
-    tool_act(act, visit, &params, NULL, NULL);
+    tool_act(method, visit, &params, NULL, NULL);
 }
 
 /* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
@@ -169,7 +171,7 @@ void tool_detach(struct mcp_call *call)
     if (!call->session_id[0] || is_wanted(call))
         return;
     call->is_let_go = call->is_at_desk;
-    tool_act_on(DESK_ACT(detach), call->visit, call->session_id);
+    tool_act_on(METHOD_ask_detach, call->visit, call->session_id);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
@@ -291,14 +293,15 @@ void tool_refuse_busy(struct mcp_request *request)
 }
 
 /* To the desk with it. Where it does not answer at once a person is awaited. */
-static void put_to_desk(struct mcp_call *call, size_t act, struct text *take_params)
+static void put_to_desk(struct mcp_call *call, const struct request *request)
 {
     struct mcp *mcp = call->to.mcp;
+    struct desk *desk = mcp->parts.desk;
     int64_t tag = call->tag;
 
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(act, call->visit, take_params, on_done, call);
+    desk->ops->call(desk, call->visit->visit, request, on_done, call);
     call = call_find(mcp, tag);
     if (call && call->to.stream && call->to.stream->ops->waits)
         call->to.stream->ops->waits(call->to.stream);
@@ -310,6 +313,9 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
+    const struct request request = { .method = METHOD_ask_wait,
+                                     .text = &params,
+                                     .wait_ms = wait_s * 1000 };
 
     json_write_text(&writer, "session_id", call->session_id);
     json_write_integer(&writer, "wait_seconds", wait_s);
@@ -321,7 +327,8 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
     if (call->revision != REVISION_2026_07_28 && !call->has_returned)
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
-    put_to_desk(call, DESK_ACT(wait), &params);
+    put_to_desk(call, &request);
+    text_release(&params);
 }
 
 void tool_wait(struct mcp_call *call, int64_t wait_s)
@@ -345,17 +352,23 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     char tag[TEXT_INTEGER_BYTES];
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
+    const struct request wanted = { .method = METHOD_ask_create,
+                                    .text = &params,
+                                    .wait_ms = hold_s * 1000,
+                                    .tag = text_of_integer(call->tag, tag),
+                                    .is_bound = state };
 
     json_write_text(&writer, "tool", tool->name);
     json_write_value(&writer, "arguments", arguments);
-    json_write_text(&writer, "tag", text_of_integer(call->tag, tag));
+    json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
     come_back_write(call, state, &writer);
     if (state)
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
-    put_to_desk(call, DESK_ACT(submit), &params);
+    put_to_desk(call, &wanted);
+    text_release(&params);
 }
 
 /* `theirs` is the tool of another server that was called, with `given`; NULL: it is ours. */

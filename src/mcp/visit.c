@@ -23,7 +23,7 @@ static void leave(struct mcp_visit *visit)
 {
     struct desk *desk = visit->mcp->parts.desk;
 
-    desk->ops->leave(desk, visit->visit);
+    desk->ops->close(desk, visit->visit);
     free(visit->name);
     free(visit->version);
     free(visit);
@@ -121,7 +121,7 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name, cha
     visit->mcp = mcp;
     visit->name = take_name;
     visit->version = take_version;
-    visit->visit = mcp->parts.desk->ops->enter(mcp->parts.desk, &visitor);
+    visit->visit = mcp->parts.desk->ops->open(mcp->parts.desk, &visitor);
     visit->next = mcp->visits;
     mcp->visits = visit;
     return visit;
@@ -181,7 +181,7 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
 void delivery_return(const struct mcp_delivery *list)
 {
     for (; list; list = list->next)
-        tool_act_on(DESK_ACT(detach), list->visit, list->session_id);
+        tool_act_on(METHOD_ask_detach, list->visit, list->session_id);
 }
 
 void delivery_drop(struct mcp_delivery **list)
@@ -224,7 +224,7 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
     json_write_end_list(&notices);
     json_write_raw(&writer, "with_notices", text_string(&noticed));
     json_write_end_object(&writer);
-    tool_act(DESK_ACT(delivered), visit, &params, NULL, NULL);
+    tool_act(METHOD_ask_delivered, visit, &params, NULL, NULL);
     text_release(&noticed);
 }
 

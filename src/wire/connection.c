@@ -326,39 +326,39 @@ static void take_hello(struct wire_peer *peer, const struct json *params, const 
         wire_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
                          "hello needs role agent or person, a known channel and short names");
     } else {
-        peer->visit = desk->ops->enter(desk, &visitor);
+        peer->visit = desk->ops->open(desk, &visitor);
         wire_peer_welcome(peer, id_json, visitor.role);
         connection->server->host.on_change(connection->server->host.context);
     }
 }
 
-static void do_hub(struct wire_peer *peer, size_t act, const char *id_json)
+static void do_hub(struct wire_peer *peer, enum method method, const char *id_json)
 {
     struct wire_host *host = &connection_of(peer)->server->host;
     struct text out = { 0 };
 
-    if (act == DESK_HUB_STATUS) {
+    if (method == METHOD_hub_status) {
         host->write_status(host->context, &out);
         wire_peer_reply(peer, id_json, text_string(&out));
         text_release(&out);
     } else {
         wire_peer_reply(peer, id_json, "{}");
-        host->wish(host->context, act == DESK_HUB_STOP ? WIRE_WISH_STOP : WIRE_WISH_RETIRE);
+        host->wish(host->context, method == METHOD_hub_stop ? WIRE_WISH_STOP : WIRE_WISH_RETIRE);
     }
 }
 
 /* A newer front makes us go without a hello, so there is no visit: it is our own user's process, as
  * every connection here. */
-static bool greet(struct wire_peer *peer, size_t act, const struct json *params,
+static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
-    bool retires_us = act == DESK_HUB_RETIRE && !peer->visit;
+    bool retires_us = method == METHOD_hub_retire && !peer->visit;
 
-    if (act == DESK_HUB_HELLO)
+    if (method == METHOD_hello)
         take_hello(peer, params, id_json);
     else if (retires_us)
-        do_hub(peer, act, id_json);
-    return act == DESK_HUB_HELLO || retires_us;
+        do_hub(peer, method, id_json);
+    return method == METHOD_hello || retires_us;
 }
 
 const struct wire_carrier connection_carrier = {

@@ -6,8 +6,8 @@
 #include <uv.h>
 
 #include "base/text.h"
-#include "wire/methods.h"
 #include "wire/server.h"
+#include "wire/session.h"
 
 enum {
     CONNECTION_READ_BYTES = 65536,

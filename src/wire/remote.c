@@ -126,20 +126,19 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     struct remote_call *call =
         json_integer_of(message->id, &id) ? remote_calls_find(&visit->calls, id) : NULL;
     struct desk_reply reply = { 0 };
-    bool waits = call && (call->act == DESK_ACT(submit) || call->act == DESK_ACT(wait));
     char *json;
 
     if (!call)
         return;
     if (message->error)
         wire_read_failure(message->error, &reply.err);
-    if (call->act == DESK_ACT(submit) && call->session_id[0] &&
+    if (call->method == METHOD_ask_create && call->session_id[0] &&
         reply.err.code == ERROR_not_found) { /* it died before it was on disk: ask again */
         call->session_id[0] = '\0';
         send_again(visit, call);
         return;
     }
-    if (waits && !message->error)
+    if (methods[call->method].flags & METHOD_WAITS && !message->error)
         wire_read_kind(message->root, &reply.kind, &reply.err);
     json = message->result && reply.err.code == ERROR_NONE ? json_encode(message->result) : NULL;
     reply.json = json;
@@ -260,7 +259,7 @@ static void connect_visit(struct remote_visit *visit)
     dial_start(visit->dial, &identity, LINK_MAY_START);
 }
 
-static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visitor *visitor)
+static struct desk_visit *remote_open(struct desk *desk, const struct desk_visitor *visitor)
 {
     struct remote_visit *visit = mem_new(sizeof *visit);
 
@@ -279,21 +278,21 @@ static struct desk_visit *remote_enter(struct desk *desk, const struct desk_visi
     return (struct desk_visit *)visit;
 }
 
-static void remote_leave(struct desk *desk, struct desk_visit *leaving)
+static void remote_close(struct desk *desk, struct desk_visit *leaving)
 {
     (void)desk;
     free_visit((struct remote_visit *)leaving);
 }
 
-static void remote_pass(struct desk *desk, struct desk_visit *acting, size_t act,
-                        const struct text *params, desk_done *done, void *context)
+static void remote_call(struct desk *desk, struct desk_visit *acting, const struct request *request,
+                        desk_done *done, void *context)
 {
     struct remote_visit *visit = (struct remote_visit *)acting;
-    struct remote_call *call = remote_calls_add(&visit->calls, act, params, done, context);
+    struct remote_call *call = remote_calls_add(&visit->calls, request, done, context);
     const struct remote_desk *own = (struct remote_desk *)desk;
     struct error err;
 
-    if (act == DESK_ACT(submit) && own->refuses(own->context, &err)) {
+    if (request->method == METHOD_ask_create && own->refuses(own->context, &err)) {
         fail_call(visit, call, &err);
         return;
     }
@@ -309,9 +308,9 @@ static void remote_pass(struct desk *desk, struct desk_visit *acting, size_t act
 
 /* The hub reads what is passed on, so there is nothing to act by here. */
 static const struct desk_ops remote_ops = {
-    .enter = remote_enter,
-    .leave = remote_leave,
-    .pass = remote_pass,
+    .open = remote_open,
+    .close = remote_close,
+    .call = remote_call,
 };
 
 struct desk *remote_desk_new(struct loop *loop, const char *socket_path,

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "loop/loop.h"
-#include "wire/methods.h"
 
 void remote_calls_init(struct remote_calls *calls)
 {
@@ -31,41 +30,24 @@ void remote_calls_release(struct remote_calls *calls)
     table_release(&calls->by_tag);
 }
 
-/* Of what is waited for: how long, and under which name the hub tells of it. */
-static void read_wait(struct remote_call *call)
+struct remote_call *remote_calls_add(struct remote_calls *calls, const struct request *request,
+                                     desk_done *done, void *context)
 {
-    struct json *params = NULL;
-    const char *tag;
-    int64_t wait_s;
-
-    if (!json_parse(call->params_json, call->length, &params, NULL))
-        return;
-    wait_s = json_member_integer(params, "wait_seconds", -1);
-    if (wait_s >= 0 && wait_s <= LIMIT_TIMEOUT_S)
-        call->until_boot_ms = loop_boot_ms() + wait_s * 1000;
-    /* what a client's form brought goes whole to the next hub, never by the ask's id alone */
-    tag = json_member(params, "state") ? NULL : json_member_text(params, "tag");
-    if (tag && strlen(tag) < sizeof call->tag)
-        memcpy(call->tag, tag, strlen(tag));
-    json_free(params);
-}
-
-struct remote_call *remote_calls_add(struct remote_calls *calls, size_t act,
-                                     const struct text *params, desk_done *done, void *context)
-{
+    const struct text *params = request->text;
     struct remote_call *call = spare_new(sizeof *call + params->used + 1);
+    bool waits = methods[request->method].flags & METHOD_WAITS;
 
     *call = (struct remote_call){
         .previous = calls->last,
-        .act = act,
-        .until_boot_ms = -1,
+        .method = request->method,
+        .until_boot_ms = waits && request->wait_ms >= 0 ? loop_boot_ms() + request->wait_ms : -1,
         .done = done,
         .context = context,
         .length = params->used,
     };
     memcpy(call->params_json, text_string(params), params->used + 1);
-    if (act == DESK_ACT(submit) || act == DESK_ACT(wait))
-        read_wait(call);
+    if (request->tag && !request->is_bound)
+        text_put(call->tag, sizeof call->tag, request->tag);
     if (call->tag[0])
         table_insert(&calls->by_tag, &call->by_tag);
     if (call->previous)
@@ -165,13 +147,14 @@ static void write_again(const struct remote_call *call, const struct json *param
 static bool send(struct remote_calls *calls, struct remote_call *call, const char *params_json,
                  struct text *out)
 {
-    size_t act = call->session_id[0] ? DESK_ACT(wait) : call->act, before = out->used;
+    enum method method = call->session_id[0] ? METHOD_ask_wait : call->method;
+    size_t before = out->used;
 
     if (call->id)
         table_remove(&calls->by_id, &call->by_id);
     call->id = ++calls->last_id;
     table_insert(&calls->by_id, &call->by_id);
-    jsonrpc_add_request(out, call->id, wire_method_name(act), params_json);
+    jsonrpc_add_request(out, call->id, methods[method].name, params_json);
     if (out->used - before - 1 <= LIMIT_WIRE_LINE_BYTES)
         return true;
     out->used = before;

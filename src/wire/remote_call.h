@@ -18,7 +18,7 @@ struct remote_call {
     struct table_link by_id, by_tag;
     int64_t id;   /* of the request; 0: it was not sent yet */
     char tag[24]; /* of ask/create; empty: none, or the next hub must get it whole */
-    size_t act;
+    enum method method;
     char session_id[27];   /* once the hub has named its ask */
     int64_t until_boot_ms; /* the end of its wait; -1: none */
     desk_done *done;
@@ -34,9 +34,9 @@ struct remote_calls {
 
 void remote_calls_init(struct remote_calls *calls);
 void remote_calls_release(struct remote_calls *calls); /* with all that are under way */
-/* `act` is a DESK_ACT. */
-struct remote_call *remote_calls_add(struct remote_calls *calls, size_t act,
-                                     const struct text *params, desk_done *done, void *context);
+/* With parameters as text. */
+struct remote_call *remote_calls_add(struct remote_calls *calls, const struct request *request,
+                                     desk_done *done, void *context);
 /* No longer one of these; for remote_call_free. */
 void remote_calls_take(struct remote_calls *calls, struct remote_call *call);
 void remote_call_free(struct remote_call *call);

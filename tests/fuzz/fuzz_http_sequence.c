@@ -337,7 +337,7 @@ static void learn(void)
 {
     struct call listed = { 0 };
 
-    call_run(&listed, world.person, stage->desk->ops->list, "{}");
+    call_run(&listed, world.person, METHOD_ask_list, "{}");
     for (size_t i = json_length(json_at(listed.json, "/asks")); i > 0; i--) {
         char id_at[48], token_at[48];
         const char *id;
@@ -405,8 +405,8 @@ static void make_tokens(struct stage *opened)
     for (int i = 0; i < TOKENS; i++) {
         struct call made = { 0 };
 
-        call_run(&made, owner, opened->desk->ops->token_new, "{'kind':'%s','label':'t%d'%s}",
-                 kinds[i].kind, i, kinds[i].more);
+        call_run(&made, owner, METHOD_token_new, "{'kind':'%s','label':'t%d'%s}", kinds[i].kind, i,
+                 kinds[i].more);
         snprintf(tokens[i], sizeof tokens[i], "%s", call_text(&made, "/token"));
         demand(tokens[i][0] != '\0', "no token");
         call_release(&made);

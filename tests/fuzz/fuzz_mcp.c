@@ -217,19 +217,28 @@ static void world_mine(struct desk *desk, struct desk_visit *visit, const struct
     keep_act(visit, done, context, NULL, json_member_text(params, "session_id"));
 }
 
+static void world_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                       desk_done *done, void *context)
+{
+    static void (*const handlers[METHOD_COUNT])(struct desk *, struct desk_visit *,
+                                                const struct json *, desk_done *, void *) = {
+        [METHOD_ask_create] = world_submit,       [METHOD_ask_wait] = world_wait,
+        [METHOD_ask_delivered] = world_delivered, [METHOD_ask_detach] = world_detach,
+        [METHOD_client_cut_off] = world_cut_off,  [METHOD_client_result] = world_returned,
+        [METHOD_client_failed] = world_returned,  [METHOD_mine_list] = world_mine,
+        [METHOD_mine_get] = world_mine,           [METHOD_mine_follow] = world_mine,
+    };
+    struct json *params = NULL;
+
+    demand(json_parse(request->text->bytes, request->text->used, &params, NULL));
+    handlers[request->method](desk, visit, params, done, context);
+    json_free(params);
+}
+
 static const struct desk_ops world_ops = {
-    .enter = world_enter,
-    .leave = world_leave,
-    .submit = world_submit,
-    .wait = world_wait,
-    .delivered = world_delivered,
-    .detach = world_detach,
-    .cut_off = world_cut_off,
-    .client_result = world_returned,
-    .client_failed = world_returned,
-    .mine_list = world_mine,
-    .mine_get = world_mine,
-    .mine_follow = world_mine,
+    .open = world_enter,
+    .close = world_leave,
+    .call = world_call,
 };
 
 /* Output ------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "one_thread.h"
-#include "wire/methods.h"
+#include "ports/methods.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -307,11 +307,11 @@ static void ask(int seat, unsigned title, unsigned how)
 
 static bool is_for_owner(const char *method)
 {
-    static const char *const methods[] = { "rule/add", "rule/remove", "token/new", "token/revoke",
-                                           "portal/link" };
+    static const char *const names[] = { "rule/add", "rule/remove", "token/new", "token/revoke",
+                                         "portal/link" };
 
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (strcmp(method, methods[i]) == 0)
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        if (strcmp(method, names[i]) == 0)
             return true;
     }
     return false;
@@ -322,9 +322,8 @@ static void act(enum kind kind, enum desk_role role, int seat, int at, const cha
                 const char *more)
 {
     struct made *made;
-    size_t which = 0;
 
-    demand(wire_find_method(method, &which), method);
+    demand(method_find(method) < METHOD_COUNT, method);
     if (at < 0 || (size_t)at >= world.ask_count)
         return;
     made = make(kind, seat, at);
@@ -335,8 +334,8 @@ static void act(enum kind kind, enum desk_role role, int seat, int at, const cha
     made->is_forbidden =
         role != seats[seat].role ||
         ((seats[seat].token_id || seats[seat].is_stranger) && is_for_owner(method));
-    call_start(&made->call, world.callers[seat], desk_act_at(stage->desk, which),
-               "{'session_id':'%s'%s}", world.asks[at].id, more);
+    call_start(&made->call, world.callers[seat], method_find(method), "{'session_id':'%s'%s}",
+               world.asks[at].id, more);
 }
 
 static const struct {
@@ -393,21 +392,19 @@ static void confirm(int seat, int at)
     is_own = ask->is_given && ask->principal == seats[seat].principal;
     made = make(is_own ? KIND_CONFIRM : KIND_OTHER_ACT, seat, at);
     if (made)
-        call_start(&made->call, world.callers[seat], stage->desk->ops->delivered,
-                   "{'session_ids':['%s']}", world.asks[at].id);
+        call_start(&made->call, world.callers[seat], METHOD_ask_delivered, "{'session_ids':['%s']}",
+                   world.asks[at].id);
 }
 
 /* Any method of the wire that no row above has. */
 static void act_otherwise(int seat, int at, unsigned which)
 {
     static const char *const agents[] = { "mine/", "client/" };
-    const char *method = wire_method_at(which);
+    const char *method = methods[which].name;
     enum desk_role role = ROLE_PERSON;
-    size_t id = 0;
 
-    demand(wire_find_method(method, &id), method);
-    if (id < DESK_ACT(submit) || strcmp(method, "ask/create") == 0 ||
-        strcmp(method, "ask/delivered") == 0)
+    if (!method || methods[which].flags & METHOD_OF_HUB || which == METHOD_ask_create ||
+        which == METHOD_ask_delivered)
         return; /* the hub's program answers it, or another step here makes it */
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         if (strcmp(method, acts[i].method) == 0)
@@ -420,15 +417,6 @@ static void act_otherwise(int seat, int at, unsigned which)
     act(KIND_OTHER_ACT, role, seat, at, method,
         ",'action':'accept','content':{},'shown_ms':9,'held_ms':9,'option_id':'b','hidden':true,"
         "'interface':'portal','name':'language','value':'de','kind':'agent','label':'x','id':'x'");
-}
-
-static unsigned count_methods(void)
-{
-    unsigned count = 0;
-
-    while (wire_method_at(count))
-        count++;
-    return count;
 }
 
 static int agent_seat(int seat)
@@ -488,7 +476,7 @@ static void step(void)
     } else if (is_of(&what, 4)) {
         confirm(agent_seat(seat), at);
     } else {
-        act_otherwise(seat, at, what % count_methods());
+        act_otherwise(seat, at, what % METHOD_COUNT);
     }
     settle();
 }

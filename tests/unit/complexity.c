@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mcp/mcp.h"
-#include "wire/methods.h"
+#include "ports/methods.h"
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
@@ -242,7 +242,7 @@ static void open_new(struct lab *lab, char out[ID_BYTES])
     snprintf(out, ID_BYTES, "%s", call_text(&lab->did, "/session_id"));
 }
 
-static void make(struct lab *lab, struct caller *who, desk_act *act, const char *pointer,
+static void make(struct lab *lab, struct caller *who, enum method act, const char *pointer,
                  const char *params, char *out, size_t size)
 {
     call_run(&lab->did, who, act, "%s", params);
@@ -256,7 +256,7 @@ static void decide_new(struct lab *lab, struct caller *who, char out[ID_BYTES])
 
     open_new(lab, out);
     snprintf(params, sizeof params, "{'session_id':'%s','selected_ids':['a']}", out);
-    call_run(&lab->did, who, lab->stage->desk->ops->answer, "%s", params);
+    call_run(&lab->did, who, METHOD_ask_answer, "%s", params);
     assert_worked(&lab->did);
 }
 
@@ -322,7 +322,7 @@ static void make_history(struct lab *lab, int64_t count)
 
     open_new(lab, id); /* it stays open */
     decide_new(lab, lab->person, id);
-    call_run(&lab->did, lab->agent, stage->desk->ops->delivered, "{'session_ids':['%s']}", id);
+    call_run(&lab->did, lab->agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     assert_worked(&lab->did);
     stage_crash(stage);
     multiply(stage->path, count);
@@ -337,7 +337,7 @@ static void turn_pages(struct lab *lab, const char *params, int64_t expected)
     int64_t seen = 0;
 
     do {
-        call_run(&lab->did, lab->person, lab->stage->desk->ops->list, "{%s%s%s%s}", params,
+        call_run(&lab->did, lab->person, METHOD_ask_list, "{%s%s%s%s}", params,
                  before[0] ? ",'before':'" : "", before, before[0] ? "'" : "");
         assert_worked(&lab->did);
         seen += (int64_t)json_length(json_at(lab->did.json, "/asks"));
@@ -386,7 +386,7 @@ static void open_wide(struct lab *lab, char out[ID_BYTES])
                     (long long)++lab->number);
     add_many(&params, 'O', 98);
     text_add_text(&params, "]}}");
-    call_start(&lab->did, lab->agent, lab->stage->desk->ops->submit, "%s", text_string(&params));
+    call_start(&lab->did, lab->agent, METHOD_ask_create, "%s", text_string(&params));
     stage_settle(lab->stage);
     stage_advance(lab->stage, 1);
     assert_worked(&lab->did);
@@ -406,7 +406,6 @@ static bool is_at(const char **at, const char *name)
 
 static char *fill(struct lab *lab, const char *params, int count)
 {
-    const struct desk_ops *ops = lab->stage->desk->ops;
     struct text out = { 0 };
     char id[64], params_of[96];
 
@@ -425,11 +424,11 @@ static char *fill(struct lab *lab, const char *params, int count)
         } else if (is_at(&params, "$NUMBER")) {
             snprintf(id, sizeof id, "%lld", (long long)++lab->number);
         } else if (is_at(&params, "$TOKEN")) {
-            make(lab, lab->person, ops->token_new, "/id", "{'label':'one'}", id, sizeof id);
+            make(lab, lab->person, METHOD_token_new, "/id", "{'label':'one'}", id, sizeof id);
         } else if (is_at(&params, "$RULE")) {
             decide_new(lab, lab->person, id);
             snprintf(params_of, sizeof params_of, "{'session_id':'%s'}", id);
-            make(lab, lab->person, ops->rule_add, "/id", params_of, id, sizeof id);
+            make(lab, lab->person, METHOD_rule_add, "/id", params_of, id, sizeof id);
         } else if (is_at(&params, "$TEXT")) {
             add_many(&out, 'T', count);
         } else if (is_at(&params, "$IDS")) {
@@ -495,15 +494,13 @@ static void run_row(struct lab *lab, const struct row *row, int times)
     int count = (row->most ? row->most : INPUT_MOST) * times / 16;
     char *params = fill(lab, row->params, count);
     int64_t undelivered = strstr(row->params, "$IDS") ? count_undelivered(lab) : 0;
-    size_t bytes = strlen(params), act = 0;
+    size_t bytes = strlen(params);
     struct desk_visitor bot = visitor_agent("bot");
     struct caller *who = row->who == 'p'   ? lab->person
                          : row->who == 'n' ? caller_enter(lab->stage, "new", &bot)
                                            : lab->agent;
     char label[128];
 
-    if (row->who != 'm')
-        assert_true(wire_find_method(row->name, &act));
     snprintf(label, sizeof label, "%s|%s|%d|%zu", row->name, row->what, times, bytes);
     stage_settle(lab->stage);
     has_error = false;
@@ -511,7 +508,7 @@ static void run_row(struct lab *lab, const struct row *row, int times)
     if (row->who == 'm')
         mcp_take_line(lab->mcp, &lab->stream, params, bytes);
     else
-        call_start(&did, who, desk_act_at(lab->stage->desk, act), "%s", params);
+        call_start(&did, who, method_find(row->name), "%s", params);
     stage_settle(lab->stage);
     CALLGRIND_DUMP_STATS_AT(label);
     check_outcome(row, label, &did);

@@ -92,7 +92,7 @@ struct caller *caller_enter(struct stage *stage, const char *name,
     *caller = (struct caller){ .next = stage->callers, .stage = stage, .name = name };
     entering.context = caller;
     entering.event = on_event;
-    caller->visit = stage->desk->ops->enter(stage->desk, &entering);
+    caller->visit = stage->desk->ops->open(stage->desk, &entering);
     stage->callers = caller;
     return caller;
 }
@@ -100,7 +100,7 @@ struct caller *caller_enter(struct stage *stage, const char *name,
 void caller_leave(struct caller *caller)
 {
     if (caller->visit)
-        caller->stage->desk->ops->leave(caller->stage->desk, caller->visit);
+        caller->stage->desk->ops->close(caller->stage->desk, caller->visit);
     caller->visit = NULL;
 }
 
@@ -179,24 +179,10 @@ static void on_done(void *context, const struct desk_reply *reply)
         caller_leave(call->leaves);
 }
 
-/* As fronts do: only what this visitor may. */
-static void act_on(struct caller *caller, desk_act *act, const struct json *params,
-                   struct call *call)
-{
-    struct desk *desk = caller->stage->desk;
-
-    for (size_t at = DESK_ACT(submit); at < sizeof *desk->ops; at += sizeof act) {
-        if (desk_act_at(desk, at) == act) {
-            desk_serve(desk, caller->visit, at, params, on_done, call);
-            return;
-        }
-    }
-    fail_msg("this is no act of the desk");
-}
-
-static void start(struct call *call, struct caller *caller, desk_act *act, const char *format,
+static void start(struct call *call, struct caller *caller, enum method act, const char *format,
                   va_list arguments)
 {
+    struct request request = { .method = act };
     struct json *params = NULL;
     struct error err;
     char *text;
@@ -208,12 +194,13 @@ static void start(struct call *call, struct caller *caller, desk_act *act, const
         fail_msg("%s: %s", text, err.message);
     free(text);
     json_free(call->json);
+    request.params = params;
     *call = (struct call){ .stage = caller->stage, .label = call->label, .leaves = call->leaves };
-    act_on(caller, act, params, call);
+    caller->stage->desk->ops->call(caller->stage->desk, caller->visit, &request, on_done, call);
     json_free(params); /* nobody keeps what is only lent */
 }
 
-void call_start(struct call *call, struct caller *caller, desk_act *act, const char *params, ...)
+void call_start(struct call *call, struct caller *caller, enum method act, const char *params, ...)
 {
     va_list arguments;
 
@@ -222,7 +209,7 @@ void call_start(struct call *call, struct caller *caller, desk_act *act, const c
     va_end(arguments);
 }
 
-void call_run(struct call *call, struct caller *caller, desk_act *act, const char *params, ...)
+void call_run(struct call *call, struct caller *caller, enum method act, const char *params, ...)
 {
     va_list arguments;
 
@@ -291,7 +278,7 @@ void assert_worked(const struct call *call)
 void ask_start(struct call *call, struct caller *agent, const char *title, const char *more,
                int wait_s)
 {
-    call_start(call, agent, agent->stage->desk->ops->submit,
+    call_start(call, agent, METHOD_ask_create,
                "{'tool':'provide_choice','wait_seconds':%d,'tag':'%s','arguments':{'title':'%s',"
                "'prompt':'Two versions are ready, one must go out today.','selection_mode':"
                "'single','options':[{'id':'a','label':'Alpha','recommended':true},{'id':'b',"
@@ -323,7 +310,6 @@ static void scene_enter(struct scene *scene, void **state, const char *via, char
 
     *scene =
         (struct scene){ .stage = *state, .asked = { .label = "ask" }, .did = { .label = "act" } };
-    scene->ops = scene->stage->desk->ops;
     scene->agent = caller_enter(scene->stage, "agent", &agent);
     scene->person = caller_enter(scene->stage, "person", &person);
     snprintf(title, 32, "Deploy %d", ++number);
@@ -357,20 +343,20 @@ void scene_close(struct scene *scene)
     caller_leave(scene->person);
 }
 
-void scene_do(struct scene *scene, desk_act *act, const char *more)
+void scene_do(struct scene *scene, enum method act, const char *more)
 {
     call_run(&scene->did, scene->person, act, "{'session_id':'%s'%s}", scene->id, more);
 }
 
 void scene_answer(struct scene *scene, const char *option)
 {
-    call_run(&scene->did, scene->person, scene->ops->answer,
+    call_run(&scene->did, scene->person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['%s']}", scene->id, option);
 }
 
 void scene_get(struct scene *scene, struct call *call)
 {
-    call_run(call, scene->person, scene->ops->get, "{'session_id':'%s'}", scene->id);
+    call_run(call, scene->person, METHOD_ask_get, "{'session_id':'%s'}", scene->id);
     assert_worked(call);
 }
 

@@ -31,7 +31,7 @@ void ask(struct call *call, struct caller *client, const char *title, const char
 {
     call_release(call);
     *call = (struct call){ 0 };
-    call_start(call, client, client->stage->desk->ops->submit,
+    call_start(call, client, METHOD_ask_create,
                "{'tool':'provide_choice','arguments':{'title':'%s','prompt':'Which of the two "
                "targets shall be taken?','selection_mode':'single','options':[{'id':'a','label':"
                "'Alpha','recommended':true},{'id':'b','label':'Beta'}]%s},'wait_seconds':50,'tag':"
@@ -55,8 +55,7 @@ void return_form(struct caller *client, const char *id, const char *members)
 {
     struct call call = { 0 };
 
-    call_run(&call, client, client->stage->desk->ops->client_result, "{'session_id':'%s',%s}", id,
-             members);
+    call_run(&call, client, METHOD_client_result, "{'session_id':'%s',%s}", id, members);
     assert_worked(&call);
     call_release(&call);
 }

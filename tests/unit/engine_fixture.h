@@ -160,10 +160,10 @@ size_t caller_count(const struct caller *caller, const char *method);
 void caller_forget(struct caller *caller);
 
 /* Starts an act; `params` is JSON with ' for ". */
-void call_start(struct call *call, struct caller *caller, desk_act *act, const char *params, ...)
+void call_start(struct call *call, struct caller *caller, enum method act, const char *params, ...)
     __attribute__((format(printf, 4, 5)));
 /* Starts it, settles, and expects one reply. */
-void call_run(struct call *call, struct caller *caller, desk_act *act, const char *params, ...)
+void call_run(struct call *call, struct caller *caller, enum method act, const char *params, ...)
     __attribute__((format(printf, 4, 5)));
 void call_release(struct call *call);
 const char *call_text(const struct call *call, const char *pointer); /* "" where there is none */
@@ -183,7 +183,6 @@ void ask_open(struct call *call, struct caller *agent, const char *title, const 
 /* An agent that waits for one ask, and a person. Each asks something else. */
 struct scene {
     struct stage *stage;
-    const struct desk_ops *ops;
     struct caller *agent, *person;
     struct call asked, did;
     char id[ASK_ID_BYTES];
@@ -193,7 +192,7 @@ void scene_open(struct scene *scene, void **state, const char *via, const char *
 void scene_open_handed(struct scene *scene, void **state, const char *more);
 void scene_close(struct scene *scene);
 void scene_answer(struct scene *scene, const char *option); /* the reply is in did */
-void scene_do(struct scene *scene, desk_act *act, const char *more);
+void scene_do(struct scene *scene, enum method act, const char *more);
 void scene_get(struct scene *scene, struct call *call); /* the person looks at it */
 void scene_assert(struct scene *scene, const char *status, int64_t version);
 

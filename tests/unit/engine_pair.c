@@ -75,7 +75,7 @@ bool pair_is_replied(void *context)
     return ((const struct call *)context)->replies > 0;
 }
 
-void pair_far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more)
+void pair_far_does(struct pair *pair, enum method act, const struct scene *scene, const char *more)
 {
     call_run(&pair->did, pair->far, act, "{'session_id':'%s'%s}", scene->id, more);
 }

@@ -23,7 +23,7 @@ int pair_tear_down(void **state);
 void pair_enter_far(struct pair *pair, const char *via);
 /* An ask here, of which they know there. */
 void pair_open(struct pair *pair, struct scene *scene, const char *via, const char *more);
-void pair_far_does(struct pair *pair, desk_act *act, const struct scene *scene, const char *more);
+void pair_far_does(struct pair *pair, enum method act, const struct scene *scene, const char *more);
 /* For stage_wait: whether a stage has one open ask; whether a call was replied to. */
 bool pair_has_ask(void *stage);
 bool pair_is_replied(void *call);

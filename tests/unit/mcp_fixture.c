@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 const char stage_ask[] =
     "{\"title\":\"Deploy\",\"prompt\":\"Release is built. Which target? Two are healthy.\","
@@ -178,20 +179,37 @@ static void follow(struct desk *desk, struct desk_visit *visit, const struct jso
     park(desk, visit, params, done, context);
 }
 
-static const struct desk_ops ops = {
-    .enter = enter,
-    .leave = leave,
-    .submit = submit,
-    .wait = wait_for,
-    .delivered = delivered,
-    .detach = detach,
-    .cut_off = cut_off,
-    .client_result = form_result,
-    .client_failed = form_failed,
-    .mine_list = look,
-    .mine_get = look,
-    .mine_follow = follow,
-};
+static void call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                 desk_done *done, void *context)
+{
+    static void (*const handlers[METHOD_COUNT])(struct desk *, struct desk_visit *,
+                                                const struct json *, desk_done *, void *) = {
+        [METHOD_ask_create] = submit,
+        [METHOD_ask_wait] = wait_for,
+        [METHOD_ask_delivered] = delivered,
+        [METHOD_ask_detach] = detach,
+        [METHOD_client_cut_off] = cut_off,
+        [METHOD_client_result] = form_result,
+        [METHOD_client_failed] = form_failed,
+        [METHOD_mine_list] = look,
+        [METHOD_mine_get] = look,
+        [METHOD_mine_follow] = follow,
+    };
+    struct json *params = NULL;
+
+    assert_true(json_parse(request->text->bytes, request->text->used, &params, NULL));
+    if (methods[request->method].flags & METHOD_WAITS) { /* twice said, once meant */
+        const char *tag = json_member_text(params, "tag");
+
+        assert_int_equal(request->wait_ms, json_member_integer(params, "wait_seconds", -1) * 1000);
+        assert_string_equal(request->tag ? request->tag : "", tag ? tag : "");
+        assert_int_equal(request->is_bound, json_member(params, "state") != NULL);
+    }
+    handlers[request->method](desk, visit, params, done, context);
+    json_free(params);
+}
+
+static const struct desk_ops ops = { .open = enter, .close = leave, .call = call };
 
 static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
 {

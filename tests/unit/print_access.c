@@ -8,8 +8,8 @@
 #include "hub/routes.h"
 #include "loop/loop.h"
 #include "net/guard.h"
+#include "ports/methods.h"
 #include "settings/settings.h"
-#include "wire/methods.h"
 
 int main(void)
 {
@@ -18,10 +18,11 @@ int main(void)
     struct guard *guard = guard_new(&options);
     struct routes *routes = routes_open(&parts, guard);
     const struct guard_route *route;
-    const char *method;
 
-    for (size_t i = 0; (method = wire_method_at(i)); i++)
-        printf("method %s\n", method);
+    for (int i = 0; i < METHOD_COUNT; i++) {
+        if (methods[i].name)
+            printf("method %s\n", methods[i].name);
+    }
     for (int id = 0; id < SETTING_COUNT; id++)
         printf("setting %s\n", setting_row((enum setting_id)id)->name);
     for (size_t i = 0; (route = guard_route_at(guard, i)); i++)

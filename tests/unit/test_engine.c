@@ -26,7 +26,7 @@ static void test_committed_then_acknowledged_then_told(void **state)
 
     scene_open(&scene, state, "cli", "");
     watcher = caller_enter(scene.stage, "watcher", &visitor);
-    call_run(&watch, watcher, scene.ops->watch, "{}");
+    call_run(&watch, watcher, METHOD_ask_watch, "{}");
     stage_forget(scene.stage);
     scene_answer(&scene, "b");
     assert_worked(&scene.did);
@@ -54,7 +54,7 @@ static void test_nothing_before_the_commit(void **state)
 
     scene_open(&scene, state, "cli", "");
     scene.stage->store.holds_replies = true;
-    call_start(&scene.did, scene.person, scene.ops->answer,
+    call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['b']}", scene.id);
     stage_settle(scene.stage);
     stage_advance(scene.stage, 1000);
@@ -88,7 +88,7 @@ static void test_a_failed_create_is_told_and_forgotten(void **state)
         assert_failed(&asked, ERROR_storage_failed, "");
         assert_int_equal(caller_count(agent, "ask/created"), 0);
         assert_int_equal(engine_open_count(stage->engine), 0);
-        call_run(&listed, person, stage->desk->ops->list, "{}");
+        call_run(&listed, person, METHOD_ask_list, "{}");
         assert_null(json_at(listed.json, "/asks/0"));
     }
     stage->store.fails_create = false;
@@ -107,35 +107,28 @@ static void test_a_failed_create_is_told_and_forgotten(void **state)
 static const struct {
     const char *name;
     enum ask_event event;
-    size_t act; /* of struct desk_ops */
+    enum method act;
     const char *params;
     bool is_agents, is_within_undo;
     const char *status, *after;
 } acts[] = {
-#define ACT(member) offsetof(struct desk_ops, member)
-    { "answer", EVENT_ANSWERED, ACT(answer), ",'selected_ids':['a']", false, false, "pending",
+    { "answer", EVENT_ANSWERED, METHOD_ask_answer, ",'selected_ids':['a']", false, false, "pending",
       "submitted" },
-    { "cancel", EVENT_CANCELLED, ACT(cancel), "", false, false, "pending", "cancelled" },
-    { "decline", EVENT_DECLINED, ACT(decline), "", false, false, "pending", "declined" },
-    { "extend", EVENT_EXTENDED, ACT(extend), ",'seconds':900", false, false, "pending", "pending" },
-    { "switch", EVENT_INTERFACE_SWITCHED, ACT(switch_interface), ",'interface':'web'", false, false,
+    { "cancel", EVENT_CANCELLED, METHOD_ask_cancel, "", false, false, "pending", "cancelled" },
+    { "decline", EVENT_DECLINED, METHOD_ask_decline, "", false, false, "pending", "declined" },
+    { "extend", EVENT_EXTENDED, METHOD_ask_extend, ",'seconds':900", false, false, "pending",
+      "pending" },
+    { "switch", EVENT_INTERFACE_SWITCHED, METHOD_ask_switch, ",'interface':'web'", false, false,
       "pending", "pending" },
-    { "withdraw", EVENT_AGENT_WITHDREW, ACT(withdraw), "", true, false, "pending", "withdrawn" },
-    { "undo", EVENT_UNDONE, ACT(undo), "", false, true, "submitted", "pending" },
+    { "withdraw", EVENT_AGENT_WITHDREW, METHOD_ask_withdraw, "", true, false, "pending",
+      "withdrawn" },
+    { "undo", EVENT_UNDONE, METHOD_ask_undo, "", false, true, "submitted", "pending" },
 };
-
-static desk_act *act_of(const struct scene *scene, size_t offset)
-{
-    desk_act *act;
-
-    memcpy(&act, (const char *)scene->ops + offset, sizeof act);
-    return act;
-}
 
 static void run_act(struct scene *scene, size_t i)
 {
-    call_run(&scene->did, acts[i].is_agents ? scene->agent : scene->person,
-             act_of(scene, acts[i].act), "{'session_id':'%s'%s}", scene->id, acts[i].params);
+    call_run(&scene->did, acts[i].is_agents ? scene->agent : scene->person, acts[i].act,
+             "{'session_id':'%s'%s}", scene->id, acts[i].params);
 }
 
 static void test_a_failed_change_changes_nothing(void **state)
@@ -190,9 +183,9 @@ static void test_reads_that_fail_are_told(void **state)
     scene.stage->store.fails_reads = true;
     scene_answer(&scene, "a");
     assert_failed(&scene.did, ERROR_storage_failed, "");
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'%s'}", scene.id);
     assert_failed(&scene.did, ERROR_storage_failed, "");
-    call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_failed(&scene.did, ERROR_storage_failed, "");
     assert_int_equal(scene.asked.replies, 0);
     scene.stage->store.fails_reads = false;
@@ -231,7 +224,7 @@ static void test_a_long_form_is_read_once(void **state)
 
     memset(words, 'x', 2000);
     scene_open(&scene, state, "cli", "");
-    call_start(&asked, scene.agent, scene.ops->submit,
+    call_start(&asked, scene.agent, METHOD_ask_create,
                "{'tool':'provide_choice','wait_seconds':-1,'tag':'long','arguments':{'title':"
                "'Long','prompt':'Much is to be said about each of these.','selection_mode':"
                "'single','options':[{'id':'a','label':'A','recommended':true,'description':'%s'},{'"
@@ -242,7 +235,7 @@ static void test_a_long_form_is_read_once(void **state)
     assert_int_equal(asked.replies, 0);
     created = caller_event(scene.agent, "ask/created");
     scene.stage->store.holds_replies = true;
-    call_start(&scene.did, scene.person, scene.ops->answer,
+    call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['c']}",
                json_text(json_at(created, "/params/session_id")));
     stage_settle(scene.stage);
@@ -262,31 +255,29 @@ static void test_a_long_form_is_read_once(void **state)
 static void test_a_result_is_the_same_when_it_is_read_back(void **state)
 {
     static const struct {
-        size_t act;
+        enum method act;
         const char *more;
     } cases[] = {
-        { offsetof(struct desk_ops, answer), ",'selected_ids':['b']" },
-        { offsetof(struct desk_ops, answer),
-          ",'selected_ids':['a'],'option_annotations':{'b':'not that'},"
-          "'global_annotation':'two\u20aclines'" },
-        { offsetof(struct desk_ops, cancel), ",'global_annotation':'later'" },
-        { offsetof(struct desk_ops, cancel), ",'global_annotation':''" },
-        { offsetof(struct desk_ops, decline), "" },
+        { METHOD_ask_answer, ",'selected_ids':['b']" },
+        { METHOD_ask_answer, ",'selected_ids':['a'],'option_annotations':{'b':'not that'},"
+                             "'global_annotation':'two\u20aclines'" },
+        { METHOD_ask_cancel, ",'global_annotation':'later'" },
+        { METHOD_ask_cancel, ",'global_annotation':''" },
+        { METHOD_ask_decline, "" },
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct scene scene;
-        desk_act *act;
 
         scene_open(&scene, state, "cli", "");
-        memcpy(&act, (const char *)scene.ops + cases[i].act, sizeof act);
-        call_run(&scene.did, scene.person, act, "{'session_id':'%s'%s}", scene.id, cases[i].more);
+        call_run(&scene.did, scene.person, cases[i].act, "{'session_id':'%s'%s}", scene.id,
+                 cases[i].more);
         assert_worked(&scene.did);
         assert_worked(&scene.asked);
-        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+        call_run(&scene.did, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
         assert_worked(&scene.did);
         assert_true(json_same(scene.asked.json, scene.did.json));
-        call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
         assert_worked(&scene.did); /* or the next one would carry a notice of it */
         scene_close(&scene);
     }
@@ -304,7 +295,7 @@ static void test_a_result_that_cannot_be_read(void **state)
     stage_advance(scene.stage, 5000);
     assert_failed(&scene.asked, ERROR_storage_failed, "");
     scene.stage->store.fails_reads = false;
-    call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_worked(&scene.did);
     assert_string_equal(call_text(&scene.did, "/selection/selected_ids/0"), "a");
     scene_close(&scene);
@@ -319,9 +310,9 @@ static void test_one_of_two_wins(void **state)
 
     scene_open(&scene, state, "cli", "");
     second = caller_enter(scene.stage, "second", &visitor);
-    call_start(&scene.did, scene.person, scene.ops->answer,
+    call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['a']}", scene.id);
-    call_start(&late, second, scene.ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+    call_start(&late, second, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
                scene.id);
     stage_settle(scene.stage);
     assert_worked(&scene.did);
@@ -364,15 +355,15 @@ static void test_a_key_is_good_for_one_answer(void **state)
     const char *params = "{'session_id':'%s','selected_ids':['%s'],'answer_key':'click-1'}";
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "a");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "a");
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "a");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "a");
     assert_worked(&scene.did);
     assert_true(call_is_yes(&scene.did, "/already"));
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "b");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "b");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/answer_key");
     ask_open(&other, scene.agent, "Other", "", other_id);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, other_id, "a");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, other_id, "a");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/answer_key");
     assert_int_equal(other.replies, 0);
     call_release(&other);
@@ -385,14 +376,14 @@ static void test_if_match(void **state)
     const char *params = "{'session_id':'%s','selected_ids':['a'],'version':%d}";
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.person, scene.ops->extend, "{'session_id':'%s','seconds':60}",
+    call_run(&scene.did, scene.person, METHOD_ask_extend, "{'session_id':'%s','seconds':60}",
              scene.id);
     assert_int_equal(call_number(&scene.did, "/version"), 2);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, 1);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, 1);
     assert_failed(&scene.did, ERROR_wrong_state, "/version");
     assert_string_equal(call_text(&scene.did, "/status"), "pending");
     assert_int_equal(scene.asked.replies, 0);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, 2);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, 2);
     assert_worked(&scene.did);
     assert_worked(&scene.asked);
     scene_close(&scene);
@@ -406,21 +397,21 @@ static void test_what_is_told_first(void **state)
     struct scene scene;
 
     scene_open(&scene, state, "api", "");
-    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 7);
+    call_run(&scene.did, scene.person, METHOD_ask_extend, extend, scene.id, 7);
     assert_failed(&scene.did, ERROR_wrong_state, "/version");
     assert_int_equal(call_number(&scene.did, "/version"), 1);
-    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 1);
+    call_run(&scene.did, scene.person, METHOD_ask_extend, extend, scene.id, 1);
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "zzz", 1);
     assert_failed(&scene.did, ERROR_wrong_state, "/version");
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 2);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "zzz", 2);
     assert_failed(&scene.did, ERROR_bad_enum, "/selected_ids/0");
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "a", 2);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "a", 2);
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "zzz", 1);
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "zzz", 1);
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     assert_string_equal(call_text(&scene.did, "/answered_by/via"), "api");
-    call_run(&scene.did, scene.person, scene.ops->extend, extend, scene.id, 2);
+    call_run(&scene.did, scene.person, METHOD_ask_extend, extend, scene.id, 2);
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     scene_close(&scene);
 }
@@ -433,8 +424,8 @@ static void test_two_extend_what_they_saw(void **state)
     struct scene scene;
 
     scene_open(&scene, state, "api", "");
-    call_start(&first, scene.person, scene.ops->extend, extend, scene.id, 60);
-    call_start(&second, scene.person, scene.ops->extend, extend, scene.id, 90);
+    call_start(&first, scene.person, METHOD_ask_extend, extend, scene.id, 60);
+    call_start(&second, scene.person, METHOD_ask_extend, extend, scene.id, 90);
     stage_settle(scene.stage);
     assert_worked(&first);
     assert_failed(&second, ERROR_wrong_state, "/version");
@@ -451,14 +442,14 @@ static void test_a_key_is_kept_or_refused(void **state)
     const char *params = "{'session_id':'%s','selected_ids':['a'],'answer_key':%s}";
 
     scene_open(&scene, state, "api", "");
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "7");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "7");
     assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
-    call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, "''");
+    call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, "''");
     assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
     memset(key, 'k', sizeof key);
     for (int over = 1; over >= 0; over--) {
         snprintf(quoted, sizeof quoted, "'%.*s'", LIMIT_ANSWER_KEY_BYTES + over, key);
-        call_run(&scene.did, scene.person, scene.ops->answer, params, scene.id, quoted);
+        call_run(&scene.did, scene.person, METHOD_ask_answer, params, scene.id, quoted);
         if (over)
             assert_failed(&scene.did, ERROR_bad_format, "/answer_key");
         else
@@ -480,11 +471,11 @@ static void test_too_late_for_what_nobody_decided(void **state)
     assert_null(strstr(call_text(&scene.did, "/answered_by"), "x"));
     scene_close(&scene);
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_withdraw, "{'session_id':'%s'}", scene.id);
     assert_worked(&scene.did);
     assert_true(call_is_yes(&scene.asked, "/withdrawn"));
     assert_null(json_at(scene.asked.json, "/selection/selected_ids/0"));
-    call_run(&scene.did, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_withdraw, "{'session_id':'%s'}", scene.id);
     assert_true(call_is_yes(&scene.did, "/already"));
     scene_answer(&scene, "a");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
@@ -509,14 +500,14 @@ static void test_bad_answers(void **state)
 
     scene_open(&scene, state, "cli", "");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(&scene.did, scene.person, scene.ops->answer, "{'session_id':'%s',%s}", scene.id,
+        call_run(&scene.did, scene.person, METHOD_ask_answer, "{'session_id':'%s',%s}", scene.id,
                  cases[i].params);
         assert_int_not_equal(scene.did.err.code, ERROR_NONE);
         scene_assert(&scene, "pending", 1);
     }
     assert_int_equal(scene.asked.replies, 0);
     scene_answer(&scene, "a");
-    call_run(&scene.did, scene.person, scene.ops->answer,
+    call_run(&scene.did, scene.person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['zebra']}", scene.id);
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     scene_close(&scene);
@@ -528,16 +519,16 @@ static void test_notes_on_cancelling(void **state)
     char *long_note = mem_format("%2001d", 7);
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.person, scene.ops->cancel,
+    call_run(&scene.did, scene.person, METHOD_ask_cancel,
              "{'session_id':'%s','global_annotation':7}", scene.id);
     assert_failed(&scene.did, ERROR_bad_type, "/global_annotation");
-    call_run(&scene.did, scene.person, scene.ops->cancel,
+    call_run(&scene.did, scene.person, METHOD_ask_cancel,
              "{'session_id':'%s','global_annotation':'%s'}", scene.id, long_note);
     assert_failed(&scene.did, ERROR_too_long, "/global_annotation");
-    call_run(&scene.did, scene.person, scene.ops->cancel,
+    call_run(&scene.did, scene.person, METHOD_ask_cancel,
              "{'session_id':'%s','global_annotation':'a\\u0000b'}", scene.id);
     assert_failed(&scene.did, ERROR_nul_character, "/global_annotation");
-    call_run(&scene.did, scene.person, scene.ops->cancel,
+    call_run(&scene.did, scene.person, METHOD_ask_cancel,
              "{'session_id':'%s','global_annotation':'not today'}", scene.id);
     assert_worked(&scene.did);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "cancelled");

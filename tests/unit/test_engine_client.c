@@ -148,7 +148,7 @@ static void test_a_form_speaks_the_language_of_its_client(void **state)
 static void ask_form(struct call *asked, struct caller *client, const char *message)
 {
     *asked = (struct call){ 0 };
-    call_start(asked, client, client->stage->desk->ops->submit,
+    call_start(asked, client, METHOD_ask_create,
                "{'tool':'elicit_form','arguments':{'message':'%s','requestedSchema':{'type':"
                "'object','properties':{'name':{'type':'string'},'size':{'type':'string','enum':["
                "'a','b']}},'required':['name','size']}},'wait_seconds':50,'tag':'7'," LEGACY "}",
@@ -177,7 +177,7 @@ static void test_what_was_typed_is_kept(void **state)
     return_form(client, id, "'action':'accept','content':{'size':'b'},'shown_ms':9000");
     assert_int_equal(caller_count(client, "client/present"), 2); /* once */
     assert_int_equal(asked.replies, 0);
-    call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
+    call_run(&got, person, METHOD_ask_get, "{'session_id':'%s'}", id);
     assert_string_equal(call_text(&got, "/draft/fields/size"), "b");
     call_release(&asked);
     ask_form(&asked, client, "Two");
@@ -185,7 +185,7 @@ static void test_what_was_typed_is_kept(void **state)
     snprintf(id, sizeof id, "%s", shown_id(client));
     return_form(client, id, "'action':'decline','content':{'name':'Ada'},'shown_ms':9000");
     assert_string_equal(call_text(&asked, "/action"), "decline");
-    call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
+    call_run(&got, person, METHOD_ask_get, "{'session_id':'%s'}", id);
     assert_string_equal(call_text(&got, "/draft/fields/name"), "Ada");
     call_release(&asked);
     call_release(&got);
@@ -285,8 +285,8 @@ static void test_bad_content_is_never_kept_and_the_ask_goes_on(void **state)
         snprintf(id, sizeof id, "%s", shown_id(client));
         return_form(client, id, members);
         assert_int_equal(asked.replies, 0);
-        call_run(&answered, person, stage->desk->ops->answer,
-                 "{'session_id':'%s','selected_ids':['b']}", id);
+        call_run(&answered, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
+                 id);
         assert_worked(&answered);
         assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
         assert_string_equal(call_text(&asked, "/answered_by/via"), "cli");
@@ -315,8 +315,7 @@ static void test_with_nobody_else_the_client_has_the_last_word(void **state)
     assert_failed(&asked, ERROR_validation_failed, "");
     client = enter_client(stage, "3");
     ask(&asked, client, "Three", "", LEGACY);
-    call_run(&failed, client, stage->desk->ops->client_failed, "{'session_id':'%s'}",
-             shown_id(client));
+    call_run(&failed, client, METHOD_client_failed, "{'session_id':'%s'}", shown_id(client));
     assert_failed(&asked, ERROR_no_human_channel, "");
     ask(&asked, client, "Four", "", LEGACY); /* now it is known */
     assert_failed(&asked, ERROR_no_human_channel, "");
@@ -335,14 +334,13 @@ static void test_answered_elsewhere_it_is_withdrawn(void **state)
     person = enter_person(stage, "web");
     ask(&asked, client, "Deploy", "", LEGACY);
     snprintf(id, sizeof id, "%s", shown_id(client));
-    call_run(&did, person, stage->desk->ops->answer, "{'session_id':'%s','selected_ids':['b']}",
-             id);
+    call_run(&did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}", id);
     assert_int_equal(asked.replies, 0); /* it may still be undone */
     assert_int_equal(caller_count(client, "client/withdraw"), 1);
-    call_run(&late, client, stage->desk->ops->client_result,
+    call_run(&late, client, METHOD_client_result,
              "{'session_id':'%s','action':'accept','content':{'choice':'a'},'shown_ms':9000}", id);
     assert_failed(&late, ERROR_not_found, "/session_id");
-    call_run(&did, person, stage->desk->ops->undo, "{'session_id':'%s'}", id);
+    call_run(&did, person, METHOD_ask_undo, "{'session_id':'%s'}", id);
     assert_int_equal(caller_count(client, "client/present"), 2); /* asked again */
     return_form(client, id, "'action':'accept','content':{'choice':'a'},'shown_ms':9000");
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "a");
@@ -360,14 +358,13 @@ static void test_only_its_own_asks_are_a_clients(void **state)
     struct call asked = { 0 }, tried = { 0 };
 
     ask(&asked, client, "Deploy", "", LEGACY);
-    call_run(&tried, stranger, stage->desk->ops->client_result,
+    call_run(&tried, stranger, METHOD_client_result,
              "{'session_id':'%s','action':'accept','content':{'choice':'a'},'shown_ms':9000}",
              shown_id(client));
     assert_failed(&tried, ERROR_not_found, "/session_id");
-    call_run(&tried, person, stage->desk->ops->client_result, "{'session_id':'%s'}",
-             shown_id(client));
+    call_run(&tried, person, METHOD_client_result, "{'session_id':'%s'}", shown_id(client));
     assert_failed(&tried, ERROR_wrong_role, "");
-    call_run(&tried, client, stage->desk->ops->client_result, "{'session_id':7}");
+    call_run(&tried, client, METHOD_client_result, "{'session_id':7}");
     assert_failed(&tried, ERROR_not_found, "/session_id");
     assert_int_equal(asked.replies, 0);
     call_release(&asked);
@@ -415,7 +412,7 @@ static int64_t quiet_s(struct caller *person)
     struct call listed = { 0 };
     int64_t quiet;
 
-    call_run(&listed, person, person->stage->desk->ops->list, "{}");
+    call_run(&listed, person, METHOD_ask_list, "{}");
     assert_worked(&listed);
     quiet = call_number(&listed, "/asks/0/quiet_seconds");
     call_release(&listed);
@@ -429,7 +426,7 @@ static void test_others_are_silent_while_the_client_has_its_15_seconds(void **st
     struct call asked = { 0 }, watched = { 0 };
     struct json *event;
 
-    call_run(&watched, person, stage->desk->ops->watch, "{}");
+    call_run(&watched, person, METHOD_ask_watch, "{}");
     ask(&asked, client, "One", "", LEGACY);
     event = caller_event(person, "ask/changed");
     assert_int_equal(json_member_integer(json_at(event, "/params/ask"), "quiet_seconds", 0), 15);
@@ -449,7 +446,7 @@ static void test_without_a_form_nobody_is_silent(void **state)
     struct caller *client, *person = enter_person(stage, "terminal");
     struct call asked = { 0 }, watched = { 0 };
 
-    call_run(&watched, person, stage->desk->ops->watch, "{}");
+    call_run(&watched, person, METHOD_ask_watch, "{}");
     client = enter_client(stage, "1");
     ask(&asked, client, "None", "", "'client':{}");
     assert_int_equal(quiet_s(person), -1);

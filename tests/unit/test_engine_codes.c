@@ -50,18 +50,18 @@ static void test_destructive_asks_want_a_code(void **state)
 
         scene_open(&scene, state, "cli", ",'destructive':true");
         person = enter_person(scene.stage, "person", destroyers[i].via, destroyers[i].tty);
-        call_run(&scene.did, person, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
+        call_run(&scene.did, person, METHOD_ask_challenge, "{'session_id':'%s'}", scene.id);
         assert_worked(&scene.did);
         snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
         assert_int_equal(strlen(code), 3);
-        call_run(&scene.did, person, scene.ops->answer,
+        call_run(&scene.did, person, METHOD_ask_answer,
                  "{'session_id':'%s','selected_ids':['b'],'code':'%s'}", scene.id,
                  destroyers[i].has_code ? code : "");
         if ((scene.did.err.code == ERROR_NONE) != destroyers[i].answers)
             fail_msg("%s: %s", destroyers[i].name, scene.did.err.message);
         if (!destroyers[i].answers)
             assert_string_equal(error_name(scene.did.err.code), "wrong_state");
-        call_run(&scene.did, person, scene.ops->cancel, "{'session_id':'%s'}", scene.id);
+        call_run(&scene.did, person, METHOD_ask_cancel, "{'session_id':'%s'}", scene.id);
         if (!destroyers[i].answers)
             assert_worked(&scene.did); /* stopping is never refused */
         caller_leave(person);
@@ -76,7 +76,7 @@ static void open_confirm(struct call *call, struct stage *stage, size_t number, 
     struct caller *agent = caller_enter(stage, "another agent", &bot);
     struct json *created;
 
-    call_start(call, agent, stage->desk->ops->submit,
+    call_start(call, agent, METHOD_ask_create,
                "{'tool':'elicit_confirm','arguments':{'message':'Delete %zu?','destructive':true},"
                "'wait_seconds':-1,'tag':'t'}",
                number);
@@ -102,17 +102,17 @@ static void test_saying_no_takes_no_code(void **state)
 
         scene_open(&scene, state, "cli", ",'destructive':true");
         person = enter_person(scene.stage, "person", ways[i].via, ways[i].tty);
-        call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+        call_run(&scene.did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
                  scene.id);
         assert_string_equal(error_name(scene.did.err.code), "wrong_state");
-        call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['a']}",
+        call_run(&scene.did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['a']}",
                  scene.id);
         assert_worked(&scene.did);
         open_confirm(&asked, scene.stage, i, id);
-        call_run(&scene.did, person, scene.ops->answer,
+        call_run(&scene.did, person, METHOD_ask_answer,
                  "{'session_id':'%s','fields':{'confirmed':true}}", id);
         assert_string_equal(error_name(scene.did.err.code), "wrong_state");
-        call_run(&scene.did, person, scene.ops->answer,
+        call_run(&scene.did, person, METHOD_ask_answer,
                  "{'session_id':'%s','fields':{'confirmed':false}}", id);
         assert_worked(&scene.did);
         caller_leave(person);
@@ -131,23 +131,23 @@ static void test_a_code_is_one_persons_and_good_once(void **state)
     scene_open(&scene, state, "cli", ",'destructive':true");
     mine = enter_person(scene.stage, "mine", "cli", "/dev/pts/1");
     yours = enter_person(scene.stage, "yours", "cli", "/dev/pts/2");
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", "");
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, "b", "");
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* none was shown */
-    call_run(&scene.did, mine, scene.ops->challenge, "{}");
+    call_run(&scene.did, mine, METHOD_ask_challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, yours, scene.ops->answer, params, scene.id, "b", code);
+    call_run(&scene.did, yours, METHOD_ask_answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_wrong_state, "/code");
     scene.stage->store.fails_events = 1U << EVENT_ANSWERED;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_storage_failed, "");
     scene.stage->store.fails_events = 0;
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, "b", code);
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* spent */
-    call_run(&scene.did, mine, scene.ops->challenge, "{}");
+    call_run(&scene.did, mine, METHOD_ask_challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, "b", code);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, "b", code);
     assert_worked(&scene.did);
-    call_run(&scene.did, mine, scene.ops->challenge, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, mine, METHOD_ask_challenge, "{'session_id':'%s'}", scene.id);
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     scene_close(&scene);
 }
@@ -161,12 +161,12 @@ static void test_a_code_goes_with_its_connection(void **state)
 
     scene_open(&scene, state, "cli", ",'destructive':true");
     gone = enter_person(scene.stage, "gone", "cli", "/dev/pts/1");
-    call_run(&scene.did, gone, scene.ops->challenge, "{}");
+    call_run(&scene.did, gone, METHOD_ask_challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
     caller_leave(gone);
     for (int i = 0; i < 20; i++) {
         next = enter_person(scene.stage, "next", "cli", "/dev/pts/1");
-        call_run(&scene.did, next, scene.ops->answer,
+        call_run(&scene.did, next, METHOD_ask_answer,
                  "{'session_id':'%s','selected_ids':['b'],'code':'%s'}", scene.id, code);
         assert_failed(&scene.did, ERROR_wrong_state, "/code");
         caller_leave(next);
@@ -185,16 +185,16 @@ static void test_a_code_expires(void **state)
 
         scene_open(&scene, state, "cli", ",'destructive':true,'timeout_seconds':86400");
         person = enter_person(scene.stage, "slow", "cli", "/dev/pts/1");
-        call_run(&scene.did, person, scene.ops->challenge, "{}");
+        call_run(&scene.did, person, METHOD_ask_challenge, "{}");
         snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
         stage_advance(scene.stage, is_late ? 600000 : 599999);
-        call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+        call_run(&scene.did, person, METHOD_ask_answer, params, scene.id, code);
         if (is_late) {
             assert_failed(&scene.did, ERROR_wrong_state, "/code");
             assert_non_null(strstr(scene.did.err.message, "expired"));
-            call_run(&scene.did, person, scene.ops->challenge, "{}");
+            call_run(&scene.did, person, METHOD_ask_challenge, "{}");
             snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-            call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+            call_run(&scene.did, person, METHOD_ask_answer, params, scene.id, code);
         }
         assert_worked(&scene.did);
         scene_close(&scene);
@@ -211,30 +211,30 @@ static void test_wrong_codes_count(void **state)
     scene_open(&scene, state, "cli", ",'destructive':true");
     person = enter_person(scene.stage, "person", "cli", "/dev/pts/1");
     other = enter_person(scene.stage, "other", "cli", "/dev/pts/2");
-    call_run(&scene.did, person, scene.ops->challenge, "{}");
+    call_run(&scene.did, person, METHOD_ask_challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
     snprintf(wrong, sizeof wrong, "%s", strcmp(code, "000") == 0 ? "001" : "000");
     for (int i = 0; i < 10; i++) { /* another's guesses cost this one nothing */
-        call_run(&scene.did, other, scene.ops->answer, params, scene.id, wrong);
+        call_run(&scene.did, other, METHOD_ask_answer, params, scene.id, wrong);
         assert_failed(&scene.did, ERROR_wrong_state, "/code");
     }
     for (int i = 0; i < 3; i++) {
-        call_run(&scene.did, person, scene.ops->answer, params, scene.id, wrong);
+        call_run(&scene.did, person, METHOD_ask_answer, params, scene.id, wrong);
         assert_failed(&scene.did, ERROR_wrong_state, "/code");
         assert_int_equal(strstr(scene.did.err.message, "too many") != NULL, i == 2);
     }
-    call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+    call_run(&scene.did, person, METHOD_ask_answer, params, scene.id, code);
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* gone */
-    call_run(&scene.did, person, scene.ops->challenge, "{}");
+    call_run(&scene.did, person, METHOD_ask_challenge, "{}");
     snprintf(code, sizeof code, "%s", call_text(&scene.did, "/code"));
-    call_run(&scene.did, person, scene.ops->answer, params, scene.id, code);
+    call_run(&scene.did, person, METHOD_ask_answer, params, scene.id, code);
     assert_worked(&scene.did);
     scene_close(&scene);
 }
 
 static void show_code(struct scene *scene, struct caller *person, const char *id, char code[8])
 {
-    call_run(&scene->did, person, scene->ops->challenge, "{'session_id':'%s'}", id);
+    call_run(&scene->did, person, METHOD_ask_challenge, "{'session_id':'%s'}", id);
     assert_worked(&scene->did);
     snprintf(code, 8, "%s", call_text(&scene->did, "/code"));
 }
@@ -259,14 +259,14 @@ static void test_a_code_is_left_alone_by_others(void **state)
     while (strcmp(code, old) == 0);
     for (int i = 0; i < 50 || strcmp(code, others) == 0; i++)
         show_code(&scene, yours, scene.id, others);
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, others);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, others);
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* shown to another */
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, old);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, old);
     assert_failed(&scene.did, ERROR_wrong_state, "/code"); /* there is a newer one */
     caller_leave(yours);
-    call_run(&scene.did, mine, scene.ops->answer, params, scene.id, code);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, scene.id, code);
     assert_worked(&scene.did);
-    call_run(&scene.did, mine, scene.ops->answer, params, second, second_code);
+    call_run(&scene.did, mine, METHOD_ask_answer, params, second, second_code);
     assert_worked(&scene.did);
     call_release(&asked);
     scene_close(&scene);
@@ -289,7 +289,7 @@ static void test_codes_go_with_their_asks(void **state)
         ask_open(&asked[i], scene.agent, title, ",'destructive':true", id);
         show_code(&scene, page, id, code);
         show_code(&scene, page, id, code);
-        call_run(&scene.did, page, scene.ops->cancel, "{'session_id':'%s'}", id);
+        call_run(&scene.did, page, METHOD_ask_cancel, "{'session_id':'%s'}", id);
         assert_worked(&scene.did);
         stage_advance(scene.stage, 60000); /* it can't be undone any more */
         call_release(&asked[i]);

@@ -45,7 +45,7 @@ static void read_created(struct round *round)
 static void ask(struct round *round)
 {
     caller_forget(round->agent);
-    call_start(&round->asked, round->agent, round->stage->desk->ops->submit,
+    call_start(&round->asked, round->agent, METHOD_ask_create,
                "{'tool':'provide_choice','tag':'1','wait_seconds':50,'comes_back':true,"
                "'arguments':" ARGUMENTS("Deploy") "}");
     stage_settle(round->stage);
@@ -57,7 +57,7 @@ static void come_back_with(struct round *round, struct caller *agent, const char
 {
     call_release(&round->asked);
     caller_forget(agent);
-    call_start(&round->asked, agent, round->stage->desk->ops->submit,
+    call_start(&round->asked, agent, METHOD_ask_create,
                "{'tool':'provide_choice','tag':'2','wait_seconds':50,'comes_back':true,"
                "'state':'%s','arguments':" ARGUMENTS("Deploy") "}",
                state);
@@ -89,7 +89,7 @@ static void round_close(struct round *round)
 
 static void answer(struct round *round)
 {
-    call_run(&round->did, round->person, round->stage->desk->ops->answer,
+    call_run(&round->did, round->person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['b']}", round->id);
     assert_worked(&round->did);
 }
@@ -149,8 +149,7 @@ static void test_answered_between_two_rounds_it_is_given_once(void **state)
     assert_string_equal(call_text(&round.asked, "/selection/selected_ids/0"), "b");
     assert_false(call_is_yes(&round.asked, "/replayed"));
     assert_null(json_at(round.asked.json, "/notices"));
-    call_run(&round.did, round.agent, round.stage->desk->ops->delivered, "{'session_ids':['%s']}",
-             round.id);
+    call_run(&round.did, round.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", round.id);
     /* whoever still has the state may look at it again, and is told so */
     come_back_with(&round, round.agent, given);
     assert_true(call_is_yes(&round.asked, "/replayed"));
@@ -172,8 +171,8 @@ static void test_the_last_round_is_given_no_state(void **state)
         assert_string_not_equal(round.state, "");
         stage_advance(round.stage, WAIT_MS);
         assert_pending(&round);
-        call_run(&round.did, round.person, round.stage->desk->ops->extend,
-                 "{'session_id':'%s','seconds':1000}", round.id);
+        call_run(&round.did, round.person, METHOD_ask_extend, "{'session_id':'%s','seconds':1000}",
+                 round.id);
         come_back(&round);
     }
     assert_string_equal(round.state, "");
@@ -212,7 +211,7 @@ static void test_an_altered_state_opens_nothing(void **state)
     come_back_with(&round, round.agent, huge);
     assert_refused(&round);
     call_release(&round.asked);
-    call_start(&round.asked, round.agent, round.stage->desk->ops->submit,
+    call_start(&round.asked, round.agent, METHOD_ask_create,
                "{'tool':'provide_choice','state':7,'arguments':" ARGUMENTS("Deploy") "}");
     stage_settle(round.stage);
     assert_refused(&round);
@@ -231,7 +230,7 @@ static void test_a_state_is_its_principals_and_its_calls(void **state)
     come_back_with(&round, thief, round.state);
     assert_refused(&round);
     call_release(&round.asked);
-    call_start(&round.asked, round.agent, round.stage->desk->ops->submit,
+    call_start(&round.asked, round.agent, METHOD_ask_create,
                "{'tool':'provide_choice','state':'%s','arguments':" ARGUMENTS("Deploy twice") "}",
                round.state);
     stage_settle(round.stage);
@@ -245,16 +244,16 @@ static void test_a_state_becomes_too_old(void **state)
     struct round round;
 
     round_open(&round, state, "bot");
-    call_run(&round.did, round.person, round.stage->desk->ops->extend,
-             "{'session_id':'%s','seconds':2592000}", round.id);
+    call_run(&round.did, round.person, METHOD_ask_extend, "{'session_id':'%s','seconds':2592000}",
+             round.id);
     stage_advance(round.stage, 29 * DAY_MS);
-    call_run(&round.did, round.person, round.stage->desk->ops->extend,
-             "{'session_id':'%s','seconds':2592000}", round.id);
+    call_run(&round.did, round.person, METHOD_ask_extend, "{'session_id':'%s','seconds':2592000}",
+             round.id);
     stage_advance(round.stage, 2 * DAY_MS);
     come_back(&round);
     assert_refused(&round);
-    call_run(&round.did, round.agent, round.stage->desk->ops->wait,
-             "{'session_id':'%s','wait_seconds':0}", round.id);
+    call_run(&round.did, round.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}",
+             round.id);
     assert_string_equal(call_text(&round.did, "/action_status"), "pending");
     round_close(&round);
 }
@@ -288,8 +287,8 @@ static void test_notices_wait_for_a_result_that_is_read(void **state)
 
     round_open(&round, state, "bot");
     ask_open(&late, round.agent, "Late", "", id);
-    call_run(&round.did, round.agent, round.stage->desk->ops->detach, "{'session_id':'%s'}", id);
-    call_run(&round.did, round.person, round.stage->desk->ops->answer,
+    call_run(&round.did, round.agent, METHOD_ask_detach, "{'session_id':'%s'}", id);
+    call_run(&round.did, round.person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['a']}", id);
     stage_advance(round.stage, WAIT_MS);
     assert_pending(&round);

@@ -23,7 +23,6 @@
 
 struct talk_room {
     struct stage *stage;
-    const struct desk_ops *ops;
     struct caller *host, *person;
     struct call did;
     char id[ASK_ID_BYTES];
@@ -44,7 +43,6 @@ static void room_enter(struct talk_room *room)
 {
     struct desk_visitor visitor = visitor_person("api");
 
-    room->ops = room->stage->desk->ops;
     room->host = enter_host(room->stage, "0123456789abcdef");
     room->person = caller_enter(room->stage, "person", &visitor);
 }
@@ -53,7 +51,7 @@ static void room_open(struct talk_room *room, void **state)
 {
     *room = (struct talk_room){ .stage = *state, .did.label = "said" };
     room_enter(room);
-    call_run(&room->did, room->host, room->ops->conversation_new, "{}");
+    call_run(&room->did, room->host, METHOD_conversation_new, "{}");
     assert_worked(&room->did);
     snprintf(room->id, sizeof room->id, "%s", call_text(&room->did, "/conversation"));
 }
@@ -67,14 +65,13 @@ static void room_close(struct talk_room *room)
 
 static void say(struct talk_room *room, struct caller *caller, const char *what)
 {
-    call_run(&room->did, caller, room->ops->conversation_say, "{'conversation':'%s',%s}", room->id,
+    call_run(&room->did, caller, METHOD_conversation_say, "{'conversation':'%s',%s}", room->id,
              what);
 }
 
 static void expect_state(struct talk_room *room, const char *type)
 {
-    call_run(&room->did, room->host, room->ops->conversation_get, "{'conversation':'%s'}",
-             room->id);
+    call_run(&room->did, room->host, METHOD_conversation_get, "{'conversation':'%s'}", room->id);
     assert_string_equal(call_text(&room->did, "/state/type"), type);
 }
 
@@ -83,7 +80,7 @@ static void find_ask(struct talk_room *room, char out[ASK_ID_BYTES])
 {
     expect_state(room, "awaiting_user_response");
     snprintf(out, ASK_ID_BYTES, "%s", call_text(&room->did, "/session_id"));
-    call_run(&room->did, room->person, room->ops->get, "{'session_id':'%s'}", out);
+    call_run(&room->did, room->person, METHOD_ask_get, "{'session_id':'%s'}", out);
     if (room->did.err.code != ERROR_NONE)
         out[0] = '\0';
 }
@@ -94,7 +91,7 @@ static void test_what_is_not_kept_has_not_happened(void **state)
 
     room_open(&room, state);
     room.stage->store.fails_conversations = true;
-    call_run(&room.did, room.host, room.ops->conversation_new, "{}");
+    call_run(&room.did, room.host, METHOD_conversation_new, "{}");
     assert_failed(&room.did, ERROR_storage_failed, "");
     say(&room, room.host, TURN(QUESTION));
     assert_failed(&room.did, ERROR_storage_failed, "");
@@ -117,11 +114,11 @@ static void test_an_answer_waits_until_the_conversation_can_be_kept(void **state
     find_ask(&room, ask);
     assert_true(ask[0]);
     room.stage->store.fails_conversations = true;
-    call_start(&responding, room.person, room.ops->conversation_say,
+    call_start(&responding, room.person, METHOD_conversation_say,
                "{'conversation':'%s'," ANSWER "}", room.id);
     stage_settle(room.stage);
     assert_int_equal(responding.replies, 0); /* on disk, and the agent has not gone on */
-    call_run(&room.did, room.person, room.ops->get, "{'session_id':'%s'}", ask);
+    call_run(&room.did, room.person, METHOD_ask_get, "{'session_id':'%s'}", ask);
     assert_string_equal(call_text(&room.did, "/ask/status"), "submitted");
     expect_state(&room, "awaiting_user_response");
     room.stage->store.fails_conversations = false;
@@ -130,7 +127,7 @@ static void test_an_answer_waits_until_the_conversation_can_be_kept(void **state
     assert_int_equal(responding.replies, 1);
     assert_string_equal(call_text(&responding, "/state/type"), "llm_requesting");
     expect_state(&room, "llm_requesting");
-    call_run(&room.did, room.host, room.ops->conversation_events, "{'conversation':'%s','after':3}",
+    call_run(&room.did, room.host, METHOD_conversation_events, "{'conversation':'%s','after':3}",
              room.id);
     assert_string_equal(call_text(&room.did, "/events/0/event"), "persist_tool_results");
     call_release(&responding);
@@ -180,7 +177,7 @@ static void test_a_hub_that_died_before_it_asked_asks_at_the_next_start(void **s
     stage_crash(room.stage); /* and not once more */
     room_enter(&room);
     stage_settle(room.stage);
-    call_run(&room.did, room.person, room.ops->list, "{}");
+    call_run(&room.did, room.person, METHOD_ask_list, "{}");
     assert_string_equal(call_text(&room.did, "/asks/0/session_id"), ask);
     assert_null(json_at(room.did.json, "/asks/1"));
     room_close(&room);
@@ -221,14 +218,13 @@ static void test_nobody_answers_or_asks_back_for_it(void **state)
     room_open(&room, state);
     say(&room, room.host, TURN(QUESTION));
     find_ask(&room, ask_id);
-    call_run(&room.did, room.person, room.ops->ask_back, "{'session_id':'%s','text':'why?'}",
-             ask_id);
+    call_run(&room.did, room.person, METHOD_ask_back, "{'session_id':'%s','text':'why?'}", ask_id);
     assert_failed(&room.did, ERROR_wrong_state, "/session_id");
-    call_run(&room.did, room.person, room.ops->answer, "{'session_id':'%s','fields':{'q1':'A'}}",
+    call_run(&room.did, room.person, METHOD_ask_answer, "{'session_id':'%s','fields':{'q1':'A'}}",
              ask_id);
     assert_worked(&room.did);
     stage_advance(room.stage, 10000);
-    call_run(&room.did, room.person, room.ops->rule_add, "{'session_id':'%s'}", ask_id);
+    call_run(&room.did, room.person, METHOD_rule_add, "{'session_id':'%s'}", ask_id);
     assert_worked(&room.did);
     say(&room, room.host, "'event':'turn_ended','body':{}");
     say(&room, room.host,
@@ -246,10 +242,9 @@ static void test_listeners_are_told_of_their_own(void **state)
     struct json *told;
 
     room_open(&room, state);
-    call_run(&room.did, room.person, room.ops->conversation_follow, "{'conversation':'%s'}",
-             room.id);
+    call_run(&room.did, room.person, METHOD_conversation_follow, "{'conversation':'%s'}", room.id);
     other = enter_host(room.stage, "fedcba9876543210");
-    call_run(&room.did, other, room.ops->conversation_follow, "{'conversation':'%s'}", room.id);
+    call_run(&room.did, other, METHOD_conversation_follow, "{'conversation':'%s'}", room.id);
     assert_failed(&room.did, ERROR_not_found, "/conversation");
     say(&room, other, TURN(QUESTION));
     assert_failed(&room.did, ERROR_not_found, "/conversation");
@@ -277,7 +272,7 @@ static void test_who_may_not_answer(void **state)
     assert_failed(&room.did, ERROR_not_found, "/conversation");
     say(&room, room.person, TURN(QUESTION));
     assert_failed(&room.did, ERROR_wrong_state, "");
-    call_run(&room.did, room.person, room.ops->conversation_new, "{}");
+    call_run(&room.did, room.person, METHOD_conversation_new, "{}");
     assert_failed(&room.did, ERROR_wrong_role, "");
     caller_leave(stranger);
     room_close(&room);

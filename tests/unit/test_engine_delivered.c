@@ -26,15 +26,15 @@ static void test_delivered(void **state)
     scene_open(&scene, state, "cli", "");
     scene_answer(&scene, "a");
     scene.stage->store.fails_events = 1U << EVENT_DELIVERED;
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     assert_failed(&scene.did, ERROR_storage_failed, "");
     scene.stage->store.fails_events = 0;
-    call_run(&scene.did, scene.agent, scene.ops->delivered,
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered,
              "{'session_ids':['%s','nonsense',7,'aaaaaaaaaaaaaaaaaaaaaaaaaa']}", scene.id);
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[]}");
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[]}");
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{}");
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{}");
     assert_worked(&scene.did);
     scene_close(&scene);
 }
@@ -59,10 +59,10 @@ static void test_a_confirmation_that_is_not_saved_takes_nothing_away(void **stat
 
     scene_open(&scene, state, "cli", "");
     ask_open(&asked, scene.agent, "Confirmed too early", "", id);
-    call_run(&scene.did, scene.person, scene.ops->answer,
+    call_run(&scene.did, scene.person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['a']}", id);
     scene.stage->store.fails_events = 1U << EVENT_DELIVERED;
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", id);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     scene.stage->store.fails_events = 0;
     assert_true(is_replayed(scene.agent, "Confirmed too early"));
     call_release(&asked);
@@ -84,11 +84,11 @@ static void test_a_confirmation_said_twice(void **state)
     scene_answer(&scene, "a");
     scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
     changes = scene.stage->store.changes;
-    call_start(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_start(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     for (size_t i = 0; i < ARRAY_LEN(again); i++)
-        call_start(&again[i], scene.agent, scene.ops->delivered, "{'session_ids':['%s','%s']}",
+        call_start(&again[i], scene.agent, METHOD_ask_delivered, "{'session_ids':['%s','%s']}",
                    scene.id, scene.id);
-    call_start(&strange, stranger, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_start(&strange, stranger, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     stage_settle(scene.stage);
     assert_worked(&strange); /* what is not its own is no news */
     for (size_t i = 0; i < ARRAY_LEN(again); i++)
@@ -114,8 +114,8 @@ static void test_a_confirmation_said_twice_fails(void **state)
     scene_open(&scene, state, "cli", "");
     scene_answer(&scene, "a");
     scene.stage->store.fails_events = 1U << EVENT_DELIVERED;
-    call_start(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
-    call_start(&again, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_start(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
+    call_start(&again, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     stage_settle(scene.stage);
     assert_failed(&scene.did, ERROR_storage_failed, "");
     assert_failed(&again, ERROR_storage_failed, "");
@@ -137,7 +137,7 @@ static void test_so_many_are_undelivered(void **state)
 
         snprintf(title, sizeof title, "One of many %d", i);
         ask_open(&asked, scene.agent, title, "", id);
-        call_run(&scene.did, scene.person, scene.ops->answer,
+        call_run(&scene.did, scene.person, METHOD_ask_answer,
                  "{'session_id':'%s','selected_ids':['a']}", id);
         call_release(&asked);
     }
@@ -164,7 +164,7 @@ static void test_only_its_own_agent_has_received_it(void **state)
     caller_leave(scene.agent);
     scene_answer(&scene, "a");
     thief = caller_enter(scene.stage, "thief", &other);
-    call_run(&scene.did, thief, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_run(&scene.did, thief, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     again = caller_enter(scene.stage, "again", &bot);
     ask_start(&asked, again, title, "", -1);
     stage_settle(scene.stage);
@@ -192,9 +192,9 @@ static void test_one_call_confirms_so_many(void **state)
     char *most = unknown_ids(LIMIT_DELIVERED), *more = unknown_ids(LIMIT_DELIVERED + 1);
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", most);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", most);
     assert_worked(&scene.did);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", more);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", more);
     assert_failed(&scene.did, ERROR_out_of_range, "/session_ids");
     assert_non_null(strstr(scene.did.err.message, "session_ids holds at most 256 ids"));
     free(most);
@@ -213,15 +213,15 @@ static void test_only_what_was_handed_reaches_the_store(void **state)
     if (scene.stage->is_shared)
         skip(); /* another hub may have handed it over: see the next test */
     changes = scene.stage->store.changes;
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", ids);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", ids);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     assert_int_equal(scene.stage->store.changes, changes);
     scene_answer(&scene, "a");
     changes = scene.stage->store.changes;
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':[%s,'%s']}", ids,
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s,'%s']}", ids,
              scene.id);
     assert_int_equal(scene.stage->store.changes, changes + 1);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     assert_int_equal(scene.stage->store.changes, changes + 1);
     free(ids);
     scene_close(&scene);
@@ -235,11 +235,11 @@ static void end_so(struct scene *scene, int ending)
     if (ending == ANSWER)
         scene_answer(scene, "a");
     else if (ending == CANCEL)
-        scene_do(scene, scene->ops->cancel, "");
+        scene_do(scene, METHOD_ask_cancel, "");
     else if (ending == DECLINE)
-        scene_do(scene, scene->ops->decline, "");
+        scene_do(scene, METHOD_ask_decline, "");
     else if (ending == WITHDRAW)
-        call_run(&scene->did, scene->agent, scene->ops->withdraw, "{'session_id':'%s'}", scene->id);
+        call_run(&scene->did, scene->agent, METHOD_ask_withdraw, "{'session_id':'%s'}", scene->id);
     else
         stage_advance(scene->stage, 100000);
     stage_settle(scene->stage);
@@ -266,10 +266,10 @@ static void test_every_ending_is_confirmed(void **state)
         }
         thief = caller_enter(scene.stage, "thief", &other);
         changes = scene.stage->store.changes;
-        call_run(&scene.did, thief, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        call_run(&scene.did, thief, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
         assert_int_equal(scene.stage->store.changes, changes);
         for (int time = 0; time < 2; time++) {
-            call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}",
+            call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}",
                      scene.id);
             assert_worked(&scene.did);
             if (scene.stage->store.changes != changes + 1)
@@ -288,7 +288,7 @@ static void return_one(struct scene *scene, const char *title, char id[ASK_ID_BY
     struct call asked = { .label = "returned" };
 
     ask_open(&asked, scene->agent, title, "", id);
-    call_run(&scene->did, scene->agent, scene->ops->withdraw, "{'session_id':'%s'}", id);
+    call_run(&scene->did, scene->agent, METHOD_ask_withdraw, "{'session_id':'%s'}", id);
     assert_true(asked.is_final);
     call_release(&asked);
     caller_leave(scene->agent);
@@ -299,7 +299,7 @@ static int changes_by_confirming(struct scene *scene, const char *id)
 {
     int changes = scene->stage->store.changes;
 
-    call_run(&scene->did, scene->agent, scene->ops->delivered, "{'session_ids':['%s']}", id);
+    call_run(&scene->did, scene->agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     assert_worked(&scene->did);
     return scene->stage->store.changes - changes;
 }
@@ -316,7 +316,7 @@ static void test_so_many_are_returned(void **state)
     return_one(&scene, "The first", first);
     return_one(&scene, "The second", second);
     for (int i = 0; i < HANDED_RETURNED; i++) {
-        call_run(&scene.did, scene.agent, scene.ops->wait, "{'session_id':'%s'}", second);
+        call_run(&scene.did, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", second);
         caller_leave(scene.agent);
         scene.agent = caller_enter(scene.stage, "again", &bot);
     }
@@ -342,16 +342,16 @@ static void test_unknown_ones_take_turns(void **state)
 
     scene_open(&scene, state, "cli", "");
     ask_open(&asked, scene.agent, "Confirmed in its turn", "", id);
-    call_run(&scene.did, scene.person, scene.ops->answer,
+    call_run(&scene.did, scene.person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['a']}", id);
     scene.stage->store.fails_events = 1U << EVENT_DELIVERED; /* now it has forgotten which */
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", id);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     scene.stage->store.fails_events = 0;
     scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
     changes = scene.stage->store.changes;
     for (size_t i = 0; i < 2; i++)
-        call_start(&calls[i], scene.agent, scene.ops->delivered, "{'session_ids':[%s]}", ids);
-    call_start(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", id);
+        call_start(&calls[i], scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", ids);
+    call_start(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     assert_int_equal(scene.stage->store.changes, changes + 1);
     assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 0);
     assert_false(is_replayed(scene.agent, "Confirmed in its turn"));

@@ -23,7 +23,7 @@ static void test_an_answer_there_reaches_who_waits_here(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     assert_int_equal(scene.asked.replies, 0); /* nobody here has looked yet */
     stage_wait(pair->here, pair_is_replied, &scene.asked);
@@ -43,9 +43,9 @@ static void test_two_decide_at_once(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    scene_do(&scene, scene.ops->cancel, "");
+    scene_do(&scene, METHOD_ask_cancel, "");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
@@ -60,12 +60,12 @@ static void test_what_was_answered_there_is_undone_here(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "web", "");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    scene_do(&scene, scene.ops->undo, ""); /* though it was not told of the answer */
+    scene_do(&scene, METHOD_ask_undo, ""); /* though it was not told of the answer */
     assert_worked(&scene.did);
     assert_int_equal(scene.asked.replies, 0);
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['a']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['a']");
     assert_worked(&pair->did);
     stage_wait(pair->here, pair_is_replied, &scene.asked); /* its window is five seconds */
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "a");
@@ -81,7 +81,7 @@ static void test_time_given_there_is_told_here(void **state)
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
     caller_forget(scene.agent);
-    pair_far_does(pair, scene.ops->extend, &scene, ",'seconds':900");
+    pair_far_does(pair, METHOD_ask_extend, &scene, ",'seconds':900");
     assert_worked(&pair->did);
     pair_wait_heard(scene.agent, "ask/retimed");
     told = caller_event(scene.agent, "ask/retimed");
@@ -102,7 +102,7 @@ static void test_time_is_up_once(void **state)
     stage_restart(pair->there); /* finds the earlier deadline */
     pair_enter_far(pair, "cli");
     stage_wait(pair->there, pair_has_ask, pair->there);
-    call_run(&pair->did, pair->far, scene.ops->watch, "{}");
+    call_run(&pair->did, pair->far, METHOD_ask_watch, "{}");
     pair_wait_heard(pair->far, "ask/changed");
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
@@ -119,9 +119,9 @@ static void test_withdrawn_here_is_over_there(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    call_run(&withdrawn, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+    call_run(&withdrawn, scene.agent, METHOD_ask_withdraw, "{'session_id':'%s'}", scene.id);
     assert_worked(&withdrawn);
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_failed(&pair->did, ERROR_wrong_state, "/session_id");
     call_release(&withdrawn);
     scene_close(&scene);
@@ -135,18 +135,18 @@ static void test_asked_back_there_explained_here(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    pair_far_does(pair, scene.ops->ask_back, &scene, ",'text':'Why today?'");
+    pair_far_does(pair, METHOD_ask_back, &scene, ",'text':'Why today?'");
     assert_worked(&pair->did);
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_false(scene.asked.is_final);
     assert_string_equal(call_text(&scene.asked, "/asked_back"), "Why today?");
-    call_start(&waits, scene.agent, scene.ops->wait,
+    call_start(&waits, scene.agent, METHOD_ask_wait,
                "{'session_id':'%s','explanation':'The sale begins.'}", scene.id);
     stage_settle(pair->here);
     assert_int_equal(waits.replies, 0);
-    pair_far_does(pair, scene.ops->get, &scene, "");
+    pair_far_does(pair, METHOD_ask_get, &scene, "");
     assert_string_equal(call_text(&pair->did, "/talk/1/text"), "The sale begins.");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_wait(pair->here, pair_is_replied, &waits);
     assert_true(waits.is_final);
@@ -166,13 +166,13 @@ static void test_collected_elsewhere(void **state)
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
     caller_leave(scene.agent);
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     agent = caller_enter(pair->there, "agent", &visitor);
-    call_run(&waits, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_run(&waits, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_true(waits.is_final);
     assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
-    call_run(&again, agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+    call_run(&again, agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     assert_worked(&again);
     assert_true(chosen_number(pair->here->where, "SELECT delivered_ms FROM asks") > 0);
     call_release(&waits);
@@ -190,10 +190,10 @@ static void test_what_was_decided_meanwhile_is_found(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_crash(pair->here);
-    call_run(&waits, caller_enter(pair->here, "again", &agent), scene.ops->wait,
+    call_run(&waits, caller_enter(pair->here, "again", &agent), METHOD_ask_wait,
              "{'session_id':'%s'}", scene.id);
     assert_true(waits.is_final);
     assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
@@ -223,7 +223,7 @@ static void assert_one_ask(struct rival *first, struct call *second)
     struct pair *pair = first->pair;
 
     assert_int_equal(chosen_number(pair->here->where, "SELECT count(*) FROM asks"), 1);
-    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&pair->did, pair->far, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     stage_wait(pair->there, pair_is_replied, second);
     stage_wait(pair->here, pair_is_replied, &first->call);
@@ -282,7 +282,7 @@ static void miss_the_answer(void *context)
     ask_start(&first, asking, "Deploy", "", -1);
     stage_settle(pair->here);
     caller_leave(asking);
-    call_run(&pair->did, near, pair->here->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&pair->did, near, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     assert_int_equal(first.replies, 0);
     call_release(&first);
@@ -325,7 +325,7 @@ static void test_one_call_again_gets_the_answer_given_while_it_looked(void **sta
     ask_start(&second, caller_enter(here, "again", &agent), "Deploy", "", -1);
     stage_settle(here);
     caller_leave(asking);
-    call_run(&pair->did, near, here->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&pair->did, near, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     stage_release_missing(here);
     stage_wait(here, pair_is_replied, &second);
@@ -346,12 +346,12 @@ static void test_what_is_read_for_an_act_is_under_way(void **state)
     pair_open(pair, &scene, "cli", "");
     stage_settle(pair->there);
     assert_true(engine_is_settled(pair->there->engine));
-    call_start(&listed, pair->far, scene.ops->list, "{'which':'completed'}");
+    call_start(&listed, pair->far, METHOD_ask_list, "{'which':'completed'}");
     assert_int_equal(listed.replies, 0);
     assert_false(engine_is_settled(pair->there->engine));
     stage_wait(pair->there, pair_is_replied, &listed);
     assert_true(engine_is_settled(pair->there->engine));
-    call_start(&pair->did, pair->far, scene.ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+    call_start(&pair->did, pair->far, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
                scene.id);
     assert_int_equal(pair->there->store.changes, 0);
     assert_false(engine_is_settled(pair->there->engine));
@@ -400,7 +400,7 @@ static void test_news_overtake_our_own_completion(void **state)
     ask_start(&asked, caller_enter(pair->here, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->here);
     stage_wait(pair->there, pair_has_ask, pair->there);
-    call_run(&pair->did, pair->far, pair->there->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&pair->did, pair->far, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     pair_wait_noted(pair->here, "news of ask", 1);
     assert_int_equal(asked.replies, 0);
@@ -431,19 +431,18 @@ static void test_a_question_is_answered_where_it_is_not_known_yet(void **state)
     host = caller_enter(pair->here, "host", &visitor);
     pair_enter_far(pair, "api");
     pair->there->drops_news = true;
-    call_run(&said, host, pair->here->desk->ops->conversation_new, "{}");
+    call_run(&said, host, METHOD_conversation_new, "{}");
     snprintf(id, sizeof id, "%s", call_text(&said, "/conversation"));
-    call_run(&said, host, pair->here->desk->ops->conversation_say, "{'conversation':'%s',%s}", id,
-             turn);
+    call_run(&said, host, METHOD_conversation_say, "{'conversation':'%s',%s}", id, turn);
     assert_worked(&said);
     stage_settle(pair->here); /* asked; from here on it stands still */
-    call_run(&pair->did, pair->far, pair->there->desk->ops->conversation_say,
+    call_run(&pair->did, pair->far, METHOD_conversation_say,
              "{'conversation':'%s','event':'user_question_response','body':"
              "{'answers':{'Which?':'A'}}}",
              id);
     assert_worked(&pair->did);
     assert_string_equal(call_text(&pair->did, "/state/type"), "llm_requesting");
-    call_run(&said, host, pair->here->desk->ops->conversation_get, "{'conversation':'%s'}", id);
+    call_run(&said, host, METHOD_conversation_get, "{'conversation':'%s'}", id);
     assert_string_equal(call_text(&said, "/state/type"), "llm_requesting");
     call_release(&said);
 }
@@ -468,7 +467,7 @@ static void test_so_much_that_all_is_read_again(void **state)
     pair_enter_far(pair, "cli");
     pair_wait_noted(pair->there, "resync", 1);
     stage_wait(pair->there, pair_has_ask, pair->there);
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
@@ -501,10 +500,10 @@ static void test_a_list_that_can_not_be_read_says_so(void **state)
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
     chosen_run(pair->here->where, "ALTER TABLE asks RENAME TO gone");
-    call_run(&pair->did, pair->far, scene.ops->list, "{'which':'completed'}");
+    call_run(&pair->did, pair->far, METHOD_ask_list, "{'which':'completed'}");
     chosen_run(pair->here->where, "ALTER TABLE gone RENAME TO asks");
     assert_failed(&pair->did, ERROR_storage_failed, "");
-    call_run(&pair->did, pair->far, scene.ops->list, "{}");
+    call_run(&pair->did, pair->far, METHOD_ask_list, "{}");
     assert_worked(&pair->did);
     assert_string_equal(call_text(&pair->did, "/asks/0/session_id"), scene.id);
     scene_close(&scene);

@@ -23,7 +23,7 @@ static void test_a_persons_settings_hold_at_both(void **state)
     NEEDS_SERVER;
     pair_enter_far(pair, "cli");
     stage_forget(pair->there);
-    call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
+    call_run(&did, caller_enter(pair->here, "near", &visitor), METHOD_settings_set,
              "{'name':'deliver_after','value':'7'}");
     assert_worked(&did);
     pair_wait_noted(pair->there, "news of facts", 1);
@@ -60,12 +60,11 @@ static void test_tokens_hold_at_both(void **state)
     NEEDS_SERVER;
     near = caller_enter(pair->here, "near", &visitor);
     pair_enter_far(pair, "cli");
-    call_run(&did, near, pair->here->desk->ops->token_new, "{'label':'ci'}");
+    call_run(&did, near, METHOD_token_new, "{'label':'ci'}");
     assert_worked(&did);
     token_hash(call_text(&did, "/token"), look.hash);
     stage_wait(pair->there, knows_token, &look);
-    call_run(&pair->did, pair->far, pair->there->desk->ops->token_revoke, "{'id':'%s'}",
-             call_text(&did, "/id"));
+    call_run(&pair->did, pair->far, METHOD_token_revoke, "{'id':'%s'}", call_text(&did, "/id"));
     assert_worked(&pair->did);
     look.stage = pair->here;
     stage_wait(pair->here, knows_token_not, &look);
@@ -74,7 +73,7 @@ static void test_tokens_hold_at_both(void **state)
 
 static int64_t count_tokens(struct pair *pair)
 {
-    call_run(&pair->did, pair->far, pair->there->desk->ops->token_list, "{}");
+    call_run(&pair->did, pair->far, METHOD_token_list, "{}");
     assert_worked(&pair->did);
     return (int64_t)json_length(json_member(pair->did.json, "tokens"));
 }
@@ -84,8 +83,7 @@ static void change_facts_here(struct caller *near, int64_t value)
 {
     struct call did = { .label = "facts" };
 
-    call_run(&did, near, near->stage->desk->ops->settings_set,
-             "{'name':'deliver_after','value':'%d'}", (int)value);
+    call_run(&did, near, METHOD_settings_set, "{'name':'deliver_after','value':'%d'}", (int)value);
     assert_worked(&did);
     call_release(&did);
 }
@@ -103,7 +101,7 @@ static void test_news_of_tokens_overtake_our_own_completion(void **state)
     pair_enter_far(pair, "cli");
     near = caller_enter(pair->here, "near", &visitor);
     pair->there->store.holds_replies = true;
-    call_start(&did, pair->far, pair->there->desk->ops->token_new, "{'label':'ci'}");
+    call_start(&did, pair->far, METHOD_token_new, "{'label':'ci'}");
     stage_settle(pair->there);
     stage_forget(pair->there);
     change_facts_here(near, 3);
@@ -113,8 +111,7 @@ static void test_news_of_tokens_overtake_our_own_completion(void **state)
     assert_int_equal(count_tokens(pair), 1);
     token_hash(call_text(&did, "/token"), look.hash);
     pair->there->store.holds_replies = true;
-    call_start(&pair->did, pair->far, pair->there->desk->ops->token_revoke, "{'id':'%s'}",
-               call_text(&did, "/id"));
+    call_start(&pair->did, pair->far, METHOD_token_revoke, "{'id':'%s'}", call_text(&did, "/id"));
     stage_settle(pair->there);
     change_facts_here(near, 4);
     stage_wait(pair->there, knows_token_not, &look);
@@ -136,7 +133,7 @@ static bool has_rules(void *context)
 {
     const struct rule_look *look = context;
 
-    call_start(look->call, look->person, look->stage->desk->ops->rule_list, "{}");
+    call_start(look->call, look->person, METHOD_rule_list, "{}");
     return json_length(json_at(look->call->json, "/rules")) == look->wanted;
 }
 
@@ -152,10 +149,10 @@ static void test_rules_hold_at_both(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     stage_wait(pair->here, pair_is_replied, &scene.asked);
-    call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
-    scene_do(&scene, scene.ops->rule_add, "");
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
+    scene_do(&scene, METHOD_rule_add, "");
     assert_worked(&scene.did);
     snprintf(title, sizeof title, "%s", call_text(&scene.did, "/rule/title"));
     look.stage = pair->there;
@@ -167,7 +164,7 @@ static void test_rules_hold_at_both(void **state)
     stage_settle(pair->there);
     assert_true(asked.is_final);
     assert_string_equal(call_text(&asked, "/rule"), rule);
-    call_run(&pair->did, pair->far, scene.ops->rule_remove, "{'id':'%s'}", rule);
+    call_run(&pair->did, pair->far, METHOD_rule_remove, "{'id':'%s'}", rule);
     assert_worked(&pair->did);
     look = (struct rule_look){ .stage = pair->here, .person = scene.person, .call = &scene.did };
     stage_wait(pair->here, has_rules, &look);

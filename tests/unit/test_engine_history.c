@@ -43,25 +43,25 @@ static void test_search(void **state)
         scene_open(&scenes[i], state, "cli", "");
         stage_advance(*state, 1000);
     }
-    scene_do(&scenes[0], scenes[0].ops->answer,
+    scene_do(&scenes[0], METHOD_ask_answer,
              ",'selected_ids':['a'],'global_annotation':'Beware of \\u0022dogs\\u0022'");
     assert_worked(&scenes[0].did);
-    scene_do(&scenes[1], scenes[1].ops->cancel, ",'global_annotation':'not today'");
+    scene_do(&scenes[1], METHOD_ask_cancel, ",'global_annotation':'not today'");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(did, scenes[0].person, scenes[0].ops->history, "%s", cases[i].params);
+        call_run(did, scenes[0].person, METHOD_ask_history, "%s", cases[i].params);
         if ((int)json_length(json_at(did->json, "/asks")) != cases[i].count)
             fail_msg("%s", cases[i].params);
     }
-    call_run(did, scenes[0].person, scenes[0].ops->history, "{'which':'completed'}");
+    call_run(did, scenes[0].person, METHOD_ask_history, "{'which':'completed'}");
     assert_string_equal(call_text(did, "/asks/0/summary"), "not today");
     assert_string_equal(call_text(did, "/asks/1/summary"), "Alpha");
     assert_string_equal(call_text(did, "/asks/1/answered_by/via"), "cli");
-    call_run(did, scenes[0].person, scenes[0].ops->history, "{'limit':2}");
-    call_run(&scenes[1].did, scenes[0].person, scenes[0].ops->history, "{'limit':2,'before':'%s'}",
+    call_run(did, scenes[0].person, METHOD_ask_history, "{'limit':2}");
+    call_run(&scenes[1].did, scenes[0].person, METHOD_ask_history, "{'limit':2,'before':'%s'}",
              call_text(did, "/next"));
     assert_int_equal(json_length(json_at(scenes[1].did.json, "/asks")), 1);
     assert_string_equal(call_text(&scenes[1].did, "/asks/0/session_id"), scenes[0].id);
-    call_run(did, scenes[0].person, scenes[0].ops->history, "{'search':7}");
+    call_run(did, scenes[0].person, METHOD_ask_history, "{'search':7}");
     assert_failed(did, ERROR_bad_type, "/search");
     for (int i = 0; i < 3; i++)
         scene_close(&scenes[i]);
@@ -101,22 +101,21 @@ static void test_what_is_taken_up(void **state)
     stage->store.fails_sweeps = true;
     for (int i = 0; i < 3; i++)
         scene_open(&scenes[i], state, "cli", "");
-    scene_do(&scenes[0], scenes[0].ops->answer,
-             ",'selected_ids':['a'],'global_annotation':'zebra'");
+    scene_do(&scenes[0], METHOD_ask_answer, ",'selected_ids':['a'],'global_annotation':'zebra'");
     assert_int_equal(stage->store.indexings, 0); /* nobody is kept waiting for it */
     stage_advance(stage, 15000);
     assert_true(stage->store.indexings >= 1);
     stage->store.fails_sweeps = false;
     indexings = stage->store.indexings;
     for (int i = 0; i < 2; i++) {
-        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->history, "{'search':'ZEBRA'}");
+        call_run(&scenes[0].did, scenes[0].person, METHOD_ask_history, "{'search':'ZEBRA'}");
         assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 1);
-        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->history,
+        call_run(&scenes[0].did, scenes[0].person, METHOD_ask_history,
                  "{'search':'alpha','agent':'bot'}");
         assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 3);
-        call_run(&scenes[0].did, scenes[0].person, scenes[0].ops->list, "{'agent':'bot'}");
+        call_run(&scenes[0].did, scenes[0].person, METHOD_ask_list, "{'agent':'bot'}");
         assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 3);
-        scene_do(&scenes[1], scenes[1].ops->cancel, ""); /* something ended */
+        scene_do(&scenes[1], METHOD_ask_cancel, ""); /* something ended */
         stage_advance(stage, 15000);
     }
     assert_true(stage->store.indexings > indexings);
@@ -137,20 +136,20 @@ static void test_whole(void **state)
     for (int i = 0; i < 3; i++)
         scene_open(&scenes[i], state, "cli", "");
     scene_answer(&scenes[2], "a");
-    call_run(did, scenes[0].person, scenes[0].ops->history, "{'whole':true,'limit':2}");
+    call_run(did, scenes[0].person, METHOD_ask_history, "{'whole':true,'limit':2}");
     assert_worked(did);
     assert_string_equal(call_text(did, "/asks/0/answer/selected_ids/0"), "a");
     assert_string_equal(call_text(did, "/asks/0/form/fields/0/options/0/id"), "a");
     assert_string_equal(call_text(did, "/asks/0/result/action_status"), "selected");
     assert_string_equal(call_text(did, "/asks/0/tool"), "provide_choice");
     assert_in_range(call_number(did, "/left_permille"), 1, 999);
-    call_run(&scenes[1].did, scenes[0].person, scenes[0].ops->history,
-             "{'whole':true,'before':'%s'}", call_text(did, "/next"));
+    call_run(&scenes[1].did, scenes[0].person, METHOD_ask_history, "{'whole':true,'before':'%s'}",
+             call_text(did, "/next"));
     assert_int_equal(json_length(json_at(scenes[1].did.json, "/asks")), 1);
     assert_string_equal(call_text(&scenes[1].did, "/next"), "");
-    call_run(did, scenes[0].person, scenes[0].ops->history, "{'until_ms':1}");
+    call_run(did, scenes[0].person, METHOD_ask_history, "{'until_ms':1}");
     assert_int_equal(json_length(json_at(did->json, "/asks")), 0);
-    call_run(did, scenes[0].person, scenes[0].ops->history,
+    call_run(did, scenes[0].person, METHOD_ask_history,
              "{'search':'a b c d e f g h i j k l m n "
              "o p q'}");
     assert_failed(did, ERROR_too_long, "/search");
@@ -170,7 +169,7 @@ static void test_statistics(void **state)
     stage_advance(*state, 30000);
     scene_answer(&scenes[1], "b");
     stage_advance(*state, 30000);
-    call_run(did, scenes[0].person, scenes[0].ops->statistics, "{'days':7}");
+    call_run(did, scenes[0].person, METHOD_ask_statistics, "{'days':7}");
     assert_worked(did);
     assert_int_equal(call_number(did, "/asks"), 4);
     assert_int_equal(call_number(did, "/answered"), 2);
@@ -184,7 +183,7 @@ static void test_statistics(void **state)
     assert_int_equal(call_number(did, "/buckets/3"), 1); /* 40 s */
     assert_string_equal(call_text(did, "/agents/0/agent"), "bot");
     assert_int_equal(call_number(did, "/agents/0/asks"), 4);
-    call_run(did, scenes[0].person, scenes[0].ops->statistics, "{'days':-1}");
+    call_run(did, scenes[0].person, METHOD_ask_statistics, "{'days':-1}");
     assert_failed(did, ERROR_out_of_range, "/days");
     for (int i = 0; i < 4; i++)
         scene_close(&scenes[i]);
@@ -196,8 +195,8 @@ static void test_later(void **state)
     struct json *told;
 
     scene_open(&scene, state, "web", ",'timeout_seconds':7200");
-    call_run(&scene.did, scene.person, scene.ops->watch, "{}");
-    scene_do(&scene, scene.ops->later, ",'seconds':600");
+    call_run(&scene.did, scene.person, METHOD_ask_watch, "{}");
+    scene_do(&scene, METHOD_ask_later, ",'seconds':600");
     assert_worked(&scene.did);
     assert_true(strlen(call_text(&scene.did, "/later_until")) > 0);
     told = caller_event(scene.person, "ask/changed");
@@ -209,7 +208,6 @@ static void test_later(void **state)
     {
         struct desk_visitor person = visitor_person("web");
 
-        scene.ops = scene.stage->desk->ops;
         scene.person = caller_enter(scene.stage, "person", &person);
         scene.agent = caller_enter(scene.stage, "other", &person);
     }
@@ -224,24 +222,24 @@ static void test_later_ends(void **state)
     struct call got = { 0 };
 
     scene_open(&scene, state, "web", ",'timeout_seconds':7200");
-    scene_do(&scene, scene.ops->later, ",'seconds':600");
+    scene_do(&scene, METHOD_ask_later, ",'seconds':600");
     stage_advance(*state, 599000);
     scene_get(&scene, &got);
     assert_true(strlen(call_text(&got, "/ask/later_until")) > 0);
     stage_advance(*state, 2000);
     scene_get(&scene, &got);
     assert_string_equal(call_text(&got, "/ask/later_until"), "");
-    scene_do(&scene, scene.ops->later, ",'seconds':-1");
+    scene_do(&scene, METHOD_ask_later, ",'seconds':-1");
     assert_failed(&scene.did, ERROR_out_of_range, "/seconds");
     scene.stage->store.fails_settings = true;
-    scene_do(&scene, scene.ops->later, ",'seconds':600");
+    scene_do(&scene, METHOD_ask_later, ",'seconds':600");
     assert_failed(&scene.did, ERROR_storage_failed, "");
     scene_get(&scene, &got);
     assert_string_equal(call_text(&got, "/ask/later_until"), ""); /* not kept: it is not put off */
     scene.stage->store.fails_settings = false;
     scene_answer(&scene, "a");
     stage_advance(*state, 10000);
-    scene_do(&scene, scene.ops->later, ",'seconds':60");
+    scene_do(&scene, METHOD_ask_later, ",'seconds':60");
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     call_release(&got);
     scene_close(&scene);
@@ -256,30 +254,29 @@ static void test_hidden(void **state)
     scene_open(&scene, state, "web", "");
     scene_get(&scene, &got);
     assert_null(json_at(got.json, "/hidden"));
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':true");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b','hidden':true");
     assert_worked(&scene.did);
     scene_get(&scene, &got);
     assert_string_equal(call_text(&got, "/hidden/0"), "b");
-    scene_do(&scene, scene.ops->hide, ",'option_id':'a','hidden':true"); /* nothing would be left */
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'a','hidden':true"); /* nothing would be left */
     assert_failed(&scene.did, ERROR_out_of_range, "/option_id");
-    scene_do(&scene, scene.ops->hide, ",'option_id':'zz','hidden':true");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'zz','hidden':true");
     assert_failed(&scene.did, ERROR_bad_enum, "/option_id");
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b'");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b'");
     assert_failed(&scene.did, ERROR_missing_property, "/hidden");
     scene_open(&again, state, "web", ""); /* another title: not hidden there */
     scene_get(&again, &got);
     assert_int_equal(json_length(json_at(got.json, "/hidden")), 0);
     scene_open(&destructive, state, "web", ",'destructive':true");
-    scene_do(&destructive, destructive.ops->hide, ",'option_id':'b','hidden':true");
+    scene_do(&destructive, METHOD_ask_hide, ",'option_id':'b','hidden':true");
     assert_failed(&destructive.did, ERROR_wrong_state, "/session_id");
     caller_leave(scene.person);
     stage_restart(scene.stage); /* it is remembered */
     person = visitor_person("web");
     scene.person = caller_enter(scene.stage, "person", &person);
-    scene.ops = scene.stage->desk->ops;
     scene_get(&scene, &got);
     assert_string_equal(call_text(&got, "/hidden/0"), "b");
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b','hidden':false");
     scene_get(&scene, &got);
     assert_null(json_at(got.json, "/hidden"));
     call_release(&got);
@@ -299,7 +296,7 @@ static void test_shown(void **state)
     char id[ASK_ID_BYTES];
 
     ask_open(&asked, agent, "pay \xe2\x80\xae now", "", id);
-    call_run(&did, reader, stage->desk->ops->list, "{}");
+    call_run(&did, reader, METHOD_ask_list, "{}");
     assert_string_equal(call_text(&did, "/asks/0/shown/title"), "pay \\u202e now");
     assert_string_equal(call_text(&did, "/asks/0/shown/agent"), "bo\\x1b[2Jt");
     assert_string_equal(call_text(&did, "/asks/0/agent"), "bo\x1b[2Jt");

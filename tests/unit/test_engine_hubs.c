@@ -26,7 +26,7 @@ static void miss_here(const struct pair *pair)
 
 static bool is_detached_there(struct pair *pair, const struct scene *scene)
 {
-    pair_far_does(pair, scene->ops->get, scene, "");
+    pair_far_does(pair, METHOD_ask_get, scene, "");
     assert_worked(&pair->did);
     return call_is_yes(&pair->did, "/ask/detached");
 }
@@ -60,7 +60,7 @@ static void test_who_waited_at_a_hub_that_is_gone_is_gone(void **state)
     pair_wait_noted(pair->here, "agent_reattached done", 1);
     pair_wait_noted(pair->there, "news of ask", 2);
     assert_false(is_detached_there(pair, &scene));
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_int_equal(stage_count(pair->there, "agent_detached done"), 1);
     scene_close(&scene);
@@ -78,7 +78,7 @@ static void test_who_comes_back_elsewhere_waits(void **state)
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
     agent = caller_enter(pair->there, "again", &visitor);
-    call_start(&waits, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_start(&waits, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     miss_here(pair);
     pair_wait_noted(pair->there, "agent_reattached done", 1);
@@ -92,10 +92,10 @@ static void test_who_comes_back_elsewhere_waits(void **state)
     stage_settle(pair->there);
     assert_true(is_detached_there(pair, &scene));
     agent = caller_enter(pair->there, "again", &visitor);
-    call_start(&again, agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_start(&again, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     assert_false(is_detached_there(pair, &scene));
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     assert_true(again.is_final);
     call_release(&waits);
@@ -141,7 +141,7 @@ static void test_who_leaves_says_who_waited(void **state)
     pair_wait_noted(pair->there, "news of ask", 2);
     assert_true(is_detached_there(pair, &scene));
     assert_true(*call_text(&pair->did, "/ask/detached_at") != '\0');
-    pair_far_does(pair, scene.ops->answer, &scene, ",'selected_ids':['b']");
+    pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
     call_release(&scene.asked);
     call_release(&scene.did);
@@ -157,7 +157,7 @@ static void test_who_waits_elsewhere_is_not_gone(void **state)
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    call_start(&waits, caller_enter(pair->there, "again", &visitor), scene.ops->wait,
+    call_start(&waits, caller_enter(pair->there, "again", &visitor), METHOD_ask_wait,
                "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     engine_leave(pair->here->engine);
@@ -221,7 +221,7 @@ static void begin_reminding(struct pair *pair)
     pair->here->announces = pair->there->announces = true;
     stage_restart(pair->here);
     stage_restart(pair->there);
-    call_run(&did, caller_enter(pair->here, "near", &visitor), pair->here->desk->ops->settings_set,
+    call_run(&did, caller_enter(pair->here, "near", &visitor), METHOD_settings_set,
              "{'name':'remind_minutes','value':'1'}");
     assert_worked(&did);
     call_release(&did);
@@ -235,7 +235,7 @@ static int reminders(const struct pair *pair, const struct scene *scene)
     struct call got = { 0 };
     int count;
 
-    call_run(&got, pair->far, scene->ops->get, "{'session_id':'%s'}", scene->id);
+    call_run(&got, pair->far, METHOD_ask_get, "{'session_id':'%s'}", scene->id);
     snprintf(note, sizeof note, "reminded of %s", call_text(&got, "/ask/title"));
     count = stage_count(pair->here, note) + stage_count(pair->there, note);
     call_release(&got);

@@ -34,8 +34,7 @@ static void leave_answer(struct stage *stage, const char *agent_name, const char
 
     ask_open(&asked, agent, title, "", out);
     caller_leave(agent);
-    call_run(&did, answering, stage->desk->ops->answer, "{'session_id':'%s','selected_ids':['b']}",
-             out);
+    call_run(&did, answering, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}", out);
     assert_worked(&did);
     caller_leave(answering);
     call_release(&asked);
@@ -55,13 +54,12 @@ static size_t count_notices(struct call *call, struct caller *agent, const char 
 
 static void collect(struct caller *agent, const char *id)
 {
-    const struct desk_ops *ops = agent->stage->desk->ops;
     struct call call = { 0 };
 
-    call_run(&call, agent, ops->wait, "{'session_id':'%s','wait_seconds':0}", id);
+    call_run(&call, agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", id);
     assert_worked(&call);
     assert_string_equal(call_text(&call, "/selection/selected_ids/0"), "b");
-    call_run(&call, agent, ops->delivered, "{'session_ids':['%s']}", id);
+    call_run(&call, agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     assert_worked(&call);
     call_release(&call);
 }
@@ -142,7 +140,7 @@ static void test_a_cancelled_call_was_told_nothing(void **state)
 
     leave_answer(stage, "bot", "Deploy", "cli", id);
     assert_int_equal(count_notices(&call, agent, "One"), 1);
-    call_run(&did, agent, stage->desk->ops->detach, "{'session_id':'%s'}", call.session_id);
+    call_run(&did, agent, METHOD_ask_detach, "{'session_id':'%s'}", call.session_id);
     assert_int_equal(count_notices(&call, agent, "Two"), 1);
     assert_int_equal(count_notices(&call, agent, "Three"), 0);
     call_release(&call);
@@ -213,13 +211,13 @@ static void test_an_answer_is_in_one_pair_of_hands(void **state)
         replay(&call, i == 0 ? first : second, "Deploy");
         assert_false(call.is_final);
         assert_string_not_equal(call.session_id, id);
-        call_run(&did, second, stage->desk->ops->withdraw, "{'session_id':'%s'}", call.session_id);
+        call_run(&did, second, METHOD_ask_withdraw, "{'session_id':'%s'}", call.session_id);
         assert_worked(&did);
     }
     caller_leave(first); /* dies with it: the answer is the next one's */
     replay(&call, second, "Deploy");
     assert_string_equal(call.session_id, id);
-    call_run(&did, second, stage->desk->ops->detach, "{'session_id':'%s'}", id);
+    call_run(&did, second, METHOD_ask_detach, "{'session_id':'%s'}", id);
     replay(&call, enter_agent(stage, "bot"), "Deploy"); /* given back by one that lives on */
     assert_string_equal(call.session_id, id);
     call_release(&call);
@@ -236,8 +234,8 @@ static void test_only_its_principal_confirms_an_answer(void **state)
 
     leave_answer(stage, "bot", "Deploy", "cli", id);
     replay(&call, first, "Deploy");
-    call_run(&did, thief, stage->desk->ops->delivered, "{'session_ids':['%s']}", id);
-    call_run(&did, thief, stage->desk->ops->detach, "{'session_id':'%s'}", id);
+    call_run(&did, thief, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
+    call_run(&did, thief, METHOD_ask_detach, "{'session_id':'%s'}", id);
     replay(&call, enter_agent(stage, "bot"), "Deploy");
     assert_string_not_equal(call.session_id, id);
     call_release(&call);
@@ -255,7 +253,7 @@ static void test_time_left_is_always_told(void **state)
     scene_open(&scene, state, "cli", "");
     second = enter_agent(scene.stage, "bot");
     stage_advance(scene.stage, 100000);
-    call_start(&waited, second, scene.ops->wait, "{'session_id':'%s','wait_seconds':30}", scene.id);
+    call_start(&waited, second, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':30}", scene.id);
     stage_settle(scene.stage);
     told = caller_event(second, "ask/retimed");
     assert_non_null(told);

@@ -50,8 +50,7 @@ static struct caller *terminal(struct stage *stage, const char *name)
 
 static void attach(struct call *call, struct caller *caller, const char *code, const char *key)
 {
-    call_run(call, caller, caller->stage->desk->ops->attach, "{'launch':'%s','key':'%s'}", code,
-             key);
+    call_run(call, caller, METHOD_ask_attach, "{'launch':'%s','key':'%s'}", code, key);
 }
 
 /* The agent's side again, as after a restart: same name, same principal. */
@@ -61,8 +60,8 @@ static void collect(struct scene *scene, struct call *call, const char *more)
 
     if (!scene->agent->visit)
         scene->agent = caller_enter(scene->stage, "agent", &visitor);
-    call_run(call, scene->agent, scene->stage->desk->ops->wait,
-             "{'session_id':'%s','wait_seconds':0%s}", scene->id, more);
+    call_run(call, scene->agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0%s}",
+             scene->id, more);
     assert_worked(call);
 }
 
@@ -126,7 +125,7 @@ static void test_it_works_once(void **state)
     attach(&first, scene.person, code_of(&scene.asked), "mine");
     assert_worked(&first);
     /* attaching by the id is not limited */
-    call_run(&second, other, scene.ops->attach, "{'session_id':'%.6s'}", scene.id);
+    call_run(&second, other, METHOD_ask_attach, "{'session_id':'%.6s'}", scene.id);
     assert_worked(&second);
     scene_assert(&scene, "pending", 1);
     scene_answer(&scene, "b");
@@ -153,9 +152,9 @@ static void test_two_terminals_at_once(void **state)
     scene_open_handed(&scene, state, "");
     other = terminal(stage, "other");
     stage->store.holds_writes = 1U << EVENT_ATTACHED;
-    call_start(&calls[0], scene.person, scene.ops->attach, "{'launch':'%s','key':'x'}",
+    call_start(&calls[0], scene.person, METHOD_ask_attach, "{'launch':'%s','key':'x'}",
                code_of(&scene.asked));
-    call_start(&calls[1], other, scene.ops->attach, "{'launch':'%s','key':'y'}",
+    call_start(&calls[1], other, METHOD_ask_attach, "{'launch':'%s','key':'y'}",
                code_of(&scene.asked));
     assert_int_equal(calls[0].replies + calls[1].replies, 0);
     stage_release(stage);
@@ -398,18 +397,18 @@ static void test_what_can_go_wrong(void **state)
     build_terminal(stage);
     scene_open_handed(&scene, state, "");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        call_run(&call, scene.person, scene.ops->attach, "{%s}", bad[i]);
+        call_run(&call, scene.person, METHOD_ask_attach, "{%s}", bad[i]);
         assert_failed(&call, ERROR_bad_format, "/launch");
     }
     attach(&call, scene.person, "aaaaaaaaaaaaaaaaaaaaaaaaaa", "k");
     assert_failed(&call, ERROR_wrong_state, "/launch");
-    call_run(&call, scene.agent, scene.ops->attach, "{'launch':'%s'}", code_of(&scene.asked));
+    call_run(&call, scene.agent, METHOD_ask_attach, "{'launch':'%s'}", code_of(&scene.asked));
     assert_failed(&call, ERROR_wrong_role, "");
     /* a disk that fails consumes nothing, and gives nothing away */
     stage->store.fails_events = 1U << EVENT_ATTACHED | 1U << EVENT_INTERFACE_SWITCHED;
     attach(&call, scene.person, code_of(&scene.asked), "k");
     assert_failed(&call, ERROR_storage_failed, "");
-    call_run(&call, scene.agent, scene.ops->wait,
+    call_run(&call, scene.agent, METHOD_ask_wait,
              "{'session_id':'%s','wait_seconds':0,'interface':'terminal'}", scene.id);
     assert_failed(&call, ERROR_storage_failed, "");
     stage->store.fails_events = 0;
@@ -460,21 +459,21 @@ static void test_hidden_options(void **state)
 
     scene_open(&scene, state, "terminal", "");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        scene_do(&scene, scene.ops->hide, bad[i].said);
+        scene_do(&scene, METHOD_ask_hide, bad[i].said);
         assert_failed(&scene.did, bad[i].code, bad[i].path);
     }
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':true");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b','hidden':true");
     assert_worked(&scene.did);
     scene_get(&scene, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "b");
-    call_run(&call, scene.agent, scene.ops->hide,
+    call_run(&call, scene.agent, METHOD_ask_hide,
              "{'session_id':'%s','option_id':'b','hidden':false}", scene.id);
     assert_failed(&call, ERROR_wrong_role, "");
     scene_open(&other, state, "terminal", "");
     scene_get(&other, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "");
     scene.stage->store.fails_settings = true;
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b','hidden':false");
     assert_failed(&scene.did, ERROR_storage_failed, "");
     scene_get(&scene, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "b");
@@ -482,7 +481,7 @@ static void test_hidden_options(void **state)
     scene.person = terminal(scene.stage, "again");
     scene_get(&scene, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "b");
-    scene_do(&scene, scene.ops->hide, ",'option_id':'b','hidden':false");
+    scene_do(&scene, METHOD_ask_hide, ",'option_id':'b','hidden':false");
     scene_get(&scene, &call);
     assert_string_equal(call_text(&call, "/hidden/0"), "");
     call_release(&call);

@@ -47,13 +47,13 @@ static void test_lists(void **state)
     }
     scene_answer(&scenes[1], "a");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(did, scenes[0].person, scenes[0].ops->list, "%s", cases[i].params);
+        call_run(did, scenes[0].person, METHOD_ask_list, "%s", cases[i].params);
         if (cases[i].count < 0)
             assert_failed(did, ERROR_bad_enum, "/which");
         else if ((int)json_length(json_at(did->json, "/asks")) != cases[i].count)
             fail_msg("%s", cases[i].params);
     }
-    call_run(did, scenes[0].person, scenes[0].ops->list, "{}");
+    call_run(did, scenes[0].person, METHOD_ask_list, "{}");
     assert_string_equal(call_text(did, "/asks/0/session_id"), scenes[2].id); /* newest first */
     assert_string_equal(call_text(did, "/asks/1/status"), "submitted");
     assert_string_equal(call_text(did, "/asks/1/answered_by/via"), "cli");
@@ -77,7 +77,7 @@ static void test_pages(void **state)
     for (int i = 0; i < ASKS; i++)
         scene_open(&scenes[i], state, "cli", "");
     do {
-        call_run(did, scenes[0].person, scenes[0].ops->list, "{'limit':3%s%s%s}",
+        call_run(did, scenes[0].person, METHOD_ask_list, "{'limit':3%s%s%s}",
                  before[0] ? ",'before':'" : "", before, before[0] ? "'" : "");
         assert_worked(did);
         for (size_t i = 0; i < json_length(json_at(did->json, "/asks")); i++) {
@@ -109,7 +109,7 @@ static void test_a_cursor_is_ours(void **state)
 
     scene_open(&scene, state, "cli", "");
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        call_run(&scene.did, scene.person, scene.ops->list, "{'before':%s}", bad[i]);
+        call_run(&scene.did, scene.person, METHOD_ask_list, "{'before':%s}", bad[i]);
         assert_failed(&scene.did, ERROR_bad_format, "/before");
     }
     scene_close(&scene);
@@ -119,7 +119,6 @@ static void test_a_cursor_is_ours(void **state)
 static void test_a_watcher_counts_once(void **state)
 {
     struct stage *stage = *state;
-    const struct desk_ops *ops = stage->desk->ops;
     struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("terminal");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *one = caller_enter(stage, "one", &looking);
@@ -128,9 +127,9 @@ static void test_a_watcher_counts_once(void **state)
 
     stage_set(stage, "portal", "off");
     stage_set(stage, "terminal", "off");
-    call_run(&did, one, ops->watch, "{}");
-    call_run(&did, one, ops->watch, "{}");
-    call_run(&did, two, ops->watch, "{}");
+    call_run(&did, one, METHOD_ask_watch, "{}");
+    call_run(&did, one, METHOD_ask_watch, "{}");
+    call_run(&did, two, METHOD_ask_watch, "{}");
     caller_leave(one);
     ask_start(&asked, agent, "Seen", "", 0);
     stage_advance(stage, 1000);
@@ -180,7 +179,7 @@ static void far_open(struct far_scene *scene, void **state)
     scene->agent = caller_enter(scene->stage, "agent", &bot);
     scene->inbox = caller_enter(scene->stage, "inbox", &looking);
     scene->stage->ops.list = far_list;
-    call_start(&scene->watched, scene->inbox, scene->stage->desk->ops->watch, "{}");
+    call_start(&scene->watched, scene->inbox, METHOD_ask_watch, "{}");
     stage_settle(scene->stage);
     assert_int_equal(scene->watched.replies, 0);
 }
@@ -224,7 +223,7 @@ static void test_news_wait_for_all_lists(void **state)
     far_open(&scene, state);
     first_each = far.each;
     first_context = far.context;
-    call_start(&scene.listed, scene.inbox, scene.stage->desk->ops->list, "{}");
+    call_start(&scene.listed, scene.inbox, METHOD_ask_list, "{}");
     ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
     far_arrives();
     assert_int_equal(scene.listed.replies, 1);
@@ -247,7 +246,7 @@ static void test_news_of_a_list_that_fails_or_is_nobodys(void **state)
     far.each(far.context, NULL, &err);
     assert_failed(&scene.watched, ERROR_storage_failed, "");
     assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
-    call_start(&scene.listed, scene.inbox, scene.stage->desk->ops->list, "{}");
+    call_start(&scene.listed, scene.inbox, METHOD_ask_list, "{}");
     ask_open(&scene.asked, scene.agent, "Unheard", "", id);
     caller_leave(scene.inbox);
     far_arrives();
@@ -270,7 +269,7 @@ static void test_news_that_wait_are_bounded(void **state)
     far_open(&scene, state);
     ask_open(&scene.asked, scene.agent, "Meanwhile", "", id);
     for (int i = 0; i < DRAFTS; i++)
-        call_run(&drafted, page, scene.stage->desk->ops->draft,
+        call_run(&drafted, page, METHOD_ask_draft,
                  "{'session_id':'%s','draft':{'custom_input':'%s%d'}}", id, words, i);
     assert_int_equal(scene.watched.replies, 0);
     assert_int_equal(caller_count(scene.inbox, "resync"), 1);

@@ -19,7 +19,6 @@ static const char silent[] = "gemini-cli-mcp-client-sayso";
 
 struct pair {
     struct stage *stage;
-    const struct desk_ops *ops;
     struct caller *client, *person;
     char first[ASK_ID_BYTES], second[ASK_ID_BYTES];
 };
@@ -32,7 +31,6 @@ static void enter_by(struct pair *pair, void **state, const char *name, const ch
     client.version = "1";
     client.transport = transport;
     *pair = (struct pair){ .stage = *state };
-    pair->ops = pair->stage->desk->ops;
     pair->client = caller_enter(pair->stage, name, &client);
     pair->person = caller_enter(pair->stage, "person", &person);
 }
@@ -51,7 +49,7 @@ static void submit(struct pair *pair, const char *tool, const char *arguments,
     struct json *created;
 
     assert_true(count <= ARRAY_LEN(calls));
-    call_start(call, pair->client, pair->ops->submit,
+    call_start(call, pair->client, METHOD_ask_create,
                "{'tool':'%s','wait_seconds':-1,'tag':'t','arguments':{%s}}", tool, arguments);
     stage_settle(pair->stage);
     assert_int_equal(call->replies, 0);
@@ -60,7 +58,7 @@ static void submit(struct pair *pair, const char *tool, const char *arguments,
     json_free(created);
 }
 
-static void act(struct pair *pair, desk_act *what, const char *more)
+static void act(struct pair *pair, enum method what, const char *more)
 {
     struct call call = { 0 };
 
@@ -73,7 +71,7 @@ static void confirm(struct pair *pair)
 {
     struct call call = { 0 };
 
-    call_run(&call, pair->client, pair->ops->delivered, "{'session_ids':['%s']}", pair->first);
+    call_run(&call, pair->client, METHOD_ask_delivered, "{'session_ids':['%s']}", pair->first);
     assert_worked(&call);
     call_release(&call);
 }
@@ -82,7 +80,7 @@ static void confirm(struct pair *pair)
 static void look(struct pair *pair, struct call *got)
 {
     *got = (struct call){ 0 };
-    call_run(got, pair->person, pair->ops->get, "{'session_id':'%s'}", pair->second);
+    call_run(got, pair->person, METHOD_ask_get, "{'session_id':'%s'}", pair->second);
     assert_worked(got);
 }
 
@@ -137,7 +135,7 @@ static void test_what_may_be_lost_is_shown_again(void **state)
 
         enter(&pair, state, cases[i].client ? cases[i].client : silent);
         submit(&pair, cases[i].tool, cases[i].arguments, pair.first);
-        act(&pair, pair.ops->answer, cases[i].answer);
+        act(&pair, METHOD_ask_answer, cases[i].answer);
         answered_ms = pair.stage->clock.utc_ms;
         confirm(&pair);
         stage_advance(pair.stage, cases[i].after_ms);
@@ -165,10 +163,10 @@ static void test_the_latest_answer_is_kept(void **state)
 
     enter(&pair, state, silent);
     submit(&pair, "provide_choice", arguments, pair.first);
-    act(&pair, pair.ops->answer, ",'selected_ids':['a']");
+    act(&pair, METHOD_ask_answer, ",'selected_ids':['a']");
     confirm(&pair);
     submit(&pair, "provide_choice", arguments, pair.first);
-    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    act(&pair, METHOD_ask_answer, ",'selected_ids':['b']");
     confirm(&pair);
     stage_restart(pair.stage);
     enter(&pair, state, silent);
@@ -193,7 +191,7 @@ static void test_the_gate_asks_anew(void **state)
 
     enter_by(&pair, state, silent, NULL);
     submit(&pair, "provide_choice", arguments, pair.first);
-    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    act(&pair, METHOD_ask_answer, ",'selected_ids':['b']");
     confirm(&pair);
     submit(&pair, "provide_choice", arguments, pair.second);
     look(&pair, &got);
@@ -214,7 +212,7 @@ static void test_what_is_filled_in_is_not_sent(void **state)
     stage_set(*state, "timeout_action", "submit_defaults");
     enter(&pair, state, silent);
     submit(&pair, "provide_choice", arguments, pair.first);
-    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    act(&pair, METHOD_ask_answer, ",'selected_ids':['b']");
     confirm(&pair);
     submit(&pair, "provide_choice", arguments, pair.second);
     stage_advance(pair.stage, 60000);
@@ -230,8 +228,7 @@ static void test_only_answers_are_shown(void **state)
 {
     struct pair pair;
     struct call got;
-    const struct desk_ops *ops = ((struct stage *)*state)->desk->ops;
-    desk_act *const endings[] = { ops->cancel, ops->decline };
+    static const enum method endings[] = { METHOD_ask_cancel, METHOD_ask_decline };
 
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
         const char *arguments = i ? TITLED("8") "'selection_mode':'single'," CHOICES
@@ -259,9 +256,9 @@ static void test_what_was_not_delivered_is_replayed(void **state)
     enter(&pair, state, silent);
     submit(&pair, "provide_choice", arguments, pair.first);
     caller_leave(pair.client);
-    act(&pair, pair.ops->answer, ",'selected_ids':['b']");
+    act(&pair, METHOD_ask_answer, ",'selected_ids':['b']");
     enter(&pair, state, silent);
-    call_run(&again, pair.client, pair.ops->submit,
+    call_run(&again, pair.client, METHOD_ask_create,
              "{'tool':'provide_choice','wait_seconds':-1,'tag':'t','arguments':{%s}}", arguments);
     assert_worked(&again);
     assert_true(call_is_yes(&again, "/replayed"));

@@ -76,7 +76,6 @@ struct matching {
 
 static void bring_about(struct matching *match, enum fate fate)
 {
-    const struct desk_ops *ops = match->stage->desk->ops;
     bool is_gone = fate != WAITING && fate != DELIVERED && fate != TIMED_OUT && fate != WITHDRAWN;
 
     if (is_gone) {
@@ -84,22 +83,23 @@ static void bring_about(struct matching *match, enum fate fate)
         stage_settle(match->stage);
     }
     if (fate == ANSWERED || fate == WITHIN_UNDO || fate == DELIVERED) {
-        call_run(&match->did, match->person, ops->answer,
+        call_run(&match->did, match->person, METHOD_ask_answer,
                  "{'session_id':'%s','selected_ids':['b']}", match->id);
         assert_worked(&match->did);
         if (fate != WITHIN_UNDO)
             stage_advance(match->stage, 5000);
     } else if (fate == CANCELLED) {
-        call_run(&match->did, match->person, ops->cancel, "{'session_id':'%s'}", match->id);
+        call_run(&match->did, match->person, METHOD_ask_cancel, "{'session_id':'%s'}", match->id);
         stage_advance(match->stage, 5000);
     } else if (fate == TIMED_OUT) {
         stage_advance(match->stage, 300000);
     } else if (fate == WITHDRAWN) {
-        call_run(&match->did, match->agent, ops->withdraw, "{'session_id':'%s'}", match->id);
+        call_run(&match->did, match->agent, METHOD_ask_withdraw, "{'session_id':'%s'}", match->id);
         assert_worked(&match->did);
     }
     if (fate == DELIVERED) {
-        call_run(&match->did, match->agent, ops->delivered, "{'session_ids':['%s']}", match->id);
+        call_run(&match->did, match->agent, METHOD_ask_delivered, "{'session_ids':['%s']}",
+                 match->id);
         assert_worked(&match->did);
     }
 }
@@ -174,7 +174,7 @@ static void test_an_answer_on_its_way_is_its_waiters(void **state)
         scene_get(&scene, &scene.did);
         snprintf(title, sizeof title, "%s", call_text(&scene.did, "/ask/title"));
         scene.stage->store.holds_replies = is_committing;
-        call_start(&scene.did, scene.person, scene.ops->answer,
+        call_start(&scene.did, scene.person, METHOD_ask_answer,
                    "{'session_id':'%s','selected_ids':['b']}", scene.id);
         stage_settle(scene.stage);
         ask_start(&asked, second, title, "", -1);
@@ -233,7 +233,7 @@ static void test_two_calls_one_ask(void **state)
     assert_string_equal(call_text(&second, "/action_status"), "pending");
     assert_false(second.is_final);
     assert_int_equal(first.replies, 0);
-    call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['a']}");
+    call_run(&did, person, METHOD_ask_answer, "{'selected_ids':['a']}");
     assert_worked(&did);
     assert_worked(&first);
     assert_int_equal(second.replies, 1);
@@ -259,7 +259,7 @@ static void test_collecting(void **state)
     caller_leave(scene.agent);
     later = caller_enter(scene.stage, "later", &bot);
     thief = caller_enter(scene.stage, "thief", &other);
-    call_start(&waited, later, scene.ops->wait, "{'session_id':'%s','wait_seconds':20}", scene.id);
+    call_start(&waited, later, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':20}", scene.id);
     stage_advance(scene.stage, 19999);
     assert_int_equal(waited.replies, 0);
     stage_advance(scene.stage, 1);
@@ -267,19 +267,19 @@ static void test_collecting(void **state)
     assert_string_equal(call_text(&waited, "/action_status"), "pending");
     assert_string_equal(waited.session_id, scene.id);
     assert_true(call_text(&waited, "/instructions")[0] != '\0');
-    call_run(&stolen, thief, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_run(&stolen, thief, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_failed(&stolen, ERROR_not_found, "/session_id");
-    call_run(&stolen, thief, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+    call_run(&stolen, thief, METHOD_ask_withdraw, "{'session_id':'%s'}", scene.id);
     assert_failed(&stolen, ERROR_not_found, "/session_id");
     scene_answer(&scene, "b");
     for (int i = 0; i < 3; i++) { /* collecting again returns the same result */
-        call_run(&waited, later, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+        call_run(&waited, later, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
         assert_true(waited.is_final);
         assert_string_equal(call_text(&waited, "/selection/selected_ids/0"), "b");
     }
-    call_run(&stolen, thief, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_run(&stolen, thief, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_failed(&stolen, ERROR_not_found, "/session_id");
-    call_run(&stolen, thief, scene.ops->wait, "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
+    call_run(&stolen, thief, METHOD_ask_wait, "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
     assert_failed(&stolen, ERROR_not_found, "/session_id");
     call_release(&waited);
     call_release(&stolen);
@@ -295,11 +295,11 @@ static void test_collecting_by_the_tool(void **state)
                          "'wait_seconds':%d}}";
 
     scene_open(&scene, state, "cli", "");
-    call_start(&waited, scene.agent, scene.ops->submit, params, scene.id, 10);
+    call_start(&waited, scene.agent, METHOD_ask_create, params, scene.id, 10);
     stage_advance(scene.stage, 10000);
     assert_string_equal(call_text(&waited, "/action_status"), "pending");
     scene_answer(&scene, "b");
-    call_run(&waited, scene.agent, scene.ops->submit, params, scene.id, 0);
+    call_run(&waited, scene.agent, METHOD_ask_create, params, scene.id, 0);
     assert_string_equal(call_text(&waited, "/selection/selected_ids/0"), "b");
     call_release(&waited);
     scene_close(&scene);
@@ -339,11 +339,11 @@ static void test_bad_waits(void **state)
     struct call call = { .label = "bad" };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(&call, agent, stage->desk->ops->wait, "%s", cases[i].params);
+        call_run(&call, agent, METHOD_ask_wait, "%s", cases[i].params);
         assert_failed(&call, cases[i].code, cases[i].path);
     }
     for (size_t i = 0; i < ARRAY_LEN(submits); i++) {
-        call_run(&call, agent, stage->desk->ops->submit, "%s", submits[i].params);
+        call_run(&call, agent, METHOD_ask_create, "%s", submits[i].params);
         assert_failed(&call, submits[i].code, submits[i].path);
     }
     assert_int_equal(stage->store.creates, 0);
@@ -357,20 +357,20 @@ static void test_detaching(void **state)
     struct call waited = { .label = "wait" };
 
     scene_open(&scene, state, "cli", "");
-    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':50}",
+    call_start(&waited, scene.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':50}",
                scene.id);
-    call_run(&scene.did, scene.agent, scene.ops->detach, "{}");
-    call_run(&scene.did, scene.agent, scene.ops->detach,
+    call_run(&scene.did, scene.agent, METHOD_ask_detach, "{}");
+    call_run(&scene.did, scene.agent, METHOD_ask_detach,
              "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
-    call_run(&scene.did, scene.person, scene.ops->detach, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.person, METHOD_ask_detach, "{'session_id':'%s'}", scene.id);
     assert_int_equal(scene.asked.replies + waited.replies, 0); /* only its own, only that one */
-    call_run(&scene.did, scene.agent, scene.ops->detach, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_detach, "{'session_id':'%s'}", scene.id);
     assert_worked(&scene.did);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "pending");
     assert_string_equal(call_text(&waited, "/action_status"), "pending");
     scene_get(&scene, &scene.did);
     assert_true(call_is_yes(&scene.did, "/ask/detached"));
-    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_start(&waited, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_settle(scene.stage);
     scene_get(&scene, &scene.did);
     assert_false(call_is_yes(&scene.did, "/ask/detached"));
@@ -407,7 +407,7 @@ static void test_who_waits_hears_of_another_deadline(void **state)
     struct json *event;
 
     scene_open(&scene, state, "cli", "");
-    scene_do(&scene, scene.ops->extend, ",'seconds':900");
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':900");
     event = caller_event(scene.agent, "ask/retimed");
     assert_string_equal(json_text(json_at(event, "/params/session_id")), scene.id);
     assert_int_equal(json_member_integer(json_at(event, "/params"), "remaining_ms", 0), 900000);
@@ -481,7 +481,7 @@ static void test_so_many_pending(void **state)
     agent = caller_enter(stage, "agent", &bot);
     ask_nth(stage, agent, &call, 3);
     assert_failed(&call, ERROR_rate_limited, "");
-    call_run(&call, agent, stage->desk->ops->withdraw, "{'session_id':'%s'}", id);
+    call_run(&call, agent, METHOD_ask_withdraw, "{'session_id':'%s'}", id);
     assert_worked(&call);
     ask_nth(stage, agent, &call, 3);
     assert_worked(&call);

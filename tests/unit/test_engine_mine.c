@@ -21,12 +21,12 @@ static struct caller *enter_agent(struct scene *scene, const char *name)
     return caller_enter(scene->stage, name, &visitor);
 }
 
-static size_t count_listed(struct scene *scene, struct caller *agent, const char *which)
+static size_t count_listed(struct caller *agent, const char *which)
 {
     struct call listed = { .label = "list" };
     size_t count;
 
-    call_run(&listed, agent, scene->ops->mine_list, "{'which':'%s'}", which);
+    call_run(&listed, agent, METHOD_mine_list, "{'which':'%s'}", which);
     assert_worked(&listed);
     count = json_length(json_at(listed.json, "/asks"));
     call_release(&listed);
@@ -37,7 +37,7 @@ static void demand_own(struct scene *scene, const char *status, bool has_result)
 {
     struct call got = { .label = "get" };
 
-    call_run(&got, scene->agent, scene->ops->mine_get, "{'session_id':'%s'}", scene->id);
+    call_run(&got, scene->agent, METHOD_mine_get, "{'session_id':'%s'}", scene->id);
     assert_worked(&got);
     assert_string_equal(call_text(&got, "/session_id"), scene->id);
     assert_string_equal(call_text(&got, "/status"), status);
@@ -53,17 +53,17 @@ static void test_what_can_be_taken_back_is_pending(void **state)
 
     scene_open(&scene, state, "terminal", "");
     demand_own(&scene, "pending", false);
-    scene_do(&scene, scene.ops->draft, ",'draft':{'selected_ids':['a']}");
+    scene_do(&scene, METHOD_ask_draft, ",'draft':{'selected_ids':['a']}");
     demand_own(&scene, "pending", false);
     scene_answer(&scene, "b");
     demand_own(&scene, "pending", false);
-    assert_int_equal(count_listed(&scene, scene.agent, "active"), 1);
-    assert_int_equal(count_listed(&scene, scene.agent, "completed"), 0);
-    assert_int_equal(count_listed(&scene, scene.agent, "all"), 1);
+    assert_int_equal(count_listed(scene.agent, "active"), 1);
+    assert_int_equal(count_listed(scene.agent, "completed"), 0);
+    assert_int_equal(count_listed(scene.agent, "all"), 1);
     stage_advance(scene.stage, 5000);
     demand_own(&scene, "submitted", true);
-    assert_int_equal(count_listed(&scene, scene.agent, "active"), 0);
-    assert_int_equal(count_listed(&scene, scene.agent, "completed"), 1);
+    assert_int_equal(count_listed(scene.agent, "active"), 0);
+    assert_int_equal(count_listed(scene.agent, "completed"), 1);
     stage_restart(scene.stage);
     scene_close(&scene);
 }
@@ -77,24 +77,24 @@ static void test_anothers_ask_is_like_none(void **state)
 
     scene_open(&scene, state, "cli", "");
     other = enter_agent(&scene, "somebody else");
-    call_run(&got, other, scene.ops->mine_get, "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
+    call_run(&got, other, METHOD_mine_get, "{'session_id':'aaaaaaaaaaaaaaaaaaaaaaaaaa'}");
     assert_failed(&got, ERROR_not_found, "/session_id");
     memcpy(message, got.err.message, sizeof message);
-    call_run(&got, other, scene.ops->mine_get, "{'session_id':'%s'}", scene.id);
+    call_run(&got, other, METHOD_mine_get, "{'session_id':'%s'}", scene.id);
     assert_failed(&got, ERROR_not_found, "/session_id");
     assert_string_equal(got.err.message, message);
-    call_run(&got, scene.agent, scene.ops->mine_get, "{'session_id':'%.5s'}", scene.id);
+    call_run(&got, scene.agent, METHOD_mine_get, "{'session_id':'%.5s'}", scene.id);
     assert_failed(&got, ERROR_bad_format, "/session_id");
-    call_run(&got, scene.agent, scene.ops->mine_list, "{'which':'mine'}");
+    call_run(&got, scene.agent, METHOD_mine_list, "{'which':'mine'}");
     assert_failed(&got, ERROR_bad_enum, "/which");
-    call_run(&got, scene.agent, scene.ops->mine_list, "{'prefix':'*'}");
+    call_run(&got, scene.agent, METHOD_mine_list, "{'prefix':'*'}");
     assert_failed(&got, ERROR_bad_format, "/prefix");
-    call_run(&got, scene.agent, scene.ops->mine_list, "{'prefix':'%.3s'}", scene.id);
+    call_run(&got, scene.agent, METHOD_mine_list, "{'prefix':'%.3s'}", scene.id);
     assert_int_equal(json_length(json_at(got.json, "/asks")), 1);
-    call_run(&got, other, scene.ops->mine_list, "{'prefix':'%.3s'}", scene.id);
+    call_run(&got, other, METHOD_mine_list, "{'prefix':'%.3s'}", scene.id);
     assert_int_equal(json_length(json_at(got.json, "/asks")), 0);
-    assert_int_equal(count_listed(&scene, other, "all"), 0);
-    assert_int_equal(count_listed(&scene, scene.agent, "all"), 1);
+    assert_int_equal(count_listed(other, "all"), 0);
+    assert_int_equal(count_listed(scene.agent, "all"), 1);
     call_release(&got);
     scene_close(&scene);
 }
@@ -108,15 +108,15 @@ static void test_followers_hear_of_their_own(void **state)
 
     scene_open(&scene, state, "terminal", "");
     other = enter_agent(&scene, "somebody else");
-    call_start(&follow, scene.agent, scene.ops->mine_follow, "{}");
-    call_start(&others, other, scene.ops->mine_follow, "{}");
+    call_start(&follow, scene.agent, METHOD_mine_follow, "{}");
+    call_start(&others, other, METHOD_mine_follow, "{}");
     stage_settle(scene.stage);
     assert_int_equal(caller_count(scene.agent, "mine/following"), 1);
     stage_advance(scene.stage, 290000); /* near the end, where typing holds it open */
-    scene_do(&scene, scene.ops->draft, ",'draft':{'selected_ids':['a']}");
+    scene_do(&scene, METHOD_ask_draft, ",'draft':{'selected_ids':['a']}");
     assert_int_equal(caller_count(scene.agent, "ask/retimed"), 1);
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 0);
-    scene_do(&scene, scene.ops->extend, ",'seconds':600");
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':600");
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 1);
     scene_answer(&scene, "b");
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 1);

@@ -34,8 +34,7 @@ static void test_an_agents_own_answer_is_seen(void **state)
         agent = caller_enter(stage, "agent", &bot);
         answerer = caller_enter(stage, "person", &person);
         ask_open(&asked, agent, is_same ? "Own" : "Other", "", id);
-        call_run(&did, answerer, stage->desk->ops->answer,
-                 "{'session_id':'%s','selected_ids':['a']}", id);
+        call_run(&did, answerer, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['a']}", id);
         assert_worked(&did);
         assert_int_equal(call_number(&asked, "/answered_by/pid"), self.pid);
         assert_string_equal(call_text(&asked, "/answered_by/person"), "owner");
@@ -66,7 +65,7 @@ static void test_who_asks_and_answers_in_place(void **state)
         agent = caller_enter(stage, "agent", &bot);
         answerer = caller_enter(stage, "person", &person);
         ask_open(&asked, agent, is_known ? "Known" : "Unknown", ",'destructive':true", id);
-        call_run(&did, answerer, stage->desk->ops->challenge, "{'session_id':'%s'}", id);
+        call_run(&did, answerer, METHOD_ask_challenge, "{'session_id':'%s'}", id);
         if (is_known) {
             assert_failed(&did, ERROR_wrong_state, "/session_id");
         } else {
@@ -74,7 +73,7 @@ static void test_who_asks_and_answers_in_place(void **state)
 
             assert_worked(&did);
             snprintf(code, sizeof code, "%s", call_text(&did, "/code"));
-            call_run(&did, answerer, stage->desk->ops->answer,
+            call_run(&did, answerer, METHOD_ask_answer,
                      "{'session_id':'%s','selected_ids':['a'],'code':'%s'}", id, code);
             assert_worked(&did);
             assert_false(call_is_yes(&asked, "/answered_by/same_process_tree"));
@@ -108,13 +107,13 @@ static void test_whose_answers_count_is_not_an_agents_to_set(void **state)
     answerer = caller_enter(stage, "person", &person);
     for (int is_known = 0; is_known < 2; is_known++) {
         for (size_t i = 0; i < ARRAY_LEN(guarded); i++) {
-            call_run(&did, answerer, stage->desk->ops->settings_set, guarded[i]);
+            call_run(&did, answerer, METHOD_settings_set, guarded[i]);
             if (is_known)
                 assert_failed(&did, ERROR_not_allowed, "");
             else
                 assert_worked(&did);
         }
-        call_run(&did, answerer, stage->desk->ops->settings_set, "{'name':'theme','value':'dark'}");
+        call_run(&did, answerer, METHOD_settings_set, "{'name':'theme','value':'dark'}");
         assert_worked(&did); /* a person's own taste is not guarded */
         if (!is_known)
             caller_enter(stage, "agent", &bot); /* from now on its client is known */
@@ -166,7 +165,7 @@ static void test_ones_own_script_has_no_undo_window(void **state)
         bot.pid = is_own ? self.pid : getppid();
         bot.start = is_own ? self.start : 1;
         ask_open(&asked, caller_enter(stage, "agent", &bot), is_own ? "Own" : "Other", "", id);
-        call_run(&did, caller_enter(stage, "person", &person), stage->desk->ops->answer,
+        call_run(&did, caller_enter(stage, "person", &person), METHOD_ask_answer,
                  "{'session_id':'%s','selected_ids':['a']}", id);
         assert_worked(&did);
         assert_int_equal(asked.replies, is_own);
@@ -191,9 +190,9 @@ static void assert_refused(struct stage *stage, const struct desk_visitor *perso
     struct caller *answerer = caller_enter(stage, "person", person);
     struct call did = { .label = "act" };
 
-    call_run(&did, answerer, stage->desk->ops->challenge, "{'session_id':'%s'}", id);
+    call_run(&did, answerer, METHOD_ask_challenge, "{'session_id':'%s'}", id);
     assert_failed(&did, ERROR_wrong_state, "/session_id");
-    call_run(&did, answerer, stage->desk->ops->settings_set, "{'name':'cli_answers'}");
+    call_run(&did, answerer, METHOD_settings_set, "{'name':'cli_answers'}");
     assert_failed(&did, ERROR_not_allowed, "");
     caller_leave(answerer);
     call_release(&did);
@@ -268,18 +267,16 @@ static void test_what_an_agent_says_after_the_deadline(void **state)
     for (int i = 0; i < 2; i++) {
         ask_open(&asked, agent, i ? "Remove it?" : "Deploy", i ? ",'destructive':true" : "",
                  ids[i]);
-        call_run(&did, own, stage->desk->ops->seen, "{'session_id':'%s'}", ids[i]);
+        call_run(&did, own, METHOD_ask_seen, "{'session_id':'%s'}", ids[i]);
         stage_advance(stage, 301000);
-        call_run(&did, own, stage->desk->ops->unseen, "{}");
+        call_run(&did, own, METHOD_ask_unseen, "{}");
         assert_int_equal(call_number(&did, "/count"), i + 1);
     }
-    call_run(&did, own, stage->desk->ops->seen, "{}");
+    call_run(&did, own, METHOD_ask_seen, "{}");
     assert_failed(&did, ERROR_not_allowed, "");
-    call_run(&did, own, stage->desk->ops->tell, "{'session_id':'%s','global_annotation':'yes'}",
-             ids[1]);
+    call_run(&did, own, METHOD_ask_tell, "{'session_id':'%s','global_annotation':'yes'}", ids[1]);
     assert_failed(&did, ERROR_wrong_state, "/session_id");
-    call_run(&did, own, stage->desk->ops->tell, "{'session_id':'%s','global_annotation':'yes'}",
-             ids[0]);
+    call_run(&did, own, METHOD_ask_tell, "{'session_id':'%s','global_annotation':'yes'}", ids[0]);
     assert_worked(&did);
     ask_start(&asked, agent, "Next", "", 0);
     stage_settle(stage);

@@ -29,7 +29,7 @@ static void give_up(struct caller *client, int64_t held_ms, bool is_time)
 {
     struct call call = { 0 };
 
-    call_run(&call, client, client->stage->desk->ops->cut_off, "{'held_ms':%lld,'timed_out':%s}",
+    call_run(&call, client, METHOD_client_cut_off, "{'held_ms':%lld,'timed_out':%s}",
              (long long)held_ms, is_time ? "true" : "false");
     assert_worked(&call);
     call_release(&call);
@@ -83,13 +83,12 @@ static void test_collecting_is_bounded_too(void **state)
 
     ask_open(&asked, client, "Deploy", "", id);
     give_up(client, 20000, true);
-    call_start(&waited, client, stage->desk->ops->wait, "{'session_id':'%s','wait_seconds':60}",
-               id);
+    call_start(&waited, client, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':60}", id);
     stage_advance(stage, 14999);
     assert_int_equal(waited.replies, 0);
     stage_advance(stage, 1);
     assert_worked(&waited);
-    call_start(&waited, client, stage->desk->ops->wait, "{'session_id':'%s','wait_seconds':5}", id);
+    call_start(&waited, client, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':5}", id);
     stage_advance(stage, 5000);
     assert_worked(&waited);
     call_release(&asked);
@@ -127,7 +126,7 @@ static void test_it_is_remembered_and_forgotten(void **state)
     assert_int_equal(held_s(client), 15);
     assert_int_equal(caller_count(client, "client/hold"), 1); /* told once */
     person = caller_enter(stage, "person", &visitor);
-    call_run(&set, person, stage->desk->ops->settings_set, "{'name':'hold_limits'}");
+    call_run(&set, person, METHOD_settings_set, "{'name':'hold_limits'}");
     assert_worked(&set);
     told = caller_event(client, "client/hold");
     assert_int_equal(json_member_integer(json_at(told, "/params"), "hold_ms", -1), 0);
@@ -145,7 +144,7 @@ static void test_what_could_not_be_kept_is_not_in_force(void **state)
     struct call call = { 0 };
 
     stage->store.fails_settings = true;
-    call_run(&call, client, stage->desk->ops->cut_off, "{'held_ms':20000,'timed_out':true}");
+    call_run(&call, client, METHOD_client_cut_off, "{'held_ms':20000,'timed_out':true}");
     assert_failed(&call, ERROR_storage_failed, "");
     assert_int_equal(held_s(client), 100);
     call_release(&call);
@@ -164,10 +163,10 @@ static void test_nonsense_teaches_nothing(void **state)
     struct call call = { 0 };
 
     for (size_t i = 0; i < ARRAY_LEN(nonsense); i++) {
-        call_run(&call, client, stage->desk->ops->cut_off, "%s", nonsense[i]);
+        call_run(&call, client, METHOD_client_cut_off, "%s", nonsense[i]);
         assert_worked(&call);
     }
-    call_run(&call, client, stage->desk->ops->cut_off, "{'held_ms':'long','timed_out':true}");
+    call_run(&call, client, METHOD_client_cut_off, "{'held_ms':'long','timed_out':true}");
     assert_failed(&call, ERROR_out_of_range, "/held_ms");
     assert_int_equal(held_s(client), 100);
     call_release(&call);

@@ -32,28 +32,28 @@ static void test_naming_an_ask(void **state)
     char common[ASK_ID_BYTES];
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.person, scene.ops->extend, "{'seconds':500}");
+    call_run(&scene.did, scene.person, METHOD_ask_extend, "{'seconds':500}");
     assert_string_equal(call_text(&scene.did, "/session_id"), scene.id); /* the only one */
-    call_run(&scene.did, scene.person, scene.ops->extend, "{'session_id':'%.4s','seconds':500}",
+    call_run(&scene.did, scene.person, METHOD_ask_extend, "{'session_id':'%.4s','seconds':500}",
              scene.id);
     assert_string_equal(call_text(&scene.did, "/session_id"), scene.id);
-    call_run(&scene.did, scene.person, scene.ops->extend, "{'session_id':'%.3s','seconds':500}",
+    call_run(&scene.did, scene.person, METHOD_ask_extend, "{'session_id':'%.3s','seconds':500}",
              scene.id);
     assert_failed(&scene.did, ERROR_bad_format, "/session_id");
     snprintf(common, sizeof common, "%s", scene.id);
     common[0] = common[0] == 'a' ? 'b' : 'a';
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'%.25s'}", common);
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'%.25s'}", common);
     assert_failed(&scene.did, ERROR_not_found, "/session_id");
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'%s'}", common);
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'%s'}", common);
     assert_failed(&scene.did, ERROR_not_found, "/session_id");
     scene_open(&second, state, "cli", "");
-    call_run(&scene.did, scene.person, scene.ops->cancel, "{}");
+    call_run(&scene.did, scene.person, METHOD_ask_cancel, "{}");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/session_id");
     scene_answer(&scene, "a");
     scene_answer(&second, "a");
-    call_run(&scene.did, scene.person, scene.ops->cancel, "{}");
+    call_run(&scene.did, scene.person, METHOD_ask_cancel, "{}");
     assert_failed(&scene.did, ERROR_not_found, "/session_id");
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'%.8s'}", scene.id);
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'%.8s'}", scene.id);
     assert_worked(&scene.did); /* what is over is found too */
     scene_close(&scene);
     scene_close(&second);
@@ -81,7 +81,7 @@ static void test_bad_names(void **state)
     scene_open(&scene, state, "cli", "");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         call_run(&scene.did, cases[i].is_agent ? scene.agent : scene.person,
-                 cases[i].is_agent ? scene.ops->withdraw : scene.ops->cancel, "%s",
+                 cases[i].is_agent ? METHOD_ask_withdraw : METHOD_ask_cancel, "%s",
                  cases[i].params);
         assert_failed(&scene.did, cases[i].code, "/session_id");
     }
@@ -127,11 +127,11 @@ static void test_a_prefix_that_two_share(void **state)
     scene_open(&scene, state, "cli", "");
     plant(scene.stage, "twins2aaaaaaaaaaaaaaaaaaaa");
     plant(scene.stage, "twins3aaaaaaaaaaaaaaaaaaaa");
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'twins'}");
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'twins'}");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/session_id");
-    call_run(&scene.did, scene.person, scene.ops->cancel, "{'session_id':'twin'}");
+    call_run(&scene.did, scene.person, METHOD_ask_cancel, "{'session_id':'twin'}");
     assert_failed(&scene.did, ERROR_conflicting_arguments, "/session_id");
-    call_run(&scene.did, scene.person, scene.ops->get, "{'session_id':'twins3'}");
+    call_run(&scene.did, scene.person, METHOD_ask_get, "{'session_id':'twins3'}");
     assert_worked(&scene.did);
     assert_string_equal(scene.did.session_id, "twins3aaaaaaaaaaaaaaaaaaaa");
     scene_close(&scene);
@@ -141,7 +141,7 @@ static void watch(struct caller *person)
 {
     struct call watched = { .label = "watch" };
 
-    call_run(&watched, person, person->stage->desk->ops->watch, "{}");
+    call_run(&watched, person, METHOD_ask_watch, "{}");
     assert_worked(&watched);
     call_release(&watched);
 }
@@ -160,14 +160,14 @@ static const char *heard(struct json *take_event, const char *pointer, char *out
 static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
 {
     static const struct {
-        size_t act;
+        enum method act;
         const char *more;
     } cases[] = {
-        { offsetof(struct desk_ops, extend), ",'seconds':500" },
-        { offsetof(struct desk_ops, ask_back), ",'text':'Why?'" },
-        { offsetof(struct desk_ops, attach), "" },
-        { offsetof(struct desk_ops, answer), ",'selected_ids':['a']" },
-        { offsetof(struct desk_ops, cancel), "" },
+        { METHOD_ask_extend, ",'seconds':500" },
+        { METHOD_ask_back, ",'text':'Why?'" },
+        { METHOD_ask_attach, "" },
+        { METHOD_ask_answer, ",'selected_ids':['a']" },
+        { METHOD_ask_cancel, "" },
     };
     struct stage *stage = *state;
     struct desk_visitor bot = visitor_agent("bot");
@@ -177,17 +177,15 @@ static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct call asked = { .label = "ask" }, listed = { .label = "list" }, did = { 0 };
         char title[32];
-        desk_act *act;
 
         did.label = "act";
         snprintf(title, sizeof title, "Case %zu", i);
-        memcpy(&act, (const char *)stage->desk->ops + cases[i].act, sizeof act);
         stage->store.holds_replies = true;
         ask_start(&asked, agent, title, "", -1);
         stage_settle(stage);
-        call_run(&listed, person, stage->desk->ops->list, "{}");
+        call_run(&listed, person, METHOD_ask_list, "{}");
         assert_string_equal(call_text(&listed, "/asks/0/title"), title);
-        call_start(&did, person, act, "{'session_id':'%s'%s}",
+        call_start(&did, person, cases[i].act, "{'session_id':'%s'%s}",
                    call_text(&listed, "/asks/0/session_id"), cases[i].more);
         stage_settle(stage);
         assert_int_equal(did.replies, 0);
@@ -213,7 +211,7 @@ static void test_watchers_get_one_snapshot_a_turn(void **state)
     watch(watcher);
     assert_int_equal(watcher->line_count, 0);
     for (int i = 0; i < 5; i++)
-        call_start(&scene.did, scene.person, scene.ops->extend, "{'session_id':'%s','seconds':%d}",
+        call_start(&scene.did, scene.person, METHOD_ask_extend, "{'session_id':'%s','seconds':%d}",
                    scene.id, 100 + i);
     scene.stage->store.holds_replies = true;
     stage_settle(scene.stage);
@@ -236,29 +234,25 @@ static void test_watchers_get_one_snapshot_a_turn(void **state)
 static void test_watchers_see_every_ending(void **state)
 {
     static const struct {
-        size_t act;
+        enum method act;
         bool is_agents;
         const char *status;
     } cases[] = {
-        { offsetof(struct desk_ops, answer), false, "submitted" },
-        { offsetof(struct desk_ops, cancel), false, "cancelled" },
-        { offsetof(struct desk_ops, decline), false, "declined" },
-        { offsetof(struct desk_ops, withdraw), true, "withdrawn" },
-        { 0, false, "timeout" },
+        { METHOD_ask_answer, false, "submitted" }, { METHOD_ask_cancel, false, "cancelled" },
+        { METHOD_ask_decline, false, "declined" }, { METHOD_ask_withdraw, true, "withdrawn" },
+        { METHOD_COUNT, false, "timeout" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct scene scene;
         struct caller *watcher;
-        desk_act *act;
         char status[40];
 
         scene_open(&scene, state, "cli", "");
         watcher = enter_person(scene.stage, "watcher", "terminal", "");
         watch(watcher);
-        memcpy(&act, (const char *)scene.ops + cases[i].act, sizeof act);
-        if (cases[i].act)
-            call_run(&scene.did, cases[i].is_agents ? scene.agent : scene.person, act,
+        if (cases[i].act < METHOD_COUNT)
+            call_run(&scene.did, cases[i].is_agents ? scene.agent : scene.person, cases[i].act,
                      "{'session_id':'%s','selected_ids':['a']}", scene.id);
         else
             stage_advance(scene.stage, 300000);
@@ -280,7 +274,7 @@ static void test_drafts_are_shown_on_other_devices(void **state)
     phone = enter_person(scene.stage, "phone", "web", "");
     watch(phone);
     watch(scene.person);
-    scene_do(&scene, scene.ops->draft, ",'draft':{'selected_ids':['b']}");
+    scene_do(&scene, METHOD_ask_draft, ",'draft':{'selected_ids':['b']}");
     assert_worked(&scene.did);
     heard(caller_event(phone, "ask/drafted"), "/params/draft/selected_ids/0", seen, sizeof seen);
     assert_string_equal(seen, "b");
@@ -299,24 +293,23 @@ static void test_settings(void **state)
     scene_open(&scene, state, "cli", "");
     watcher = enter_person(scene.stage, "watcher", "terminal", "");
     watch(watcher);
-    call_run(&scene.did, scene.person, scene.ops->settings_list, "{}");
+    call_run(&scene.did, scene.person, METHOD_settings_list, "{}");
     assert_int_equal(json_length(json_at(scene.did.json, "/settings")), SETTING_COUNT);
-    call_run(&scene.did, scene.person, scene.ops->settings_set,
-             "{'name':'deliver_after','value':'9'}");
+    call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'deliver_after','value':'9'}");
     assert_worked(&scene.did);
     assert_int_equal(call_number(&scene.did, "/value"), 9);
     assert_string_equal(call_text(&scene.did, "/source"), "saved");
     heard(caller_event(watcher, "settings/changed"), "/params/settings/0/name", seen, sizeof seen);
     assert_string_equal(seen, "deliver_after");
     assert_int_not_equal(stat(scene.stage->settings_path, &found), 0); /* a person's row */
-    call_run(&scene.did, scene.person, scene.ops->settings_set,
+    call_run(&scene.did, scene.person, METHOD_settings_set,
              "{'name':'retention_days','value':'7'}");
     assert_worked(&scene.did);
     assert_int_equal(stat(scene.stage->settings_path, &found), 0); /* the host's file */
-    call_run(&scene.did, scene.person, scene.ops->settings_set, "{'name':'deliver_after'}");
+    call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'deliver_after'}");
     assert_int_equal(call_number(&scene.did, "/value"), 5);
     assert_string_equal(call_text(&scene.did, "/source"), "built_in");
-    call_run(&scene.did, scene.person, scene.ops->settings_list, "{'name':'retention_days'}");
+    call_run(&scene.did, scene.person, METHOD_settings_list, "{'name':'retention_days'}");
     assert_int_equal(call_number(&scene.did, "/settings/0/value"), 7);
     assert_string_equal(call_text(&scene.did, "/settings/0/scope"), "host");
     scene_close(&scene);
@@ -342,13 +335,13 @@ static void test_bad_settings(void **state)
     scene_open(&scene, state, "cli", "");
     stage_set(scene.stage, "deliver_after", "9");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(&scene.did, scene.person, scene.ops->settings_set, "%s", cases[i].params);
+        call_run(&scene.did, scene.person, METHOD_settings_set, "%s", cases[i].params);
         if (scene.did.err.code == ERROR_NONE)
             fail_msg("%s", cases[i].params);
         assert_string_equal(scene.did.err.path, cases[i].path);
     }
     assert_int_equal(settings_integer(scene.stage->settings, SETTING_DELIVER_AFTER), 9);
-    call_run(&scene.did, scene.person, scene.ops->settings_list, "{'name':'colour'}");
+    call_run(&scene.did, scene.person, METHOD_settings_list, "{'name':'colour'}");
     assert_failed(&scene.did, ERROR_bad_enum, "/name");
     scene_close(&scene);
 }
@@ -363,18 +356,15 @@ static void test_settings_that_cannot_be_saved(void **state)
     watcher = enter_person(scene.stage, "watcher", "terminal", "");
     watch(watcher);
     scene.stage->store.fails_settings = true;
-    call_run(&scene.did, scene.person, scene.ops->settings_set,
-             "{'name':'deliver_after','value':'9'}");
+    call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'deliver_after','value':'9'}");
     assert_failed(&scene.did, ERROR_storage_failed, "");
     assert_int_equal(settings_integer(scene.stage->settings, SETTING_DELIVER_AFTER), 5);
-    call_run(&scene.did, scene.person, scene.ops->settings_set,
-             "{'name':'list_count','value':'70'}");
+    call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'list_count','value':'70'}");
     assert_worked(&scene.did);
     caller_forget(watcher);
     assert_int_equal(unlink(scene.stage->settings_path), 0);
     assert_int_equal(mkdir(scene.stage->settings_path, 0700), 0); /* nobody can write there */
-    call_run(&scene.did, scene.person, scene.ops->settings_set,
-             "{'name':'list_count','value':'80'}");
+    call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'list_count','value':'80'}");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
     assert_int_not_equal(settings_integer(scene.stage->settings, SETTING_LIST_COUNT), 80);
     assert_int_equal(watcher->line_count, 0);
@@ -400,14 +390,14 @@ static void test_answers_from_the_command_line(void **state)
         stage_set(*state, "cli_answers", cases[i].setting);
         scene_open(&scene, state, "cli", "");
         person = enter_person(scene.stage, "person", cases[i].via, cases[i].tty);
-        call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['a']}",
+        call_run(&scene.did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['a']}",
                  scene.id);
         if (cases[i].answers)
             assert_worked(&scene.did);
         else
             assert_failed(&scene.did, ERROR_wrong_state, "");
         stage_set(*state, "cli_answers", "off");
-        call_run(&scene.did, scene.agent, scene.ops->withdraw, "{'session_id':'%s'}", scene.id);
+        call_run(&scene.did, scene.agent, METHOD_ask_withdraw, "{'session_id':'%s'}", scene.id);
         if (cases[i].answers)
             assert_failed(&scene.did, ERROR_already_answered, "/session_id");
         else

@@ -63,7 +63,7 @@ static void take_link(struct caller *person, const char *params, char code[TOKEN
     struct call did = { .label = "link" };
     const char *link;
 
-    call_run(&did, person, person->stage->desk->ops->portal_link, "%s", params);
+    call_run(&did, person, METHOD_portal_link, "%s", params);
     assert_worked(&did);
     assert_string_equal(call_text(&did, "/url"), wanted_url);
     assert_int_equal(call_number(&did, "/seconds"), 60);
@@ -89,7 +89,7 @@ static void test_once(void **state)
     struct signing first, second;
     char code[TOKEN_BYTES];
 
-    call_run(&did, person, stage->desk->ops->portal_link, "{}");
+    call_run(&did, person, METHOD_portal_link, "{}");
     assert_failed(&did, ERROR_unavailable, ""); /* no port could be had */
     engine_set_portal(stage->engine, "http://127.0.0.1:7297");
     take_link(person, "{}", code, "http://127.0.0.1:7297/");
@@ -100,10 +100,10 @@ static void test_once(void **state)
     assert_true(is_signed_in(stage, first.token));
     assert_int_equal(sign_in(stage, "").code, ERROR_not_found);
     assert_int_equal(sign_in(stage, first.token).code, ERROR_not_found);
-    call_run(&did, person, stage->desk->ops->portal_link, "{'session_id':'zzzz'}");
+    call_run(&did, person, METHOD_portal_link, "{'session_id':'zzzz'}");
     assert_failed(&did, ERROR_not_found, "/session_id");
     stage_set(stage, "portal", "off");
-    call_run(&did, person, stage->desk->ops->portal_link, "{}");
+    call_run(&did, person, METHOD_portal_link, "{}");
     assert_failed(&did, ERROR_unavailable, "");
     call_release(&did);
     caller_leave(person);
@@ -152,7 +152,7 @@ static void test_disk_fails(void **state)
     assert_string_equal(failed.token, "");
     stage->store.fails_tokens = false;
     assert_int_equal(sign_in(stage, code).code, ERROR_not_found); /* spent all the same */
-    call_run(&did, person, stage->desk->ops->token_list, "{}");
+    call_run(&did, person, METHOD_token_list, "{}");
     assert_int_equal(json_length(json_at(did.json, "/tokens")), 0);
     call_release(&did);
     caller_leave(person);
@@ -166,12 +166,12 @@ static void test_agents_get_none(void **state)
 
     scene_open(&scene, state, "web", "");
     engine_set_portal(scene.stage->engine, "http://127.0.0.1:7297");
-    call_run(&did, scene.agent, scene.ops->portal_link, "{}");
+    call_run(&did, scene.agent, METHOD_portal_link, "{}");
     assert_failed(&did, ERROR_wrong_role, "");
     snprintf(params, sizeof params, "{'session_id':'%.6s'}", scene.id);
     snprintf(url, sizeof url, "http://127.0.0.1:7297/choice/%s", scene.id);
     take_link(scene.person, params, code, url);
-    call_run(&did, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    call_run(&did, scene.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
     assert_string_equal(call_text(&did, "/url"), url); /* and no code in it */
     call_release(&did);
     scene_close(&scene);
@@ -185,8 +185,8 @@ static void test_remaining(void **state)
     struct scene scene;
     struct json *told;
 
-    call_run(&did, page, stage->desk->ops->watch, "{'remaining':true}");
-    call_run(&did, other, stage->desk->ops->watch, "{}");
+    call_run(&did, page, METHOD_ask_watch, "{'remaining':true}");
+    call_run(&did, other, METHOD_ask_watch, "{}");
     stage_advance(stage, 60000);
     assert_int_equal(caller_count(page, "ask/remaining"), 0); /* nothing is open */
     scene_open(&scene, state, "cli", ",'timeout_seconds':100");
@@ -198,11 +198,11 @@ static void test_remaining(void **state)
     stage_advance(stage, 20000);
     assert_int_equal(caller_count(page, "ask/remaining"), 5);
     assert_int_equal(caller_count(other, "ask/remaining"), 0);
-    call_run(&did, page, stage->desk->ops->watch, "{}"); /* no more of it */
+    call_run(&did, page, METHOD_ask_watch, "{}"); /* no more of it */
     stage_advance(stage, 20000);
     assert_int_equal(caller_count(page, "ask/remaining"), 5);
-    call_run(&did, page, stage->desk->ops->watch, "{'remaining':true}");
-    call_run(&did, scene.person, stage->desk->ops->cancel, "{'session_id':'%s'}", scene.id);
+    call_run(&did, page, METHOD_ask_watch, "{'remaining':true}");
+    call_run(&did, scene.person, METHOD_ask_cancel, "{'session_id':'%s'}", scene.id);
     stage_advance(stage, 30000);
     assert_true(caller_count(page, "ask/remaining") <= 6); /* at most what was due */
     caller_leave(page);

@@ -42,12 +42,11 @@ static void begin(struct scene *scene, void **state, const char *via, const char
 
     *scene =
         (struct scene){ .stage = *state, .asked = { .label = "ask" }, .did = { .label = "act" } };
-    scene->ops = scene->stage->desk->ops;
     scene->agent = caller_enter(scene->stage, "agent", &agent);
     scene->person = caller_enter(scene->stage, "person", &person);
     snprintf(title, sizeof title, "Notes %d", ++number);
     call_start(
-        &scene->asked, scene->agent, scene->ops->submit,
+        &scene->asked, scene->agent, METHOD_ask_create,
         "{'tool':'provide_choice','wait_seconds':-1,'tag':'%s','arguments':{'title':'%s',"
         "'prompt':'Two versions are ready, one must go out today.','selection_mode':'%s'%s}}",
         title, title, mode, more);
@@ -76,7 +75,7 @@ static void assert_notes(struct scene *scene, size_t i)
 
     stage_advance(scene->stage, 5000);
     assert_worked(&scene->asked);
-    call_run(&read, scene->agent, scene->ops->wait, "{'session_id':'%s','wait_seconds':0}",
+    call_run(&read, scene->agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}",
              scene->id);
     for (int k = 0; k < 2; k++) {
         const struct call *call = k == 0 ? &scene->asked : &read;
@@ -97,7 +96,7 @@ static void test_notes_come_back_from_every_channel(void **state)
         begin(&scene, state, vias[i % ARRAY_LEN(vias)], "multi",
               ",'global_annotation':'on all'," OPTIONS);
         snprintf(more, sizeof more, ",'selected_ids':['a']%s", cases[i / ARRAY_LEN(vias)].given);
-        scene_do(&scene, scene.ops->answer, more);
+        scene_do(&scene, METHOD_ask_answer, more);
         assert_worked(&scene.did);
         assert_notes(&scene, i / ARRAY_LEN(vias));
         scene_close(&scene);
@@ -124,11 +123,11 @@ static void test_undone_notes_stay_away(void **state)
     struct call got = { .label = "get" };
 
     begin(&scene, state, "web", "multi", ",'global_annotation':'on all'," OPTIONS);
-    scene_do(&scene, scene.ops->answer,
+    scene_do(&scene, METHOD_ask_answer,
              ",'selected_ids':['a'],'option_annotations':{'a':''},'global_annotation':''");
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_worked(&scene.did);
-    call_run(&got, scene.person, scene.ops->get, "{'session_id':'%s'}", scene.id);
+    call_run(&got, scene.person, METHOD_ask_get, "{'session_id':'%s'}", scene.id);
     assert_json(&got, "/draft/option_annotations", "{'a':''}");
     assert_json(&got, "/draft/global_annotation", "''");
     call_release(&got);
@@ -141,7 +140,7 @@ static void test_notes_that_are_off_are_none(void **state)
 
     stage_set(*state, "notes", "off");
     begin(&scene, state, "cli", "multi", ",'global_annotation':'on all'," OPTIONS);
-    scene_do(&scene, scene.ops->answer, ",'selected_ids':['a']");
+    scene_do(&scene, METHOD_ask_answer, ",'selected_ids':['a']");
     assert_worked(&scene.asked);
     assert_json(&scene.asked, "/selection/option_annotations", "");
     assert_json(&scene.asked, "/selection/global_annotation", "");
@@ -167,10 +166,10 @@ static void test_the_hint_as_it_was_seen(void **state)
 
         stage_set(*state, "placeholder", hints[i / 2].setting);
         begin(&scene, state, "cli", "text_input", hints[i / 2].more);
-        scene_do(&scene, i % 2 ? scene.ops->cancel : scene.ops->answer, ",'custom_input':'word'");
+        scene_do(&scene, i % 2 ? METHOD_ask_cancel : METHOD_ask_answer, ",'custom_input':'word'");
         assert_worked(&scene.asked);
         stage_set(*state, "placeholder", "on"); /* what is switched later changes nothing */
-        call_run(&read, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}",
+        call_run(&read, scene.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}",
                  scene.id);
         assert_int_equal(call_is_yes(&scene.asked, "/selection/placeholder_visible"),
                          hints[i / 2].is_seen);

@@ -72,7 +72,7 @@ static void test_whatever_it_brings_it_gets_what_won(void **state)
 
         snprintf(title, sizeof title, "Ask %zu", i);
         sealed = ask_modern(&asked, client, title);
-        call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
+        call_run(&did, person, METHOD_ask_answer, "{'selected_ids':['b']}");
         assert_worked(&did);
         come_back(&asked, client, title, sealed, brought[i]);
         assert_true(asked.is_final);
@@ -190,7 +190,7 @@ static void test_after_a_form_it_comes_back_for_the_decision(void **state)
     assert_string_equal(call_text(&asked, "/action_status"), "pending");
     come_back(&asked, client, "One", sealed, NULL); /* the form does not come again */
     assert_int_equal(asked.replies, 0);
-    call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&did, person, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
     free(sealed);
     call_release(&asked);
@@ -229,11 +229,11 @@ static void test_who_shows_a_form_is_there(void **state)
     struct call asked = { 0 }, listed = { 0 };
 
     ask(&asked, client, "One", "", MODERN);
-    call_run(&listed, person, stage->desk->ops->list, "{}");
+    call_run(&listed, person, METHOD_ask_list, "{}");
     assert_false(call_is_yes(&listed, "/asks/0/detached"));
     caller_leave(client);
     stage_settle(stage);
-    call_run(&listed, person, stage->desk->ops->list, "{}");
+    call_run(&listed, person, METHOD_ask_list, "{}");
     assert_true(call_is_yes(&listed, "/asks/0/detached"));
     call_release(&asked);
     call_release(&listed);

@@ -21,7 +21,6 @@ static const char *const good = "'selection_mode':'single','options':[{'id':'a',
 
 struct world {
     struct stage *stage;
-    const struct desk_ops *ops;
     struct caller *agent, *person, *asker;
     struct call asked, did;
     char id[ASK_ID_BYTES];
@@ -32,7 +31,6 @@ static void world_open(struct world *world, void **state)
     struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("web");
 
     *world = (struct world){ .stage = *state };
-    world->ops = world->stage->desk->ops;
     agent.directory = "/home/me/shop";
     world->agent = caller_enter(world->stage, "agent", &agent);
     world->person = caller_enter(world->stage, "person", &person);
@@ -51,7 +49,7 @@ static void ask_by(struct world *world, struct caller *agent, const char *title,
     world->asker = agent;
     call_release(&world->asked);
     world->asked = (struct call){ .stage = world->stage, .label = "asked" };
-    call_start(&world->asked, agent, world->ops->submit,
+    call_start(&world->asked, agent, METHOD_ask_create,
                "{'tool':'provide_choice','arguments':{'title':'%s','prompt':'%s',%s%s}}", title,
                prompt, good, more);
     stage_settle(world->stage);
@@ -67,7 +65,7 @@ static const char again[] = "Another shop needs one: which cache now?";
 
 static void find_open(struct world *world)
 {
-    call_run(&world->did, world->person, world->ops->list, "{'which':'active'}");
+    call_run(&world->did, world->person, METHOD_ask_list, "{'which':'active'}");
     snprintf(world->id, sizeof world->id, "%s", call_text(&world->did, "/asks/0/session_id"));
     assert_int_equal(strlen(world->id), ASK_ID_BYTES - 1);
 }
@@ -75,18 +73,17 @@ static void find_open(struct world *world)
 static void answer(struct world *world, const char *option)
 {
     find_open(world);
-    call_run(&world->did, world->person, world->ops->answer,
+    call_run(&world->did, world->person, METHOD_ask_answer,
              "{'session_id':'%s','selected_ids':['%s']}", world->id, option);
     assert_worked(&world->did);
     stage_advance(world->stage, 10000);
     assert_true(world->asked.is_final);
-    call_run(&world->did, world->asker, world->ops->delivered, "{'session_ids':['%s']}", world->id);
+    call_run(&world->did, world->asker, METHOD_ask_delivered, "{'session_ids':['%s']}", world->id);
 }
 
 static void let_stand(struct world *world, const char *more)
 {
-    call_run(&world->did, world->person, world->ops->rule_add, "{'session_id':'%s'%s}", world->id,
-             more);
+    call_run(&world->did, world->person, METHOD_rule_add, "{'session_id':'%s'%s}", world->id, more);
 }
 
 static void assert_by_rule(const struct world *world, const char *option)
@@ -117,7 +114,7 @@ static void test_it_is_given_to_its_kind_alone(void **state)
     assert_string_equal(call_text(&world.did, "/rule/agent"), "bot");
     assert_string_equal(call_text(&world.did, "/rule/directory"), "/home/me/shop");
     assert_string_equal(call_text(&world.did, "/rule/summary"), "Beta");
-    call_run(&world.did, world.person, world.ops->watch, "{}");
+    call_run(&world.did, world.person, METHOD_ask_watch, "{}");
 
     ask(&world, "Cache", cache);
     assert_by_rule(&world, "b");
@@ -149,7 +146,7 @@ static void test_whatever_the_prompt_says(void **state)
     assert_worked(&world.did);
     ask(&world, "Cache", again);
     assert_by_rule(&world, "b");
-    call_run(&world.did, world.person, world.ops->history, "{'via':'rule'}");
+    call_run(&world.did, world.person, METHOD_ask_history, "{'via':'rule'}");
     assert_int_equal(json_length(json_at(world.did.json, "/asks")), 1); /* it is looked back at */
     assert_string_equal(call_text(&world.did, "/asks/0/status"), "auto_submitted");
     stage_advance(world.stage, 60000);
@@ -173,12 +170,12 @@ static void test_it_outlives_a_restart_and_is_removed(void **state)
     world_open(&world, state);
     ask(&world, "Cache", cache);
     assert_by_rule(&world, "b");
-    call_run(&world.did, world.person, world.ops->rule_list, "{}");
+    call_run(&world.did, world.person, METHOD_rule_list, "{}");
     assert_int_equal(json_length(json_at(world.did.json, "/rules")), 1);
     snprintf(id, sizeof id, "%s", call_text(&world.did, "/rules/0/id"));
-    call_run(&world.did, world.person, world.ops->rule_remove, "{'id':'%.6s'}", id);
+    call_run(&world.did, world.person, METHOD_rule_remove, "{'id':'%.6s'}", id);
     assert_worked(&world.did);
-    call_run(&world.did, world.person, world.ops->rule_remove, "{'id':'%s'}", id);
+    call_run(&world.did, world.person, METHOD_rule_remove, "{'id':'%s'}", id);
     assert_failed(&world.did, ERROR_not_found, "/id");
     ask(&world, "Cache", cache);
     assert_int_equal(world.asked.replies, 0);
@@ -193,7 +190,7 @@ static void test_a_failing_disk_shows_the_ask_instead(void **state)
     ask(&world, "Cache", cache);
     answer(&world, "b");
     let_stand(&world, "");
-    call_run(&world.did, world.person, world.ops->watch, "{}");
+    call_run(&world.did, world.person, METHOD_ask_watch, "{}");
     world.stage->store.fails_events = 1U << EVENT_RULE_APPLIED;
     ask(&world, "Cache", cache);
     assert_int_equal(world.asked.replies, 0);
@@ -217,7 +214,7 @@ static void test_two_at_once(void **state)
     world.stage->store.holds_writes = 1U << EVENT_RULE_APPLIED;
     ask(&world, "Cache", cache);
     find_open(&world);
-    call_start(&world.did, world.person, world.ops->answer,
+    call_start(&world.did, world.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['a']}", world.id);
     stage_settle(world.stage);
     stage_release(world.stage);
@@ -237,8 +234,8 @@ static void test_one_of_two_that_stand_for_the_same(void **state)
     world_open(&world, state);
     ask(&world, "Cache", cache);
     answer(&world, "b");
-    call_start(&world.did, world.person, world.ops->rule_add, "{'session_id':'%s'}", world.id);
-    call_start(&second, world.person, world.ops->rule_add, "{'session_id':'%s'}", world.id);
+    call_start(&world.did, world.person, METHOD_rule_add, "{'session_id':'%s'}", world.id);
+    call_start(&second, world.person, METHOD_rule_add, "{'session_id':'%s'}", world.id);
     stage_settle(world.stage);
     is_first = world.did.err.code == ERROR_NONE;
     assert_worked(is_first ? &world.did : &second);
@@ -265,9 +262,9 @@ static void test_what_is_refused(void **state)
     assert_worked(&world.did);
     let_stand(&world, "");
     assert_failed(&world.did, ERROR_conflicting_arguments, "/session_id");
-    call_run(&world.did, world.person, world.ops->rule_add, "{'session_id':'zzzz'}");
+    call_run(&world.did, world.person, METHOD_rule_add, "{'session_id':'zzzz'}");
     assert_failed(&world.did, ERROR_not_found, "/session_id");
-    call_run(&world.did, world.person, world.ops->rule_remove, "{'id':'abc'}");
+    call_run(&world.did, world.person, METHOD_rule_remove, "{'id':'abc'}");
     assert_failed(&world.did, ERROR_bad_format, "/id");
     world_close(&world);
 }
@@ -278,29 +275,29 @@ static void test_previews_and_suggestions(void **state)
 
     world_open(&world, state);
     for (int i = 0; i < 3; i++) {
-        call_run(&world.did, world.person, world.ops->rule_suggest, "{}");
+        call_run(&world.did, world.person, METHOD_rule_suggest, "{}");
         assert_int_equal(json_length(json_at(world.did.json, "/suggestions")), 0);
         ask(&world, "Cache", i == 1 ? again : cache);
         answer(&world, "b");
     }
-    call_run(&world.did, world.person, world.ops->rule_suggest, "{}");
+    call_run(&world.did, world.person, METHOD_rule_suggest, "{}");
     assert_int_equal(json_length(json_at(world.did.json, "/suggestions")), 1);
     assert_int_equal(call_number(&world.did, "/suggestions/0/count"), 3);
     assert_string_equal(call_text(&world.did, "/suggestions/0/rule/from"), world.id);
-    call_run(&world.did, world.person, world.ops->rule_preview, "{'session_id':'%s'}", world.id);
+    call_run(&world.did, world.person, METHOD_rule_preview, "{'session_id':'%s'}", world.id);
     assert_int_equal(call_number(&world.did, "/same"), 2); /* with the same words */
-    call_run(&world.did, world.person, world.ops->rule_preview,
-             "{'session_id':'%s','any_prompt':true}", world.id);
+    call_run(&world.did, world.person, METHOD_rule_preview, "{'session_id':'%s','any_prompt':true}",
+             world.id);
     assert_int_equal(call_number(&world.did, "/same"), 3);
     assert_int_equal(call_number(&world.did, "/other"), 0);
     ask(&world, "Cache", cache);
     answer(&world, "a");
-    call_run(&world.did, world.person, world.ops->rule_preview,
-             "{'session_id':'%s','any_prompt':true}", world.id);
+    call_run(&world.did, world.person, METHOD_rule_preview, "{'session_id':'%s','any_prompt':true}",
+             world.id);
     assert_int_equal(call_number(&world.did, "/same"), 1);
     assert_int_equal(call_number(&world.did, "/other"), 3);
     assert_int_equal(json_length(json_at(world.did.json, "/asks")), 4);
-    call_run(&world.did, world.person, world.ops->rule_suggest, "{}"); /* not always so */
+    call_run(&world.did, world.person, METHOD_rule_suggest, "{}"); /* not always so */
     assert_int_equal(json_length(json_at(world.did.json, "/suggestions")), 0);
     world_close(&world);
 }
@@ -317,7 +314,7 @@ static void test_who_watches_is_told(void **state)
     other = caller_enter(world.stage, "other", &visitor);
     ask(&world, "Cache", cache);
     answer(&world, "b");
-    call_run(&world.did, world.person, world.ops->watch, "{}");
+    call_run(&world.did, world.person, METHOD_ask_watch, "{}");
     let_stand(&world, "");
     assert_worked(&world.did);
     snprintf(id, sizeof id, "%s", call_text(&world.did, "/id"));
@@ -325,7 +322,7 @@ static void test_who_watches_is_told(void **state)
     let_stand(&world, ""); /* nothing came of it */
     assert_failed(&world.did, ERROR_conflicting_arguments, "/session_id");
     assert_int_equal(caller_count(world.person, "rule/changed"), 1);
-    call_run(&world.did, world.person, world.ops->rule_remove, "{'id':'%s'}", id);
+    call_run(&world.did, world.person, METHOD_rule_remove, "{'id':'%s'}", id);
     assert_int_equal(caller_count(world.person, "rule/changed"), 2);
     assert_int_equal(caller_count(other, "rule/changed"), 0); /* it does not watch */
     assert_int_equal(caller_count(world.agent, "rule/changed"), 0);
@@ -345,14 +342,14 @@ static void test_what_may_be_shown_of_them(void **state)
         ask(&world, hostile, cache);
         answer(&world, "b");
     }
-    call_run(&world.did, world.person, world.ops->rule_suggest, "{}");
+    call_run(&world.did, world.person, METHOD_rule_suggest, "{}");
     assert_string_equal(call_text(&world.did, "/suggestions/0/shown/title"), harmless);
-    call_run(&world.did, world.person, world.ops->rule_preview, "{'session_id':'%s'}", world.id);
+    call_run(&world.did, world.person, METHOD_rule_preview, "{'session_id':'%s'}", world.id);
     assert_string_equal(call_text(&world.did, "/shown/title"), harmless);
     assert_string_equal(call_text(&world.did, "/shown/agent"), "bot");
     let_stand(&world, "");
     assert_string_equal(call_text(&world.did, "/shown/title"), harmless);
-    call_run(&world.did, world.person, world.ops->rule_list, "{}");
+    call_run(&world.did, world.person, METHOD_rule_list, "{}");
     assert_string_equal(call_text(&world.did, "/rules/0/shown/title"), harmless);
     assert_string_equal(call_text(&world.did, "/rules/0/shown/directory"), "/home/me/shop");
     world_close(&world);

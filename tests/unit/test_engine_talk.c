@@ -20,12 +20,12 @@ static void ask_back(struct scene *scene, const char *text)
     char more[200];
 
     snprintf(more, sizeof more, ",'text':'%s'", text);
-    scene_do(scene, scene->ops->ask_back, more);
+    scene_do(scene, METHOD_ask_back, more);
 }
 
 static void collect(struct scene *scene, struct call *call, int wait_s, const char *more)
 {
-    call_start(call, scene->agent, scene->ops->wait, "{'session_id':'%s','wait_seconds':%d%s}",
+    call_start(call, scene->agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':%d%s}",
                scene->id, wait_s, more);
     stage_settle(scene->stage);
 }
@@ -37,7 +37,7 @@ static void test_who_waits_is_told_and_explains(void **state)
     struct json *told;
 
     scene_open(&scene, state, "web", "");
-    call_run(&scene.did, scene.person, scene.ops->watch, "{}");
+    call_run(&scene.did, scene.person, METHOD_ask_watch, "{}");
     stage_advance(*state, 200000);
     ask_back(&scene, "what is in Alpha?");
     assert_worked(&scene.did);
@@ -80,7 +80,7 @@ static void test_who_comes_later_is_told_at_once(void **state)
     struct call first = { 0 }, second = { 0 };
 
     scene_open(&scene, state, "web", "");
-    call_run(&scene.did, scene.agent, scene.ops->detach, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, scene.agent, METHOD_ask_detach, "{'session_id':'%s'}", scene.id);
     ask_back(&scene, "why?");
     collect(&scene, &first, 30, "");
     assert_int_equal(first.replies, 1);
@@ -105,7 +105,6 @@ static void test_it_outlives_a_restart(void **state)
     ask_back(&scene, "why?");
     stage_crash(scene.stage);
     stage_restart(scene.stage);
-    scene.ops = scene.stage->desk->ops;
     scene.agent = caller_enter(scene.stage, "agent", &agent);
     scene.person = caller_enter(scene.stage, "person", &person);
     collect(&scene, &waits, 30, "");
@@ -134,29 +133,29 @@ static void test_what_is_refused(void **state)
     char longest[LIMIT_SAID_CHARS + 32];
 
     scene_open(&scene, state, "web", "");
-    scene_do(&scene, scene.ops->ask_back, "");
+    scene_do(&scene, METHOD_ask_back, "");
     assert_failed(&scene.did, ERROR_missing_property, "/text");
-    scene_do(&scene, scene.ops->ask_back, ",'text':7");
+    scene_do(&scene, METHOD_ask_back, ",'text':7");
     assert_failed(&scene.did, ERROR_bad_type, "/text");
-    scene_do(&scene, scene.ops->ask_back, ",'text':' \\u200b '");
+    scene_do(&scene, METHOD_ask_back, ",'text':' \\u200b '");
     assert_failed(&scene.did, ERROR_empty_text, "/text");
     snprintf(longest, sizeof longest, ",'text':'%0*d'", LIMIT_SAID_CHARS + 1, 0);
-    scene_do(&scene, scene.ops->ask_back, longest);
+    scene_do(&scene, METHOD_ask_back, longest);
     assert_failed(&scene.did, ERROR_too_long, "/text");
     assert_int_equal(scene.asked.replies, 0); /* nobody was disturbed */
 
-    call_run(&call, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'x'}",
+    call_run(&call, scene.agent, METHOD_ask_wait, "{'session_id':'%s','explanation':'x'}",
              scene.id);
     assert_failed(&call, ERROR_wrong_state, "/explanation");
     ask_back(&scene, "why?");
-    call_run(&call, caller_enter(scene.stage, "other", &other), scene.ops->wait,
+    call_run(&call, caller_enter(scene.stage, "other", &other), METHOD_ask_wait,
              "{'session_id':'%s','explanation':'x'}", scene.id);
     assert_failed(&call, ERROR_not_found, "/session_id");
     scene_answer(&scene, "a");
     stage_advance(*state, 10000);
     ask_back(&scene, "too late?");
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
-    call_run(&call, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'x'}",
+    call_run(&call, scene.agent, METHOD_ask_wait, "{'session_id':'%s','explanation':'x'}",
              scene.id);
     assert_string_equal(call_text(&call, "/action_status"), "selected"); /* it is over */
     call_release(&call);
@@ -171,18 +170,18 @@ static void test_two_at_once(void **state)
 
     scene_open(&scene, state, "web", "");
     scene.stage->store.holds_writes = 1U << EVENT_ASKED_BACK;
-    call_start(&scene.did, scene.person, scene.ops->ask_back, "{'text':'first'}");
+    call_start(&scene.did, scene.person, METHOD_ask_back, "{'text':'first'}");
     stage_settle(scene.stage); /* both are on their way, in this order */
-    call_start(&second, scene.person, scene.ops->ask_back, "{'text':'second'}");
+    call_start(&second, scene.person, METHOD_ask_back, "{'text':'second'}");
     stage_settle(scene.stage);
     stage_release(scene.stage);
     assert_worked(&scene.did);
     assert_worked(&second);
     scene.stage->store.holds_writes = 1U << EVENT_FORM_CHANGED;
-    call_start(&one, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'one'}",
+    call_start(&one, scene.agent, METHOD_ask_wait, "{'session_id':'%s','explanation':'one'}",
                scene.id);
     stage_settle(scene.stage);
-    call_start(&two, scene.agent, scene.ops->wait, "{'session_id':'%s','explanation':'two'}",
+    call_start(&two, scene.agent, METHOD_ask_wait, "{'session_id':'%s','explanation':'two'}",
                scene.id);
     stage_settle(scene.stage);
     stage_release(scene.stage);

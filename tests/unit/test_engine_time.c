@@ -84,7 +84,7 @@ static void test_defaults_at_the_deadline(void **state)
         stage_advance(scene.stage, 1);
         scene.stage->store.fails_reads = false;
         if (default_cases[i].reads_fail) /* told as it can be read again */
-            call_run(&scene.asked, scene.agent, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+            call_run(&scene.asked, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
         assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
         assert_false(call_is_yes(&scene.asked, "/explicit"));
         if (call_is_yes(&scene.asked, "/auto_submitted") != default_cases[i].is_auto)
@@ -112,22 +112,22 @@ static void test_the_person_sets_the_time_left(void **state)
 
     scene_open(&scene, state, "cli", ",'timeout_seconds':10");
     stage_advance(scene.stage, 9000);
-    scene_do(&scene, scene.ops->extend, ",'seconds':60");
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':60");
     assert_worked(&scene.did);
     assert_int_equal(call_number(&scene.did, "/remaining_ms"), 60000);
     assert_int_equal(call_number(&scene.did, "/version"), 2);
     stage_advance(scene.stage, 59999);
     assert_int_equal(scene.asked.replies, 0);
-    scene_do(&scene, scene.ops->extend, ",'seconds':2592000");
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':2592000");
     assert_worked(&scene.did);
     stage_advance(scene.stage, 2592000000 - 1);
     assert_int_equal(scene.asked.replies, 0);
-    scene_do(&scene, scene.ops->extend, ",'seconds':1"); /* less is fine too */
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':1"); /* less is fine too */
     stage_advance(scene.stage, 999);
     assert_int_equal(scene.asked.replies, 0);
     stage_advance(scene.stage, 1);
     assert_string_equal(call_text(&scene.asked, "/action_status"), "timeout");
-    scene_do(&scene, scene.ops->extend, ",'seconds':60");
+    scene_do(&scene, METHOD_ask_extend, ",'seconds':60");
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     scene_close(&scene);
 }
@@ -144,15 +144,15 @@ static void test_bad_times_and_interfaces(void **state)
 
     scene_open(&scene, state, "cli", "");
     for (size_t i = 0; i < ARRAY_LEN(seconds); i++) {
-        scene_do(&scene, scene.ops->extend, seconds[i]);
+        scene_do(&scene, METHOD_ask_extend, seconds[i]);
         assert_failed(&scene.did, ERROR_out_of_range, "/seconds");
     }
-    scene_do(&scene, scene.ops->switch_interface, "");
+    scene_do(&scene, METHOD_ask_switch, "");
     assert_failed(&scene.did, ERROR_bad_enum, "/interface");
-    scene_do(&scene, scene.ops->switch_interface, ",'interface':'pigeon'");
+    scene_do(&scene, METHOD_ask_switch, ",'interface':'pigeon'");
     assert_failed(&scene.did, ERROR_bad_enum, "/interface");
     scene_assert(&scene, "pending", 1);
-    scene_do(&scene, scene.ops->switch_interface, ",'interface':'web'");
+    scene_do(&scene, METHOD_ask_switch, ",'interface':'web'");
     assert_worked(&scene.did);
     assert_int_equal(remaining_s(&scene), 300); /* same ask, same deadline */
     scene_assert(&scene, "pending", 1);
@@ -168,9 +168,9 @@ static void test_an_extension_is_not_overtaken(void **state)
         struct desk_visitor looking = visitor_person("cli");
 
         scene_open(&scene, state, "cli", ",'timeout_seconds':10");
-        call_start(&scene.did, scene.person, scene.ops->extend,
+        call_start(&scene.did, scene.person, METHOD_ask_extend,
                    "{'session_id':'%s','seconds':6000}", scene.id);
-        call_start(&other, scene.person, is_draft ? scene.ops->draft : scene.ops->ask_back,
+        call_start(&other, scene.person, is_draft ? METHOD_ask_draft : METHOD_ask_back,
                    "{'session_id':'%s','draft':{},'text':'Why?'}", scene.id);
         stage_settle(scene.stage);
         assert_worked(&scene.did);
@@ -196,7 +196,7 @@ static void test_an_extension_races_the_deadline(void **state)
         stage_advance(scene.stage, 9990);
         store->holds_replies = is_committed;
         store->holds_writes = is_committed ? 0 : 1U << EVENT_EXTENDED | 1U << EVENT_EXPIRED;
-        call_start(&scene.did, scene.person, scene.ops->extend, "{'session_id':'%s','seconds':60}",
+        call_start(&scene.did, scene.person, METHOD_ask_extend, "{'session_id':'%s','seconds':60}",
                    scene.id);
         stage_settle(scene.stage);
         scene.stage->clock.boot_ms += 20;
@@ -226,8 +226,8 @@ static void test_a_switch_races_the_deadline(void **state)
     scene_assert(&scene, "pending_terminal_launch", 1);
     stage_advance(stage, 9990);
     stage->store.holds_writes = 1U << EVENT_INTERFACE_SWITCHED | 1U << EVENT_EXPIRED;
-    call_start(&scene.did, scene.person, scene.ops->switch_interface,
-               "{'session_id':'%s','interface':'web'}", scene.id);
+    call_start(&scene.did, scene.person, METHOD_ask_switch, "{'session_id':'%s','interface':'web'}",
+               scene.id);
     stage->clock.boot_ms += 20;
     stage->clock.utc_ms += 20;
     engine_on_time(stage->engine);
@@ -246,7 +246,7 @@ static void test_an_answer_races_the_deadline(void **state)
     scene_open(&scene, state, "cli", ",'timeout_seconds':10");
     stage_advance(scene.stage, 9999);
     scene.stage->store.holds_replies = true;
-    call_start(&scene.did, scene.person, scene.ops->answer,
+    call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['b']}", scene.id);
     scene.stage->clock.boot_ms += 1;
     engine_on_time(scene.stage->engine);
@@ -346,7 +346,7 @@ static void test_an_ask_removed_as_it_ends(void **state)
     scene_open(&scene, state, "cli", ",'timeout_seconds':10");
     stage_restart(scene.stage);
     scene.agent = caller_enter(scene.stage, "agent", &again);
-    call_start(&waited, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':-1}",
+    call_start(&waited, scene.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':-1}",
                scene.id);
     stage_settle(scene.stage);
     scene.stage->store.misses_reads = true;
@@ -409,7 +409,7 @@ static void test_a_failed_shift_is_no_disaster(void **state)
 
 static void type(struct scene *scene)
 {
-    scene_do(scene, scene->ops->draft, ",'draft':{'custom_input':'hm'}");
+    scene_do(scene, METHOD_ask_draft, ",'draft':{'custom_input':'hm'}");
     assert_worked(&scene->did);
 }
 
@@ -471,7 +471,7 @@ static size_t kept(struct stage *stage)
     struct call listed = { .label = "list" };
     size_t count;
 
-    call_run(&listed, person, stage->desk->ops->list, "{'limit':10000}");
+    call_run(&listed, person, METHOD_ask_list, "{'limit':10000}");
     count = json_length(json_at(listed.json, "/asks"));
     caller_leave(person);
     call_release(&listed);
@@ -485,7 +485,7 @@ static void ask_and_answer(void **state, bool delivers)
     scene_open(&scene, state, "cli", "");
     scene_answer(&scene, "a");
     if (delivers)
-        call_run(&scene.did, scene.agent, scene.ops->delivered, "{'session_ids':['%s']}", scene.id);
+        call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     scene_close(&scene);
 }
 

@@ -20,7 +20,6 @@ static const int64_t DAY_MS = 86400000;
 
 struct desk_room {
     struct stage *stage;
-    const struct desk_ops *ops;
     struct caller *person;
     struct call did;
 };
@@ -30,7 +29,6 @@ static void room_open(struct desk_room *room, void **state)
     struct desk_visitor visitor = visitor_person("cli");
 
     *room = (struct desk_room){ .stage = *state, .did.label = "token" };
-    room->ops = room->stage->desk->ops;
     room->person = caller_enter(room->stage, "person", &visitor);
 }
 
@@ -59,14 +57,14 @@ static bool is_known(const struct desk_room *room, const char *secret, struct en
 
 static void make(struct desk_room *room, const char *params, char secret[TOKEN_BYTES])
 {
-    call_run(&room->did, room->person, room->ops->token_new, "%s", params);
+    call_run(&room->did, room->person, METHOD_token_new, "%s", params);
     assert_worked(&room->did);
     snprintf(secret, TOKEN_BYTES, "%s", call_text(&room->did, "/token"));
 }
 
 static size_t count_listed(struct desk_room *room)
 {
-    call_run(&room->did, room->person, room->ops->token_list, "{}");
+    call_run(&room->did, room->person, METHOD_token_list, "{}");
     return json_length(json_member(room->did.json, "tokens"));
 }
 
@@ -99,7 +97,7 @@ static void test_life(void **state)
     agents[20] ^= 1;
     assert_false(is_known(&room, agents, &found));
     agents[20] ^= 1;
-    call_run(&room.did, room.person, room.ops->token_revoke, "{'id':'%.6s'}", id);
+    call_run(&room.did, room.person, METHOD_token_revoke, "{'id':'%.6s'}", id);
     assert_worked(&room.did);
     assert_false(is_known(&room, agents, &found));
     room_restart(&room);
@@ -156,7 +154,7 @@ static void test_use(void **state)
     room_restart(&room);
     assert_int_equal(count_listed(&room), 1);
     assert_true(strcmp(call_text(&room.did, "/tokens/0/used_at"), first) > 0);
-    call_run(&room.did, room.person, room.ops->token_revoke, "{'id':'%s'}", id);
+    call_run(&room.did, room.person, METHOD_token_revoke, "{'id':'%s'}", id);
     assert_worked(&room.did);
     stage_advance(room.stage, DAY_MS);
     assert_false(is_known(&room, secret, &found));
@@ -186,15 +184,15 @@ static void test_bad_params(void **state)
 
     room_open(&room, state);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        call_run(&room.did, room.person, room.ops->token_new, "%s", cases[i].params);
+        call_run(&room.did, room.person, METHOD_token_new, "%s", cases[i].params);
         assert_failed(&room.did, cases[i].code, cases[i].path);
     }
     memset(longest, 'x', 129);
-    call_run(&room.did, room.person, room.ops->token_new, "{'label':'%s'}", longest);
+    call_run(&room.did, room.person, METHOD_token_new, "{'label':'%s'}", longest);
     assert_failed(&room.did, ERROR_too_long, "/label");
-    call_run(&room.did, room.person, room.ops->token_revoke, "{}");
+    call_run(&room.did, room.person, METHOD_token_revoke, "{}");
     assert_failed(&room.did, ERROR_bad_format, "/id");
-    call_run(&room.did, room.person, room.ops->token_revoke, "{'id':'abcd'}");
+    call_run(&room.did, room.person, METHOD_token_revoke, "{'id':'abcd'}");
     assert_failed(&room.did, ERROR_not_found, "/id");
     assert_int_equal(count_listed(&room), 0);
     room_close(&room);
@@ -207,8 +205,8 @@ static void test_two_at_once(void **state)
     struct desk_room room;
 
     room_open(&room, state);
-    call_start(&first, room.person, room.ops->token_new, "{'label':'same'}");
-    call_start(&second, room.person, room.ops->token_new, "{'label':'same'}");
+    call_start(&first, room.person, METHOD_token_new, "{'label':'same'}");
+    call_start(&second, room.person, METHOD_token_new, "{'label':'same'}");
     stage_settle(room.stage);
     assert_worked(&first);
     assert_worked(&second);
@@ -220,8 +218,8 @@ static void test_two_at_once(void **state)
     call_release(&second);
     first = (struct call){ .label = "first" };
     second = (struct call){ .label = "second" };
-    call_start(&first, room.person, room.ops->token_revoke, "{'id':'%s'}", id);
-    call_start(&second, room.person, room.ops->token_revoke, "{'id':'%s'}", id);
+    call_start(&first, room.person, METHOD_token_revoke, "{'id':'%s'}", id);
+    call_start(&second, room.person, METHOD_token_revoke, "{'id':'%s'}", id);
     stage_settle(room.stage);
     assert_worked(&first);
     assert_failed(&second, ERROR_not_found, "/id");
@@ -241,10 +239,10 @@ static void test_store_fails(void **state)
     make(&room, "{}", secret);
     snprintf(id, sizeof id, "%s", call_text(&room.did, "/id"));
     room.stage->store.fails_tokens = true;
-    call_run(&room.did, room.person, room.ops->token_new, "{}");
+    call_run(&room.did, room.person, METHOD_token_new, "{}");
     assert_failed(&room.did, ERROR_storage_failed, "");
     assert_string_equal(call_text(&room.did, "/token"), "");
-    call_run(&room.did, room.person, room.ops->token_revoke, "{'id':'%s'}", id);
+    call_run(&room.did, room.person, METHOD_token_revoke, "{'id':'%s'}", id);
     assert_failed(&room.did, ERROR_storage_failed, "");
     assert_true(is_known(&room, secret, &found));
     assert_int_equal(count_listed(&room), 1);
@@ -254,10 +252,10 @@ static void test_store_fails(void **state)
 static void test_roles(void **state)
 {
     struct desk_visitor visitor = visitor_agent("bot");
-    const struct desk_ops *ops = ((struct stage *)*state)->desk->ops;
-    desk_act *const peoples[] = { ops->answer,      ops->cancel,     ops->decline,
-                                  ops->token_new,   ops->token_list, ops->token_revoke,
-                                  ops->settings_set };
+    static const enum method peoples[] = { METHOD_ask_answer,  METHOD_ask_cancel,
+                                           METHOD_ask_decline, METHOD_token_new,
+                                           METHOD_token_list,  METHOD_token_revoke,
+                                           METHOD_settings_set };
     struct desk_room room;
     struct caller *agent;
 
@@ -330,12 +328,10 @@ static void test_principals(void **state)
     callers[3] = caller_enter(stage, "one again", &one);
     ask_open(&asked, callers[0], "Mine", "", id);
     for (size_t i = 1; i < 3; i++) {
-        call_run(&waited, callers[i], stage->desk->ops->wait,
-                 "{'session_id':'%s','wait_seconds':0}", id);
+        call_run(&waited, callers[i], METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", id);
         assert_failed(&waited, ERROR_not_found, "/session_id");
     }
-    call_run(&waited, callers[3], stage->desk->ops->wait, "{'session_id':'%s','wait_seconds':0}",
-             id);
+    call_run(&waited, callers[3], METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", id);
     assert_worked(&waited);
     call_release(&asked);
     call_release(&waited);

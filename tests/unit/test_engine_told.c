@@ -33,7 +33,7 @@ static void time_out(struct stage *stage, const char *title, const char *more, c
     ask_open(&asked, agent, title, more, ret_id);
     stage_advance(stage, 301000);
     assert_string_equal(call_text(&asked, "/action_status"), "timeout");
-    call_run(&did, agent, stage->desk->ops->delivered, "{'session_ids':['%s']}", ret_id);
+    call_run(&did, agent, METHOD_ask_delivered, "{'session_ids':['%s']}", ret_id);
     assert_worked(&did);
     caller_leave(agent);
     call_release(&asked);
@@ -54,7 +54,7 @@ static void confirm(struct caller *agent, const char *id, bool has_notices)
 {
     struct call did = { 0 };
 
-    call_run(&did, agent, agent->stage->desk->ops->delivered,
+    call_run(&did, agent, METHOD_ask_delivered,
              has_notices ? "{'session_ids':['%s'],'with_notices':['%s']}"
                          : "{'session_ids':['%s']}",
              id, id);
@@ -70,7 +70,7 @@ static void test_what_is_told_comes_as_a_notice(void **state)
     char id[ASK_ID_BYTES];
 
     time_out(stage, "Deploy", "", id);
-    call_run(&did, person, stage->desk->ops->tell,
+    call_run(&did, person, METHOD_ask_tell,
              "{'session_id':'%s','selected_ids':['b'],'global_annotation':'was away'}", id);
     assert_worked(&did);
     assert_string_equal(call_text(&did, "/status"), "timeout");
@@ -99,20 +99,20 @@ static void test_the_ask_stays_timed_out(void **state)
     char id[ASK_ID_BYTES];
 
     time_out(stage, "Deploy", "", id);
-    call_run(&did, person, stage->desk->ops->tell, "{'session_id':'%s','selected_ids':['b']}", id);
+    call_run(&did, person, METHOD_ask_tell, "{'session_id':'%s','selected_ids':['b']}", id);
     assert_worked(&did);
-    call_run(&got, person, stage->desk->ops->get, "{'session_id':'%s'}", id);
+    call_run(&got, person, METHOD_ask_get, "{'session_id':'%s'}", id);
     assert_string_equal(call_text(&got, "/ask/status"), "timeout");
     assert_true(call_is_yes(&got, "/ask/told"));
     assert_int_equal(json_kind(json_at(got.json, "/answer")), KIND_NULL);
     assert_true(call_is_yes(&got, "/talk/0/after_deadline"));
     assert_string_equal(call_text(&got, "/talk/0/text"), "Beta");
     agent = enter(stage, "bot");
-    call_run(&got, agent, stage->desk->ops->wait, "{'session_id':'%s','wait_seconds':0}", id);
+    call_run(&got, agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", id);
     assert_string_equal(call_text(&got, "/action_status"), "timeout");
     assert_string_equal(call_text(&got, "/selection/selected_ids/0"), "");
     assert_string_equal(call_text(&got, "/notices/0/session_id"), id);
-    call_run(&did, person, stage->desk->ops->tell, "{'session_id':'%s','selected_ids':['a']}", id);
+    call_run(&did, person, METHOD_ask_tell, "{'session_id':'%s','selected_ids':['a']}", id);
     assert_failed(&did, ERROR_already_answered, "/session_id");
     call_release(&did);
     call_release(&got);
@@ -127,8 +127,7 @@ static void test_it_is_told_until_it_is_heard(void **state)
     char id[ASK_ID_BYTES], own[ASK_ID_BYTES];
 
     time_out(stage, "Deploy", "", id);
-    call_run(&did, person, stage->desk->ops->tell, "{'session_id':'%s','global_annotation':'no'}",
-             id);
+    call_run(&did, person, METHOD_ask_tell, "{'session_id':'%s','global_annotation':'no'}", id);
     assert_worked(&did);
     stage_crash(stage);
     agent = enter(stage, "bot");
@@ -141,7 +140,7 @@ static void test_it_is_told_until_it_is_heard(void **state)
     confirm(agent, call.session_id, true);
     stage_settle(stage);
     assert_int_equal(count_notices(&call, enter(stage, "bot"), "Three"), 0);
-    call_run(&did, enter(stage, "web"), stage->desk->ops->get, "{'session_id':'%s'}", id);
+    call_run(&did, enter(stage, "web"), METHOD_ask_get, "{'session_id':'%s'}", id);
     assert_true(call_is_yes(&did, "/ask/heard"));
     call_release(&did);
     call_release(&call);
@@ -155,7 +154,7 @@ static void test_only_its_agent_hears_it(void **state)
     char id[ASK_ID_BYTES];
 
     time_out(stage, "Deploy", "", id);
-    call_run(&did, enter(stage, "web"), stage->desk->ops->tell,
+    call_run(&did, enter(stage, "web"), METHOD_ask_tell,
              "{'session_id':'%s','global_annotation':'no'}", id);
     assert_worked(&did);
     assert_int_equal(count_notices(&call, caller_enter(stage, "other", &other), "One"), 0);
@@ -186,7 +185,7 @@ static void test_what_may_be_told(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(title, sizeof title, "Case %zu", i);
         time_out(stage, title, cases[i].more, id);
-        call_run(&did, person, stage->desk->ops->tell, "{'session_id':'%s'%s}", id, cases[i].given);
+        call_run(&did, person, METHOD_ask_tell, "{'session_id':'%s'%s}", id, cases[i].given);
         if (cases[i].path)
             assert_failed(&did, cases[i].code, cases[i].path);
         else
@@ -200,17 +199,17 @@ static void test_only_what_timed_out_takes_it(void **state)
     struct scene scene;
 
     scene_open(&scene, state, "cli", "");
-    scene_do(&scene, scene.ops->tell, ",'global_annotation':'x'");
+    scene_do(&scene, METHOD_ask_tell, ",'global_annotation':'x'");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
     scene_answer(&scene, "b");
-    scene_do(&scene, scene.ops->tell, ",'global_annotation':'x'");
+    scene_do(&scene, METHOD_ask_tell, ",'global_annotation':'x'");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
     scene_close(&scene);
 }
 
 static int64_t count_unseen(struct stage *stage, struct call *call)
 {
-    call_run(call, enter(stage, "web"), stage->desk->ops->unseen, "{}");
+    call_run(call, enter(stage, "web"), METHOD_ask_unseen, "{}");
     assert_worked(call);
     return call_number(call, "/count");
 }
@@ -225,7 +224,7 @@ static void test_those_nobody_looked_at_are_counted(void **state)
     assert_int_equal(count_unseen(stage, &did), 0);
     time_out(stage, "First", "", first);
     ask_open(&asked, agent, "Looked at", "", second);
-    call_run(&did, person, stage->desk->ops->seen, "{'session_id':'%s'}", second);
+    call_run(&did, person, METHOD_ask_seen, "{'session_id':'%s'}", second);
     assert_worked(&did);
     stage_crash(stage); /* that it was looked at is kept */
     stage_advance(stage, 301000);
@@ -233,11 +232,11 @@ static void test_those_nobody_looked_at_are_counted(void **state)
     assert_string_equal(call_text(&did, "/asks/0/session_id"), first);
     time_out(stage, "Third", "", third);
     assert_int_equal(count_unseen(stage, &did), 2);
-    call_run(&did, enter(stage, "web"), stage->desk->ops->tell,
+    call_run(&did, enter(stage, "web"), METHOD_ask_tell,
              "{'session_id':'%s','global_annotation':'x'}", third);
     assert_int_equal(count_unseen(stage, &did), 1); /* it is dealt with */
     stage_advance(stage, 1000);
-    call_run(&did, enter(stage, "web"), stage->desk->ops->seen, "{}");
+    call_run(&did, enter(stage, "web"), METHOD_ask_seen, "{}");
     assert_worked(&did);
     stage_crash(stage);
     assert_int_equal(count_unseen(stage, &did), 0);
@@ -253,13 +252,13 @@ static void test_what_counts_as_looking(void **state)
 {
     static const struct {
         const char *via, *params;
-        size_t act;
+        enum method act;
         int64_t unseen;
     } cases[] = {
-        { "web", "{'session_id':'%s'}", DESK_ACT(get), 1 },
-        { "api", "{'session_id':'%s'}", DESK_ACT(get), 2 },
-        { "web", "{'session_id':'%s','draft':{'selected_ids':['a']}}", DESK_ACT(draft), 2 },
-        { "web", "{'session_id':'%s'}", DESK_ACT(seen), 2 },
+        { "web", "{'session_id':'%s'}", METHOD_ask_get, 1 },
+        { "api", "{'session_id':'%s'}", METHOD_ask_get, 2 },
+        { "web", "{'session_id':'%s','draft':{'selected_ids':['a']}}", METHOD_ask_draft, 2 },
+        { "web", "{'session_id':'%s'}", METHOD_ask_seen, 2 },
     };
     struct stage *stage = *state;
     struct call did = { 0 }, asked = { 0 };
@@ -268,8 +267,7 @@ static void test_what_counts_as_looking(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         snprintf(title, sizeof title, "Case %zu", i);
         ask_open(&asked, enter(stage, "bot"), title, "", id);
-        call_start(&did, enter(stage, cases[i].via), desk_act_at(stage->desk, cases[i].act),
-                   cases[i].params, id);
+        call_start(&did, enter(stage, cases[i].via), cases[i].act, cases[i].params, id);
         stage_settle(stage);
         stage_advance(stage, 400000);
         assert_int_equal(count_unseen(stage, &did), cases[i].unseen);

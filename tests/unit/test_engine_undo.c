@@ -27,7 +27,7 @@ static void test_the_agent_hears_when_the_window_is_over(void **state)
     stage_advance(scene.stage, 1);
     assert_worked(&scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_failed(&scene.did, ERROR_already_answered, "/session_id");
     scene_assert(&scene, "submitted", 2);
     scene_close(&scene);
@@ -61,26 +61,24 @@ static void test_windows_by_channel(void **state)
 static void test_cancelling_reaches_the_agent_at_once(void **state)
 {
     static const struct {
-        size_t act;
+        enum method act;
         const char *status;
     } cases[] = {
-        { offsetof(struct desk_ops, cancel), "cancelled" },
-        { offsetof(struct desk_ops, decline), "declined" },
+        { METHOD_ask_cancel, "cancelled" },
+        { METHOD_ask_decline, "declined" },
     };
     static const char *const vias[] = { "terminal", "web", "cli" };
 
     for (size_t i = 0; i < ARRAY_LEN(cases) * ARRAY_LEN(vias); i++) {
         struct scene scene;
-        desk_act *act;
 
         scene_open(&scene, state, vias[i / ARRAY_LEN(cases)], "");
-        memcpy(&act, (const char *)scene.ops + cases[i % ARRAY_LEN(cases)].act, sizeof act);
-        scene_do(&scene, act, "");
+        scene_do(&scene, cases[i % ARRAY_LEN(cases)].act, "");
         assert_worked(&scene.did);
         assert_int_equal(call_number(&scene.did, "/undo_ms"), -1);
         assert_worked(&scene.asked);
         assert_string_equal(call_text(&scene.asked, "/action_status"), "cancelled");
-        scene_do(&scene, scene.ops->undo, "");
+        scene_do(&scene, METHOD_ask_undo, "");
         assert_failed(&scene.did, ERROR_already_answered, "/session_id");
         scene_assert(&scene, cases[i % ARRAY_LEN(cases)].status, 2);
         scene_close(&scene);
@@ -95,7 +93,7 @@ static void test_undo_makes_it_a_draft_again(void **state)
     scene_open(&scene, state, "terminal", "");
     scene_answer(&scene, "b");
     stage_advance(scene.stage, 3000);
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_worked(&scene.did);
     assert_string_equal(call_text(&scene.did, "/status"), "pending");
     assert_int_equal(call_number(&scene.did, "/version"), 3);
@@ -105,7 +103,7 @@ static void test_undo_makes_it_a_draft_again(void **state)
     scene_get(&scene, &got);
     assert_string_equal(call_text(&got, "/draft/selected_ids/0"), "b");
     assert_int_equal(json_kind(json_at(got.json, "/answer")), KIND_NULL);
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
     scene_answer(&scene, "a");
     stage_advance(scene.stage, 5000);
@@ -123,7 +121,7 @@ static void test_undo_leaves_half_a_minute(void **state)
     stage_advance(scene.stage, 9000);
     scene_answer(&scene, "b");
     stage_advance(scene.stage, 4000);
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_worked(&scene.did);
     assert_int_equal(call_number(&scene.did, "/remaining_ms"), 30000);
     stage_restart(scene.stage); /* and keeps it */
@@ -140,14 +138,14 @@ static void test_send_now(void **state)
     struct scene scene;
 
     scene_open(&scene, state, "terminal", "");
-    scene_do(&scene, scene.ops->send_now, "");
+    scene_do(&scene, METHOD_ask_send, "");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
     scene_answer(&scene, "b");
-    scene_do(&scene, scene.ops->send_now, "");
+    scene_do(&scene, METHOD_ask_send, "");
     assert_worked(&scene.did);
     assert_worked(&scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
-    scene_do(&scene, scene.ops->send_now, "");
+    scene_do(&scene, METHOD_ask_send, "");
     assert_failed(&scene.did, ERROR_wrong_state, "/session_id");
     stage_advance(scene.stage, 10000);
     assert_int_equal(scene.asked.replies, 1);
@@ -168,13 +166,13 @@ static void race_undo(void **state, bool is_committed, bool is_sent, bool fails)
     store->holds_replies = is_committed && !fails;
     store->holds_writes = is_committed || fails ? 0 : 1U << EVENT_UNDONE;
     store->fails_events = fails ? 1U << EVENT_UNDONE : 0;
-    call_start(&undo, scene.person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
+    call_start(&undo, scene.person, METHOD_ask_undo, "{'session_id':'%s'}", scene.id);
     while (!fails && store->outstanding)
         stage_settle(scene.stage);
     scene.stage->clock.boot_ms += 200;
     scene.stage->clock.utc_ms += 200;
     if (is_sent)
-        call_start(&scene.did, scene.person, scene.ops->send_now, "{'session_id':'%s'}", scene.id);
+        call_start(&scene.did, scene.person, METHOD_ask_send, "{'session_id':'%s'}", scene.id);
     else
         engine_on_time(scene.stage->engine);
     stage_release(scene.stage);
@@ -207,26 +205,24 @@ static void test_undo_races_the_end_of_the_window(void **state)
 static void test_a_decision_right_after_an_undo(void **state)
 {
     static const struct {
-        size_t second;
+        enum method second;
         const char *status, *told;
         int64_t undo_ms; /* -1: none */
     } cases[] = {
-        { offsetof(struct desk_ops, cancel), "cancelled", "cancelled", -1 },
-        { offsetof(struct desk_ops, decline), "declined", "cancelled", -1 },
-        { offsetof(struct desk_ops, answer), "submitted", "selected", 5000 },
+        { METHOD_ask_cancel, "cancelled", "cancelled", -1 },
+        { METHOD_ask_decline, "declined", "cancelled", -1 },
+        { METHOD_ask_answer, "submitted", "selected", 5000 },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct call undo = { .label = "undo" };
         struct scene scene;
-        desk_act *second;
 
         scene_open(&scene, state, "terminal", "");
-        memcpy(&second, (const char *)scene.ops + cases[i].second, sizeof second);
         scene_answer(&scene, "a");
         assert_worked(&scene.did);
-        call_start(&undo, scene.person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
-        call_start(&scene.did, scene.person, second,
+        call_start(&undo, scene.person, METHOD_ask_undo, "{'session_id':'%s'}", scene.id);
+        call_start(&scene.did, scene.person, cases[i].second,
                    "{'session_id':'%s','selected_ids':['b'],'answer_key':'%s'}", scene.id,
                    cases[i].status);
         stage_settle(scene.stage);
@@ -254,16 +250,16 @@ static void test_nobody_reads_ahead_of_the_window(void **state)
     scene_open(&scene, state, "terminal", "");
     other = caller_enter(scene.stage, "other", &same);
     scene.stage->store.holds_replies = true;
-    call_start(&scene.did, scene.person, scene.ops->answer,
+    call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['b']}", scene.id);
     stage_settle(scene.stage);
-    call_start(&looked, other, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    call_start(&looked, other, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
     stage_settle(scene.stage);
     assert_worked(&looked);
     assert_string_equal(call_text(&looked, "/action_status"), "pending");
     assert_false(looked.is_final);
     stage_release(scene.stage);
-    call_run(&looked, other, scene.ops->wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
+    call_run(&looked, other, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0}", scene.id);
     assert_string_equal(call_text(&looked, "/action_status"), "pending");
     call_release(&looked);
     scene_close(&scene);
@@ -282,12 +278,12 @@ static void test_a_crash_within_the_window(void **state)
     stage_crash(scene.stage);
     again = caller_enter(scene.stage, "again", &agent);
     person = caller_enter(scene.stage, "person", &looking);
-    call_start(&waited, again, scene.ops->wait, "{'session_id':'%s'}", scene.id);
+    call_start(&waited, again, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_advance(scene.stage, 2999);
     assert_int_equal(waited.replies, 0);
-    call_run(&scene.did, person, scene.ops->undo, "{'session_id':'%s'}", scene.id);
+    call_run(&scene.did, person, METHOD_ask_undo, "{'session_id':'%s'}", scene.id);
     assert_worked(&scene.did);
-    call_run(&scene.did, person, scene.ops->answer, "{'session_id':'%s','selected_ids':['a']}",
+    call_run(&scene.did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['a']}",
              scene.id);
     stage_advance(scene.stage, 5000);
     assert_string_equal(call_text(&waited, "/selection/selected_ids/0"), "a");
@@ -297,7 +293,7 @@ static void test_a_crash_within_the_window(void **state)
 
 static void draft(struct scene *scene, const char *option)
 {
-    call_run(&scene->did, scene->person, scene->ops->draft,
+    call_run(&scene->did, scene->person, METHOD_ask_draft,
              "{'session_id':'%s','draft':{'selected_ids':['%s']}}", scene->id, option);
     assert_worked(&scene->did);
 }
@@ -347,7 +343,7 @@ static void test_a_draft_goes_along_to_another_interface(void **state)
     draft(&scene, "a");
     stage_advance(scene.stage, 10);
     draft(&scene, "b");
-    scene_do(&scene, scene.ops->switch_interface, ",'interface':'web'");
+    scene_do(&scene, METHOD_ask_switch, ",'interface':'web'");
     assert_worked(&scene.did);
     assert_draft(&scene, "b");
     scene_close(&scene);
@@ -368,11 +364,11 @@ static void test_a_draft_outlives_the_decision(void **state)
         winner = caller_enter(scene.stage, "winner", &visitor);
         draft(&scene, "a");
         draft(&scene, "b");
-        call_run(&won, winner, scene.ops->cancel, "{'session_id':'%s'}", scene.id);
+        call_run(&won, winner, METHOD_ask_cancel, "{'session_id':'%s'}", scene.id);
         assert_worked(&won);
         stage_advance(scene.stage, 10000);
         assert_draft(&scene, "b");
-        call_run(&scene.did, scene.person, scene.ops->draft,
+        call_run(&scene.did, scene.person, METHOD_ask_draft,
                  "{'session_id':'%s','draft':{'selected_ids':['a']}}", scene.id);
         assert_failed(&scene.did, ERROR_already_answered, "/session_id");
         call_release(&won);
@@ -392,7 +388,7 @@ static void test_a_late_draft_does_not_bury_what_was_undone(void **state)
     stage_advance(scene.stage, 100);
     scene_answer(&scene, "b");
     stage_advance(scene.stage, 100);
-    scene_do(&scene, scene.ops->undo, "");
+    scene_do(&scene, METHOD_ask_undo, "");
     assert_worked(&scene.did);
     stage_advance(scene.stage, 5000);
     assert_draft(&scene, "b");
@@ -405,13 +401,13 @@ static void test_bad_drafts(void **state)
     struct text big = { 0 };
 
     scene_open(&scene, state, "terminal", "");
-    scene_do(&scene, scene.ops->draft, "");
+    scene_do(&scene, METHOD_ask_draft, "");
     assert_failed(&scene.did, ERROR_bad_type, "/draft");
-    scene_do(&scene, scene.ops->draft, ",'draft':'words'");
+    scene_do(&scene, METHOD_ask_draft, ",'draft':'words'");
     assert_failed(&scene.did, ERROR_bad_type, "/draft");
     for (int i = 0; i < 131072; i++)
         text_add_char(&big, 'x');
-    call_run(&scene.did, scene.person, scene.ops->draft,
+    call_run(&scene.did, scene.person, METHOD_ask_draft,
              "{'session_id':'%s','draft':{'custom_input':'%s'}}", scene.id, big.bytes);
     assert_failed(&scene.did, ERROR_too_long, "/draft");
     assert_int_equal(scene.stage->store.drafts, 0);
@@ -435,7 +431,7 @@ static void test_an_agent_leaves_while_it_asks(void **state)
     caller_leave(agent);
     stage_settle(stage);
     assert_int_equal(asked.replies, 0);
-    call_run(&listed, person, stage->desk->ops->list, "{}");
+    call_run(&listed, person, METHOD_ask_list, "{}");
     assert_string_equal(call_text(&listed, "/asks/0/title"), "Leaving");
     assert_true(call_is_yes(&listed, "/asks/0/detached"));
     stage->store.fails_create = true;
@@ -453,19 +449,16 @@ static void test_an_agent_leaves_while_it_asks(void **state)
 static void test_a_person_leaves_while_deciding(void **state)
 {
     static const size_t acts[] = {
-        offsetof(struct desk_ops, answer), offsetof(struct desk_ops, cancel),
-        offsetof(struct desk_ops, extend), offsetof(struct desk_ops, switch_interface),
-        offsetof(struct desk_ops, draft),
+        METHOD_ask_answer, METHOD_ask_cancel, METHOD_ask_extend,
+        METHOD_ask_switch, METHOD_ask_draft,
     };
 
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         struct scene scene;
-        desk_act *act;
 
         scene_open(&scene, state, "terminal", "");
-        memcpy(&act, (const char *)scene.ops + acts[i], sizeof act);
         scene.stage->store.holds_replies = true;
-        call_start(&scene.did, scene.person, act,
+        call_start(&scene.did, scene.person, acts[i],
                    "{'session_id':'%s','selected_ids':['a'],'seconds':60,'interface':'web',"
                    "'draft':{}}",
                    scene.id);
@@ -486,7 +479,7 @@ static void test_leaving_from_within_a_reply(void **state)
     struct call second = { .label = "second" };
 
     scene_open(&scene, state, "cli", "");
-    call_start(&second, scene.agent, scene.ops->wait, "{'session_id':'%s','wait_seconds':50}",
+    call_start(&second, scene.agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':50}",
                scene.id);
     scene.asked.leaves = second.leaves = scene.agent;
     scene_answer(&scene, "a");
@@ -516,7 +509,7 @@ static void test_figures(void **state)
     scene_open(&first, state, "terminal", "");
     stage_advance(*state, 3000);
     scene_answer(&first, "a");
-    call_run(&first.did, first.person, first.ops->undo, "{'session_id':'%s'}", first.id);
+    call_run(&first.did, first.person, METHOD_ask_undo, "{'session_id':'%s'}", first.id);
     assert_worked(&first.did);
     scene_answer(&first, "a");
     scene_open(&second, state, "cli", ",'timeout_seconds':1");

@@ -105,7 +105,7 @@ static void test_what_is_said_to_an_address_decides_and_teaches_nothing(void **s
         assert_int_equal(caller_count(client, "client/present"), 1);
         return_form(client, shown_id(client), said[i]);
         assert_int_equal(asked.replies, 0);
-        call_run(&did, person, stage->desk->ops->answer, "{'session_id':'%s','selected_ids':['b']}",
+        call_run(&did, person, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
                  shown_id(client));
         assert_worked(&did);
         assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
@@ -142,7 +142,7 @@ static void test_answered_while_it_is_offered_it_is_withdrawn(void **state)
 
     stage_set(stage, "deliver_after", "5");
     ask(&asked, client, "One", "", URL_ALONE);
-    call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
+    call_run(&did, person, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_int_equal(caller_count(client, "client/withdraw"), 1);
     stage_advance(stage, 5000);
     assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
@@ -170,7 +170,7 @@ static void test_a_modern_client_comes_back_to_wait(void **state)
         stage_advance(stage, 3000);
         come_back_as(&asked, client, title, URL_MODERN, sealed, brought[i]);
         assert_int_equal(asked.replies, 0);
-        call_run(&did, person, stage->desk->ops->answer, "{'selected_ids':['b']}");
+        call_run(&did, person, METHOD_ask_answer, "{'selected_ids':['b']}");
         assert_worked(&did);
         assert_string_equal(call_text(&asked, "/selection/selected_ids/0"), "b");
         assert_string_equal(call_text(&asked, "/answered_by/via"), "web");

@@ -266,12 +266,12 @@ static struct desk_visit *far_enter(struct desk *desk, const struct desk_visitor
     return (struct desk_visit *)far;
 }
 
-static void far_watch(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+static void far_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                     desk_done *done, void *context)
 {
     (void)desk;
     (void)visit;
-    (void)params;
+    assert_int_equal(request->method, METHOD_ask_watch);
     (void)done;
     (void)context;
 }
@@ -289,7 +289,7 @@ static void far_tell(struct far_desk *far, const char *id, int version)
 
 static void news_while_an_ask_is_read(void **state)
 {
-    static const struct desk_ops ops = { .enter = far_enter, .watch = far_watch };
+    static const struct desk_ops ops = { .open = far_enter, .call = far_call };
     static const struct {
         int known, while_read, once_parked; /* 0: nothing is told */
         bool is_due;                        /* it looks again */

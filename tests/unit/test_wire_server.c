@@ -50,16 +50,16 @@ static void leave(struct desk *desk, struct desk_visit *visit)
     ((struct place *)desk)->left++;
 }
 
-static void delivered(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+static void call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                 desk_done *done, void *context)
 {
     (void)visit;
-    (void)params;
+    assert_int_equal(request->method, METHOD_ask_delivered);
     ((struct place *)desk)->confirmed++;
     done(context, &(struct desk_reply){ .json = "{}" });
 }
 
-static const struct desk_ops ops = { .enter = enter, .leave = leave, .delivered = delivered };
+static const struct desk_ops ops = { .open = enter, .close = leave, .call = call };
 
 static void write_status(void *context, struct text *out)
 {

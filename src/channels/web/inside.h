@@ -5,7 +5,7 @@
 #include "channels/web/web.h"
 #include "net/guard.h"
 #include "net/websocket.h"
-#include "wire/methods.h"
+#include "wire/session.h"
 
 struct sign_in;
 

@@ -142,6 +142,7 @@ static bool is_same_origin(struct http_exchange *exchange)
 
 static void serve(struct web *web, struct http_exchange *exchange, const char *json, size_t length)
 {
+    struct request request = { .method = METHOD_portal_open };
     struct desk *desk = web->parts.desk;
     const struct desk_visitor visitor = { .role = ROLE_PERSON,
                                           .via = "web",
@@ -159,9 +160,10 @@ static void serve(struct web *web, struct http_exchange *exchange, const char *j
         return;
     }
     json_parse(json, length, &params, NULL);
-    visit = desk->ops->enter(desk, &visitor);
-    desk_serve(desk, visit, DESK_ACT(portal_open), params, on_done, exchange); /* never later */
-    desk->ops->leave(desk, visit);
+    request.params = params;
+    visit = desk->ops->open(desk, &visitor);
+    desk->ops->call(desk, visit, &request, on_done, exchange); /* which is never later */
+    desk->ops->close(desk, visit);
     json_free(params);
 }
 

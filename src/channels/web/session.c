@@ -49,38 +49,38 @@ static void tell(struct wire_peer *peer, const char *line, size_t length)
     ws_send_frame(session_of(peer)->peer, web->newest);
 }
 
-static bool greet(struct wire_peer *peer, size_t act, const struct json *params,
+static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
     struct session *session = session_of(peer);
-    bool proves = act == DESK_HUB_PROVE && !session->guest;
+    bool proves = method == METHOD_hub_prove && !session->guest;
 
-    if (act == DESK_HUB_HELLO)
+    if (method == METHOD_hello)
         hello_take(session, params, id_json);
     else if (proves)
         hello_prove(session, params, id_json);
-    return act == DESK_HUB_HELLO || proves;
+    return method == METHOD_hello || proves;
 }
 
 /* Of what the hub does itself its status alone is for tokens. */
-static void do_hub(struct wire_peer *peer, size_t act, const char *id_json)
+static void do_hub(struct wire_peer *peer, enum method method, const char *id_json)
 {
     const struct web_parts *parts = &session_of(peer)->web->parts;
     struct text status = { 0 };
 
-    (void)act;
+    (void)method;
     parts->write_status(parts->context, &status);
     wire_peer_reply(peer, id_json, text_string(&status));
     text_release(&status);
 }
 
 /* A page gets what may be shown of an ask beside the ask itself. */
-static bool add_shown(const struct wire_peer *peer, size_t act, struct text *out,
+static bool add_shown(const struct wire_peer *peer, enum method method, struct text *out,
                       const char *id_json, const char *result_json)
 {
     struct text shown = { 0 };
 
-    if (act != DESK_ACT(get) || session_of(peer)->guest)
+    if (method != METHOD_ask_get || session_of(peer)->guest)
         return false;
     shown_add(result_json, &shown);
     jsonrpc_add_result(out, id_json, text_string(&shown));
@@ -136,7 +136,7 @@ void session_enter(struct session *session, struct desk_visitor *visitor)
     visitor->context = session;
     visitor->event = wire_peer_event;
     visitor->locate = locate;
-    session->wire.visit = desk->ops->enter(desk, visitor);
+    session->wire.visit = desk->ops->open(desk, visitor);
     snprintf(session->token_id, sizeof session->token_id, "%s", visitor->token_id);
     ws_peer_know(session->peer);
 }

@@ -30,7 +30,7 @@ struct desk_visit *conversation_visit(struct call *call,
     };
 
     if (!call->visit)
-        call->visit = desk->ops->enter(desk, &visitor);
+        call->visit = desk->ops->open(desk, &visitor);
     return call->visit;
 }
 
@@ -52,19 +52,6 @@ struct json_writer conversation_params(const struct call *call, struct text *out
     if (call->id[0])
         json_write_text(&writer, "conversation", call->id);
     return writer;
-}
-
-void conversation_bring(struct call *call, size_t act, struct json_writer *writer,
-                        struct text *take_params, desk_done *done, void *context)
-{
-    struct desk *desk = call->rest->parts.desk;
-    struct json *params = NULL;
-
-    json_write_end_object(writer);
-    if (json_parse(take_params->bytes, take_params->used, &params, NULL))
-        desk_serve(desk, call->visit, act, params, done, context);
-    json_free(params);
-    text_release(take_params);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)
@@ -89,7 +76,7 @@ static void bring(struct call *call, struct json_writer *writer, struct text *ta
                   desk_done *done)
 {
     conversation_visit(call, NULL);
-    conversation_bring(call, call->operation->act, writer, take_params, done, call);
+    rest_call_method(call, call->operation->calls, writer, take_params, done, call);
 }
 
 void serve_conversation_new(struct call *call)

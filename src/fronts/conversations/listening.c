@@ -146,8 +146,8 @@ static void read_more(struct listening *listening)
     json_write_integer(&writer, "after", listening->after);
     listening->is_reading = true;
     listening->has_more = false; /* what happens from now on is told of */
-    conversation_bring(listening->call, DESK_ACT(conversation_events), &writer, &params, on_events,
-                       listening);
+    rest_call_method(listening->call, METHOD_conversation_events, &writer, &params, on_events,
+                     listening);
 }
 
 static void send_piece(struct listening *listening)
@@ -266,5 +266,5 @@ void serve_conversation_events(struct call *call)
     conversation_visit(call, on_changed);
     /* followed before it is read: what happens in between is told of */
     writer = conversation_params(call, &params);
-    conversation_bring(call, DESK_ACT(conversation_follow), &writer, &params, on_following, call);
+    rest_call_method(call, METHOD_conversation_follow, &writer, &params, on_following, call);
 }

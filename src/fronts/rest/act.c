@@ -1,6 +1,6 @@
 /*
  * act.c - what a person does to an ask: the body, the path and the headers become the parameters of
- * one act of the desk; what comes of it is a receipt, or a refusal that says how the ask stands.
+ * one method; what comes of it is a receipt, or a refusal that says how the ask stands.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,28 +72,20 @@ bool act_read_body(struct call *call, struct json **ret_body)
     return false;
 }
 
-static struct json *make_params(const struct call *call, const struct json *body, int64_t version,
-                                const char *key)
+static void write_params(struct json_writer *writer, const struct call *call,
+                         const struct json *body, int64_t version, const char *key)
 {
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
-    struct json *params = NULL;
-
-    json_write_text(&writer, "session_id", call->id);
+    json_write_text(writer, "session_id", call->id);
     if (version != 0)
-        json_write_integer(&writer, "version", version);
+        json_write_integer(writer, "version", version);
     if (key) { /* a key is good for one ask: others may count from 1 too */
         char *own = mem_format("%s:%s", call->id, key);
 
-        json_write_text(&writer, "answer_key", own);
+        json_write_text(writer, "answer_key", own);
         free(own);
     }
     for (void *at = json_first(body); at; at = json_next(body, at))
-        json_write_value(&writer, json_key(at), json_value(at));
-    json_write_end_object(&writer);
-    json_parse(out.bytes, out.used, &params, NULL);
-    text_release(&out);
-    return params;
+        json_write_value(writer, json_key(at), json_value(at));
 }
 
 /* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
@@ -112,8 +104,9 @@ bool act_read_conditions(struct call *call, int64_t *ret_version, const char **r
 
 void serve_act(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
-    struct json *body, *params;
+    struct text params = { 0 };
+    struct json_writer writer;
+    struct json *body;
     const char *key;
     int64_t version;
     struct error err;
@@ -125,8 +118,8 @@ void serve_act(struct call *call)
     }
     if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
         return;
-    params = make_params(call, body, version, key);
+    writer = json_object_to(&params);
+    write_params(&writer, call, body, version, key);
     json_free(body);
-    desk_serve(desk, rest_call_visit(call), call->operation->act, params, on_done, call);
-    json_free(params);
+    rest_call_method(call, call->operation->calls, &writer, &params, on_done, call);
 }

@@ -86,8 +86,8 @@ struct operation {
     const char *reply_type;
     const char *statuses; /* beside 200; "400 401 …" */
     void (*serve)(struct call *call);
-    size_t act;       /* of the desk, where `serve` brings one */
-    const char *said; /* conversations: the event it is */
+    enum method calls; /* of the desk; METHOD_COUNT: `serve` does it all */
+    const char *said;  /* conversations: the event it is */
 };
 extern const struct operation operations[];
 extern const size_t operation_count;
@@ -137,8 +137,10 @@ struct call {
 struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
 /* The process at the other end of a call. */
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
-/* The same for a call, until the exchange is over. */
-struct desk_visit *rest_call_visit(struct call *call);
+/* Calls a method for this exchange, as a person unless somebody else came; `writer` gets its end.
+ */
+void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
+                      struct text *take_params, desk_done *done, void *context);
 /* Ends the call, as does everything below that replies. */
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,
                      size_t length);
@@ -197,10 +199,8 @@ struct desk_visit *conversation_visit(struct call *call,
                                       void (*event)(void *context, const char *line,
                                                     size_t length));
 bool conversation_knows_id(struct call *call); /* false: refused already */
-/* The beginning of an act's parameters, and the act; who comes is at the desk already. */
+/* The beginning of a method's parameters. */
 struct json_writer conversation_params(const struct call *call, struct text *out);
-void conversation_bring(struct call *call, size_t act, struct json_writer *writer,
-                        struct text *take_params, desk_done *done, void *context);
 /* fronts/conversations/listening.c */
 void listening_free(struct listening *listening); /* NULL is fine */
 void listening_go_on(struct call *call);          /* its peer has taken what there was */

@@ -59,10 +59,8 @@ static bool write_parameter(struct call *call, struct json_writer *writer, const
 
 void serve_list(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
-    struct json *params = NULL;
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
     int64_t limit;
     bool ok;
 
@@ -72,11 +70,9 @@ void serve_list(struct call *call)
          write_parameter(call, &writer, "before", &parameter_before);
     if (limit > 0)
         json_write_integer(&writer, "limit", limit);
-    json_write_end_object(&writer);
-    if (ok && json_parse(out.bytes, out.used, &params, NULL))
-        desk->ops->list(desk, rest_call_visit(call), params, look_listed, call);
-    json_free(params);
-    text_release(&out);
+    if (ok)
+        rest_call_method(call, METHOD_ask_list, &writer, &params, look_listed, call);
+    text_release(&params);
 }
 
 static void answer_look(struct call *call, const struct desk_reply *reply, int64_t version)
@@ -119,20 +115,13 @@ static void on_looked(void *context, const struct desk_reply *reply)
 
 void look_again(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    struct json *params = NULL;
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
 
     if (call->may_wait)
         poll_watch(call);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", call->id);
-    json_write_end_object(&writer);
-    if (json_parse(out.bytes, out.used, &params, NULL))
-        desk->ops->get(desk, rest_call_visit(call), params, on_looked, call);
-    json_free(params);
-    text_release(&out);
+    rest_call_method(call, METHOD_ask_get, &writer, &params, on_looked, call);
 }
 
 void serve_look(struct call *call)

@@ -57,14 +57,15 @@ static void start_watching(struct rest *rest)
 {
     struct desk *desk = rest->parts.desk;
     struct desk_visitor visitor = { .context = rest, .event = on_event };
-    static const char one[] = "{\"limit\":1}";
-    struct json *params = NULL;
+    struct text one = { 0 };
+    const struct request request = { .method = METHOD_ask_watch, .text = &one };
 
-    if (rest->watcher || !json_parse(one, sizeof one - 1, &params, NULL))
+    if (rest->watcher)
         return;
+    text_add_text(&one, "{\"limit\":1}");
     rest->watcher = rest_enter(rest, &visitor);
-    desk->ops->watch(desk, rest->watcher, params, on_watching, NULL);
-    json_free(params);
+    desk->ops->call(desk, rest->watcher, &request, on_watching, NULL);
+    text_release(&one);
 }
 
 static void arm(struct rest *rest, int64_t boot_ms)
@@ -151,7 +152,7 @@ void rest_flush(struct rest *rest)
     }
     listenings_flush(rest);
     if (rest->watcher && rest->polls.count == 0) {
-        rest->parts.desk->ops->leave(rest->parts.desk, rest->watcher);
+        rest->parts.desk->ops->close(rest->parts.desk, rest->watcher);
         rest->watcher = NULL;
     }
 }

@@ -225,7 +225,7 @@ static void end_call(struct call *call)
     poll_unpark(call);
     listening_free(call->listening);
     if (call->visit)
-        desk->ops->leave(desk, call->visit);
+        desk->ops->close(desk, call->visit);
     free(call);
 }
 
@@ -257,7 +257,7 @@ struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor)
     visitor->uid = -1;
     visitor->tty = "";
     visitor->name = "rest";
-    return desk->ops->enter(desk, visitor);
+    return desk->ops->open(desk, visitor);
 }
 
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
@@ -265,15 +265,20 @@ bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
     return http_peer(((struct call *)context)->exchange, ret_uid, ret_pid);
 }
 
-struct desk_visit *rest_call_visit(struct call *call)
+void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
+                      struct text *take_params, desk_done *done, void *context)
 {
+    struct desk *desk = call->rest->parts.desk;
+    const struct request request = { .method = method, .text = take_params };
     struct desk_visitor visitor = {
         .token = call->label, .token_id = call->token_id, .context = call, .locate = rest_locate
     };
 
+    json_write_end_object(writer);
     if (!call->visit)
         call->visit = rest_enter(call->rest, &visitor);
-    return call->visit;
+    desk->ops->call(desk, call->visit, &request, done, context);
+    text_release(take_params);
 }
 
 static void serve(void *context, struct http_exchange *exchange, const struct guard_match *match)

@@ -32,7 +32,7 @@ static void ping(struct mcp_request *request)
     mcp_reply(&request->to, "{}");
 }
 
-static const struct mcp_method methods[] = {
+static const struct mcp_method legacy_methods[] = {
     { "initialize", initialize },
     { "ping", ping },
     { "resources/subscribe", subscribe },
@@ -42,5 +42,5 @@ static const struct mcp_method methods[] = {
 
 void legacy_serve(struct mcp_request *request)
 {
-    mcp_serve(request, methods, ARRAY_LEN(methods), 200);
+    mcp_serve(request, legacy_methods, ARRAY_LEN(legacy_methods), 200);
 }

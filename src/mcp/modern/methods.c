@@ -241,7 +241,7 @@ static void discover(struct mcp_request *request)
     mcp_reply(&request->to, content_make(&made, request, write_discovery));
 }
 
-static const struct mcp_method methods[] = {
+static const struct mcp_method modern_methods[] = {
     { "server/discover", discover },
     { "subscriptions/listen", listen_to },
 };
@@ -346,5 +346,5 @@ void modern_serve(struct mcp_request *request)
 {
     request->revision = REVISION_2026_07_28;
     if (check_envelope(request) && check_headers(request) && check_version(request))
-        mcp_serve(request, methods, ARRAY_LEN(methods), MODERN_NO_METHOD);
+        mcp_serve(request, modern_methods, ARRAY_LEN(modern_methods), MODERN_NO_METHOD);
 }

@@ -1,10 +1,10 @@
 /*
- * methods.h - the table of methods, and one peer who calls them: hello once, then acts of the desk,
- * a limit of calls under way, `resync` for who falls behind. What carries its messages, the unix
- * socket or WebSockets, says what is particular to it.
+ * session.h - one peer of the hub: hello once, then methods (ports/methods.def), a limit of calls
+ * under way, `resync` for who falls behind. What carries its messages, the unix socket or
+ * WebSockets, says what is particular to it.
  */
-#ifndef WIRE_METHODS_H
-#define WIRE_METHODS_H
+#ifndef WIRE_SESSION_H
+#define WIRE_SESSION_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,12 +12,6 @@
 #include "ports/desk.h"
 
 struct json_writer;
-
-/* The act is for desk_serve, or one of enum desk_hub_act. False: no such method. */
-bool wire_find_method(const char *name, size_t *ret_act);
-const char *wire_method_at(size_t index); /* every name in order, for tests; NULL: no more */
-/* NULL: the wire has no such act. */
-const char *wire_method_name(size_t act);
 
 enum {
     WIRE_EVENT_BYTES = 1048576, /* a peer further behind gets `resync` instead */
@@ -30,7 +24,7 @@ enum {
 struct wire_peer {
     const struct wire_carrier *carrier;
     struct desk_visit *visit; /* NULL before hello */
-    struct call *calls;       /* under way at the desk; methods.c's */
+    struct call *calls;       /* under way at the desk; session.c's */
     uint32_t call_count, look_count;
     bool needs_resync;
 };
@@ -46,11 +40,11 @@ struct wire_carrier {
     /* An event without its line end; the others are told the same one after the other. */
     void (*tell)(struct wire_peer *peer, const char *line, size_t length);
     /* Hello, and what else may be asked before it. False: that is not here. */
-    bool (*greet)(struct wire_peer *peer, size_t act, const struct json *params,
+    bool (*greet)(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json);
-    void (*do_hub)(struct wire_peer *peer, size_t act, const char *id_json); /* who may */
+    void (*do_hub)(struct wire_peer *peer, enum method method, const char *id_json); /* who may */
     /* A result with more than the desk says; false: there is no more. NULL: there never is. */
-    bool (*add_more)(const struct wire_peer *peer, size_t act, struct text *out,
+    bool (*add_more)(const struct wire_peer *peer, enum method method, struct text *out,
                      const char *id_json, const char *result_json);
     void (*add_words)(const struct error *err, struct json_writer *data); /* see wire_add_failure */
 };
