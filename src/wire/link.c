@@ -16,6 +16,7 @@
 #include "base/os.h"
 #include "core/visible_text.h"
 #include "loop/loop.h"
+#include "ports/methods.h"
 #include "wire/doorbell.h"
 #include "wire/far_hub.h"
 #include "wire/place.h"
@@ -152,23 +153,15 @@ static bool call_within(struct link *link, const char *method, const char *param
     return error_set(err, ERROR_unavailable, "", "the connection to the hub was lost");
 }
 
-static bool only_looks(const char *method)
-{
-    static const char *const methods[] = { "ask/list", "ask/get", "settings/list", "hub/status" };
-
-    for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
-        if (strcmp(methods[i], method) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* A hub that makes room answers what it took before it closes, so this was not taken; and looking
  * twice does no harm. Agents' calls are parked: they have their own way to go on. */
-static bool may_repeat(const struct link *link, const char *method)
+static bool may_repeat(const struct link *link, const char *name)
 {
+    enum method method = method_find(name);
+    bool is_harmless = method < METHOD_COUNT && methods[method].flags & METHOD_REPEATABLE;
+
     return link->is_lost && strcmp(link->identity->role, "person") == 0 &&
-           (only_looks(method) || strcmp(link->closing, "retire") == 0 ||
+           (is_harmless || strcmp(link->closing, "retire") == 0 ||
             strcmp(link->closing, "idle") == 0);
 }
 
