@@ -122,6 +122,10 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
                      const char *const *environment_names, int64_t limit_ms, struct error *err);
 /* The same in steps, for who must not wait: the other end of that pipe, or -1 and `err`; then, when
  * it can be read, what it says. The caller closes it. */
+enum { /* the first byte of what it says; why not follows */
+       OS_DAEMON_SERVES = 'r',
+       OS_DAEMON_SAYS_WHY = 'e',
+};
 enum os_daemon { OS_DAEMON_STARTING, OS_DAEMON_READY, OS_DAEMON_FAILED };
 struct os_daemon_words {
     char bytes[400];

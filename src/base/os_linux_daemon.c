@@ -18,8 +18,6 @@ enum {
     DAEMON_READY_FD = 3,
     DAEMON_MAX_ENVIRONMENT = 128,
     DETACHED_FILES = 1024,
-    DAEMON_READY = 'r',  /* the first byte of what the daemon tells its starter */
-    DAEMON_FAILED = 'e', /* and then why */
 };
 
 static void reset_signals(void)
@@ -192,14 +190,14 @@ enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words)
     if (got > 0)
         words->used += (size_t)got;
     words->bytes[words->used] = '\0';
-    if (words->bytes[0] == DAEMON_READY)
+    if (words->bytes[0] == OS_DAEMON_SERVES)
         return OS_DAEMON_READY;
     return got > 0 && words->used + 1 < sizeof words->bytes ? OS_DAEMON_STARTING : OS_DAEMON_FAILED;
 }
 
 bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err)
 {
-    if (words->bytes[0] == DAEMON_FAILED)
+    if (words->bytes[0] == OS_DAEMON_SAYS_WHY)
         return error_set(err, ERROR_unavailable, "", "%s", words->bytes + 1);
     return error_set(err, ERROR_unavailable, "", "the hub did not start; its last words are in %s",
                      log_path);
@@ -231,7 +229,7 @@ void os_tell_starter(const char *failure)
 {
     const char *value = getenv("SAYSO_READY_FD");
     int fd = value ? (int)strtol(value, NULL, 10) : -1;
-    int mark = failure ? DAEMON_FAILED : DAEMON_READY;
+    int mark = failure ? OS_DAEMON_SAYS_WHY : OS_DAEMON_SERVES;
 
     if (fd != DAEMON_READY_FD)
         return;

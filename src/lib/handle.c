@@ -9,7 +9,12 @@
 #include "lib/inside.h"
 #include "wire/wire.h"
 
-enum { NAME_BYTES = 200, PATH_BYTES = 4096, PATIENCE_MOST_MS = 3600000 };
+enum {
+    PATIENCE_MOST_MS = 3600000,
+    MOST_LOSSES = 10,
+    /* four times what the wire allows: a result holds what was asked and what was answered */
+    MOST_LINE_BYTES = 4 * LIMIT_WIRE_LINE_BYTES,
+};
 
 static const char *const code_names[] = {
     [SAYSO_OK] = "ok",
@@ -37,14 +42,44 @@ const char *sayso_version(void)
     return SAYSO_VERSION;
 }
 
+static void take_event(void *context, const struct wire_message *message, const char *line,
+                       size_t length)
+{
+    (void)line;
+    (void)length;
+    request_take_event(context, message);
+}
+
+static void take_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    (void)retry_ms;
+    handle_take_lost(context, err);
+}
+
+static const struct client_ops client_calls = { .lost = take_lost, .event = take_event };
+
+static bool find_program(const void *context, char *out, size_t size);
+
 struct sayso *sayso_new(void)
 {
     struct sayso *sayso = mem_new(sizeof *sayso);
 
     if (!sayso)
         return NULL;
-    sayso->fd = -1;
-    sayso->wake_ms = -1;
+    sayso->policy = (struct client_policy){
+        .finder = { .may_start = true,
+                    .patience_ms = LIB_PATIENCE_MS,
+                    .max_line_bytes = MOST_LINE_BYTES,
+                    .find_program = find_program,
+                    .context = sayso },
+        .resend = RESEND_ALL,
+        .max_losses = MOST_LOSSES,
+    };
+    sayso->client = client_new(&sayso->who, &sayso->policy, &client_calls, sayso, handle_now_ms);
+    if (!sayso->client) {
+        free(sayso);
+        return NULL;
+    }
     return sayso;
 }
 
@@ -52,20 +87,59 @@ void sayso_free(struct sayso *sayso)
 {
     if (!sayso)
         return;
-    if (sayso->phase == PHASE_UP)
-        connection_advance(sayso); /* what was decided may still have to be told */
-    connection_drop(sayso);
+    if (client_is_up(sayso->client))
+        handle_advance(sayso); /* what was decided may still have to be told */
+    client_free(sayso->client);
     for (struct sayso_request *request = sayso->first, *next; request; request = next) {
         next = request->next;
         request_destroy(request);
     }
     for (size_t i = 0; i < LIB_OPTIONS; i++)
         free(sayso->options[i]);
-    text_release(&sayso->in);
-    text_release(&sayso->out);
-    text_release(&sayso->delivered);
-    text_release(&sayso->delivering);
     free(sayso);
+}
+
+/* What it means to the host program that the hub did not reply; NULL: the client's own words. */
+static const struct {
+    enum sayso_code code;
+    const char *why;
+} failures[] = {
+    [FAILURE_NONE] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_ABSENT] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_START] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_UNREACHED] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_VERSION] = { SAYSO_NOT_SUPPORTED,
+                          "a hub of another version is running and does not speak with this "
+                          "library: end it with sayso stop, or update" },
+    [FAILURE_REFUSED] = { SAYSO_REFUSED, "the hub does not take us in" },
+    [FAILURE_NOT_A_HUB] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_NO_MEMORY] = { SAYSO_NO_MEMORY, NULL },
+    [FAILURE_STOPPED] = { SAYSO_CHANNEL_CLOSED,
+                          "the hub was stopped; the ask stays open and is collected later" },
+    [FAILURE_LOST] = { SAYSO_CHANNEL_CLOSED, NULL },
+    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub went away again and again" },
+    [FAILURE_TOO_LONG] = { SAYSO_VALIDATION_FAILED, NULL },
+};
+
+void handle_take_lost(struct sayso *sayso, const struct error *err)
+{
+    enum finder_failure failure = client_failure(sayso->client)->failure;
+    const char *why = failures[failure].why ? failures[failure].why : err->message;
+
+    handle_fail(sayso, failures[failure].code, "%s", why);
+    if (sayso->is_connecting)
+        sayso->give_up_code = (int)failures[failure].code;
+    sayso->is_connecting = false;
+    request_end_all(sayso, failures[failure].code, why);
+}
+
+void handle_advance(struct sayso *sayso)
+{
+    if (client_is_up(sayso->client))
+        request_send_late(sayso, handle_now_ms());
+    client_advance(sayso->client);
+    if (client_is_up(sayso->client))
+        sayso->is_connecting = false;
 }
 
 int handle_fail(struct sayso *sayso, enum sayso_code code, const char *format, ...)
@@ -101,7 +175,7 @@ static bool is_short(const char *value, size_t most)
 
 static bool is_path(const char *value)
 {
-    return value[0] == '/' && strlen(value) <= PATH_BYTES;
+    return value[0] == '/' && strlen(value) <= LIB_PATH_BYTES;
 }
 
 static bool is_socket(const char *value)
@@ -111,7 +185,7 @@ static bool is_socket(const char *value)
 
 static bool is_name(const char *value)
 {
-    return is_short(value, NAME_BYTES);
+    return is_short(value, LIB_NAME_BYTES);
 }
 
 static bool is_yes_or_no(const char *value)
@@ -151,7 +225,7 @@ int sayso_set(struct sayso *sayso, int option, const char *value)
         return handle_fail(sayso, SAYSO_MISUSE, "there is no option %d", option);
     if (value && !options[option].is_good(value))
         return handle_fail(sayso, SAYSO_MISUSE, "%s", options[option].wanted);
-    if (sayso->phase != PHASE_AWAY || sayso->first)
+    if (!client_is_idle(sayso->client) || client_is_up(sayso->client) || sayso->first)
         return handle_fail(sayso, SAYSO_MISUSE, "options are set before the handle is used");
     if (value) {
         copy = mem_text(value);
@@ -165,65 +239,52 @@ int sayso_set(struct sayso *sayso, int option, const char *value)
 
 /* Who we are to the hub, and which program a hub is. */
 
-enum { HELLO_PATH_BYTES = 4096 };
-
 /* A path is bytes; what is no text in it is not shown. */
-static void write_path(struct json_writer *writer, const char *path)
+static void make_text(char *path)
 {
     const char *at = path, *end = path + strlen(path);
-    struct text shown = { 0 };
 
     while (at < end) {
         const char *from = at;
 
         if (text_decode(&at, end) < 0) {
-            text_add_char(&shown, '?');
-            at++;
-        } else {
-            text_add(&shown, from, (size_t)(at - from));
+            path[from - path] = '?';
+            at = from + 1;
         }
     }
-    json_write_text(writer, "directory", text_string(&shown));
-    text_release(&shown);
 }
 
-static void write_who(struct json_writer *writer, const struct sayso *sayso)
+void handle_identify(struct sayso *sayso)
 {
-    char path[HELLO_PATH_BYTES];
-    const char *name = sayso->options[SAYSO_NAME];
+    const char *name = sayso->options[SAYSO_NAME], *directory = sayso->options[SAYSO_DIRECTORY];
+    const char *start = sayso->options[SAYSO_START], *patience = sayso->options[SAYSO_PATIENCE_MS];
+    const char *is_sub_agent = sayso->options[SAYSO_SUB_AGENT];
+    char path[LIB_PATH_BYTES];
 
+    if (!client_is_idle(sayso->client))
+        return;
     if (!name && os_own_program(path, sizeof path) && strrchr(path, '/'))
         name = strrchr(path, '/') + 1;
-    if (!name || !*name || strlen(name) > 200 || !text_is_utf8(name, strlen(name)))
+    if (!name || !is_short(name, LIB_NAME_BYTES))
         name = "libsayso";
-    json_write_text(writer, "name", name);
-    json_write_text_if(writer, "as", sayso->options[SAYSO_AS]);
-    if (sayso->options[SAYSO_DIRECTORY])
-        write_path(writer, sayso->options[SAYSO_DIRECTORY]);
-    else if (os_working_directory(path, sizeof path))
-        write_path(writer, path);
-}
-
-bool hello_say(struct sayso *sayso)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    const char *is_sub_agent = sayso->options[SAYSO_SUB_AGENT];
-    bool ok;
-
-    json_write_object(&writer, NULL);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "role", "agent");
-    write_who(&writer, sayso);
-    json_write_text_if(&writer, "language", wire_language());
-    json_write_bool_if(&writer, "sub_agent", is_sub_agent && strcmp(is_sub_agent, "yes") == 0);
-    json_write_list(&writer, "features");
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    ok = stream_call(sayso, "hello", &params, &sayso->hello_id);
-    text_release(&params);
-    return ok;
+    snprintf(sayso->name, sizeof sayso->name, "%.*s", LIB_NAME_BYTES, name);
+    if (directory)
+        snprintf(sayso->directory, sizeof sayso->directory, "%s", directory);
+    else if (!os_working_directory(sayso->directory, sizeof sayso->directory))
+        sayso->directory[0] = '\0';
+    make_text(sayso->directory);
+    sayso->who = (struct identity){
+        .role = "agent",
+        .name = sayso->name,
+        .as_name = sayso->options[SAYSO_AS],
+        .directory = sayso->directory[0] ? sayso->directory : NULL,
+        .is_sub_agent = is_sub_agent && strcmp(is_sub_agent, "yes") == 0,
+        .socket_path = sayso->options[SAYSO_SOCKET],
+    };
+    sayso->policy.finder.may_start = !start || strcmp(start, "no") != 0;
+    sayso->policy.finder.patience_ms = LIB_PATIENCE_MS;
+    if (patience)
+        text_parse_integer(patience, &sayso->policy.finder.patience_ms);
 }
 
 static bool is_program(const char *directory, size_t length, char *out, size_t size)
@@ -233,9 +294,10 @@ static bool is_program(const char *directory, size_t length, char *out, size_t s
            access(out, X_OK) == 0;
 }
 
-bool hello_find_program(const struct sayso *sayso, char *out, size_t size)
+static bool find_program(const void *context, char *out, size_t size)
 {
     static const char *const usual[] = { "/usr/local/bin", "/usr/bin" };
+    const struct sayso *sayso = context;
     const char *at = secure_getenv("PATH"); /* not of whoever started a program with more rights */
 
     if (sayso->options[SAYSO_PROGRAM])
@@ -247,7 +309,7 @@ bool hello_find_program(const struct sayso *sayso, char *out, size_t size)
             return true;
         at = at[length] ? at + length + 1 : NULL;
     }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(usual); i++) {
         if (is_program(usual[i], strlen(usual[i]), out, size))
             return true;
     }

@@ -1,22 +1,16 @@
-/*
- * request.c - asks under way on one connection, and what the hub says of them. A request that was
- * sent and not answered when the connection was lost is sent again: by its id where that is known,
- * else as the same call, which the hub recognises (R5.5).
- */
+/* request.c - asks under way, and what the hub says of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/jsonrpc.h"
 #include "base/mem.h"
 #include "core/outcome.h"
 #include "lib/inside.h"
-#include "wire/wire.h"
-
-enum { DELIVERED_BYTES = LIMIT_DELIVERED * (LIMIT_ID_CHARS + 3) }; /* quotes and a comma each */
 
 static const char usual_choices[] = "abcdefghijklmnopqrstuvwxyz234567";
+
+static void result_end(struct sayso_request *request, enum sayso_code code, const char *why);
 
 static bool is_id(const char *text)
 {
@@ -38,8 +32,6 @@ static struct sayso_request *request_new(struct sayso *sayso)
 
 void request_destroy(struct sayso_request *take_request)
 {
-    free(take_request->tool);
-    free(take_request->arguments);
     free(take_request->field);
     json_free(take_request->message);
     free(take_request->result_json);
@@ -50,7 +42,6 @@ static void join(struct sayso_request *request)
 {
     struct sayso *sayso = request->sayso;
 
-    request->number = ++sayso->last_id;
     if (sayso->last)
         sayso->last->next = request;
     else
@@ -72,25 +63,37 @@ static void leave(struct sayso *sayso, struct sayso_request *request)
     request_destroy(request);
 }
 
-static struct sayso_request *submit(struct sayso *sayso, const char *tool, struct text *arguments,
-                                    char *take_field)
-{
-    struct sayso_request *request = request_new(sayso);
+static void on_reply(void *context, const struct client_reply *reply);
 
-    if (!request) {
-        free(take_field);
-        return NULL;
+/* ask/create, or ask/wait once its id is known. False: out of memory. */
+static bool call_hub(struct sayso_request *request, const char *tool, const char *arguments_json)
+{
+    struct request call = { .wait_ms = -1 };
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    if (tool) {
+        snprintf(request->tag, sizeof request->tag, "%lld",
+                 (long long)++request->sayso->last_number);
+        json_write_text(&writer, "tool", tool);
+        json_write_raw(&writer, "arguments", arguments_json);
+        json_write_text(&writer, "tag", request->tag);
+    } else {
+        json_write_text(&writer, "session_id", request->id);
     }
-    request->field = take_field;
-    request->tool = mem_text(tool);
-    request->arguments = mem_text_n(text_string(arguments), arguments->used);
-    if (!request->tool || !request->arguments) {
-        handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
-        request_destroy(request);
-        return NULL;
-    }
-    join(request);
-    return request;
+    json_write_integer(&writer, "wait_seconds", -1);
+    json_write_end_object(&writer);
+    call.method = tool ? METHOD_ask_create : METHOD_ask_wait;
+    call.tag = tool ? request->tag : NULL;
+    call.text = &params;
+    handle_identify(request->sayso);
+    if (!params.has_overflowed)
+        request->call = client_call(request->sayso->client, &call, on_reply, request);
+    text_release(&params);
+    if (!request->call)
+        handle_fail(request->sayso, SAYSO_NO_MEMORY, "out of memory");
+    return request->call != NULL;
 }
 
 static struct sayso_request *submit_bytes(struct sayso *sayso, const char *tool, const char *json,
@@ -101,7 +104,17 @@ static struct sayso_request *submit_bytes(struct sayso *sayso, const char *tool,
     char *field = NULL;
 
     if (question_check(sayso, json, length, &arguments, &field) == SAYSO_OK)
-        request = submit(sayso, tool, &arguments, field);
+        request = request_new(sayso);
+    if (!request)
+        free(field);
+    else
+        request->field = field;
+    if (request && call_hub(request, tool, text_string(&arguments))) {
+        join(request);
+    } else if (request) {
+        request_destroy(request);
+        request = NULL;
+    }
     text_release(&arguments);
     return request;
 }
@@ -151,21 +164,59 @@ struct sayso_request *sayso_collect(struct sayso *sayso, const char *id)
     if (!request)
         return NULL;
     snprintf(request->id, sizeof request->id, "%s", id);
+    if (!call_hub(request, NULL, NULL)) {
+        request_destroy(request);
+        return NULL;
+    }
     join(request);
     return request;
+}
+
+static void on_confirmed(void *context, const struct client_reply *reply)
+{
+    (void)reply; /* where it failed, it is given once more, which is the safe side */
+    ((struct sayso *)context)->unconfirmed--;
+}
+
+/* One about this ask. NULL: out of memory. */
+static struct client_call *tell(const struct sayso_request *request, enum method method,
+                                const char *format, client_done *done)
+{
+    struct text params = { 0 };
+    const struct request call = { .method = method, .text = &params };
+    struct client_call *made = NULL;
+
+    text_add_format(&params, format, request->id);
+    handle_identify(request->sayso);
+    if (!params.has_overflowed)
+        made = client_call(request->sayso->client, &call, done, request->sayso);
+    text_release(&params);
+    return made;
 }
 
 /* An answer that was read is told to be: it is not given to the next identical call. */
 static void confirm(struct sayso_request *request)
 {
-    struct text *ids = &request->sayso->delivered;
-    size_t before = ids->used;
+    if (tell(request, METHOD_ask_delivered, "{\"session_ids\":[\"%s\"]}", on_confirmed))
+        request->sayso->unconfirmed++;
+}
 
-    text_add_format(ids, "%s\"%s\"", before ? "," : "", request->id);
-    if (ids->has_overflowed) {
-        ids->used = before;
-        ids->has_overflowed = false;
-    }
+static const char about[] = "{\"session_id\":\"%s\"}";
+
+/* That its caller went: to this hub alone, for another one hears nothing of it. */
+static void tell_detached(struct sayso_request *request)
+{
+    struct client_call *call =
+        request->id[0] ? tell(request, METHOD_ask_detach, about, NULL) : NULL;
+
+    if (call)
+        client_abandon(call);
+}
+
+static void tell_cancelled(struct sayso_request *request)
+{
+    if (request->wants_cancel && !request->is_cancel_sent && request->id[0])
+        request->is_cancel_sent = tell(request, METHOD_ask_withdraw, about, NULL) != NULL;
 }
 
 void sayso_request_free(struct sayso_request *request)
@@ -175,15 +226,19 @@ void sayso_request_free(struct sayso_request *request)
     if (!request)
         return;
     sayso = request->sayso;
-    if (request->code == SAYSO_PENDING && request->call_id) {
+    if (request->call && client_is_sent(request->call)) {
         request->is_abandoned = true;
+        client_abandon(request->call);
+        tell_detached(request);
     } else {
+        if (request->call)
+            client_forget(sayso->client, request->call);
         if (request->is_over && request->id[0])
             confirm(request);
         leave(sayso, request);
     }
-    if (sayso->phase == PHASE_UP)
-        connection_advance(sayso);
+    if (client_is_up(sayso->client))
+        handle_advance(sayso);
 }
 
 int sayso_cancel(struct sayso_request *request)
@@ -193,12 +248,16 @@ int sayso_cancel(struct sayso_request *request)
     if (request->code != SAYSO_PENDING)
         return (int)request->code;
     request->wants_cancel = true;
-    if (!request->id[0] && !request->call_id)
+    if (!request->id[0] && request->call && !client_is_sent(request->call)) {
+        client_forget(request->sayso->client, request->call);
+        request->call = NULL;
         result_end(request, SAYSO_CANCELLED, "taken back before it was asked");
+    }
+    tell_cancelled(request);
     return (int)request->code;
 }
 
-bool request_needs_hub(const struct sayso *sayso)
+bool request_is_waiting(const struct sayso *sayso)
 {
     for (const struct sayso_request *at = sayso->first; at; at = at->next) {
         if (at->code == SAYSO_PENDING)
@@ -212,175 +271,42 @@ int64_t request_wake_ms(const struct sayso *sayso)
     int64_t wake_ms = -1;
 
     for (const struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->code == SAYSO_PENDING && !at->call_id && at->resend_ms &&
-            (wake_ms < 0 || at->resend_ms < wake_ms))
+        if (at->code == SAYSO_PENDING && !at->call && (wake_ms < 0 || at->resend_ms < wake_ms))
             wake_ms = at->resend_ms;
     }
     return wake_ms;
 }
 
-static bool send_about(struct sayso_request *request, const char *method, int64_t *ret_id)
+void request_send_late(struct sayso *sayso, int64_t now_ms)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    bool ok;
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", request->id);
-    json_write_end_object(&writer);
-    ok = stream_call(request->sayso, method, &params, ret_id);
-    text_release(&params);
-    return ok;
-}
-
-static bool send_call(struct sayso_request *request)
-{
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
-    char tag[TEXT_INTEGER_BYTES];
-    bool is_known = request->id[0] != '\0', ok;
-
-    json_write_object(&writer, NULL);
-    if (is_known) {
-        json_write_text(&writer, "session_id", request->id);
-    } else {
-        json_write_text(&writer, "tool", request->tool);
-        json_write_raw(&writer, "arguments", request->arguments);
-        json_write_text(&writer, "tag", text_of_integer(request->number, tag));
+    for (struct sayso_request *at = sayso->first; at; at = at->next) {
+        if (at->code == SAYSO_PENDING && !at->call && now_ms >= at->resend_ms &&
+            !call_hub(at, NULL, NULL))
+            result_end(at, SAYSO_NO_MEMORY, "out of memory");
     }
-    json_write_integer(&writer, "wait_seconds", -1);
-    json_write_end_object(&writer);
-    ok = stream_call(request->sayso, is_known ? "ask/wait" : "ask/create", &params,
-                     &request->call_id);
-    text_release(&params);
-    return ok;
 }
 
-static bool send_one(struct sayso_request *request, int64_t now_ms)
+void request_take_event(struct sayso *sayso, const struct wire_message *message)
 {
-    int64_t ignored;
-    bool ok = true;
+    const char *tag = json_member_text(message->params, "tag");
+    const char *id = json_member_text(message->params, "session_id");
 
-    if (request->code != SAYSO_PENDING)
-        return true;
-    if (!request->call_id && now_ms >= request->resend_ms)
-        ok = send_call(request);
-    if (ok && request->id[0] && request->wants_cancel && !request->is_cancel_sent) {
-        request->is_cancel_sent = true;
-        ok = send_about(request, "ask/withdraw", &ignored);
-    }
-    if (ok && request->id[0] && request->is_abandoned && !request->is_detach_sent) {
-        request->is_detach_sent = true;
-        ok = send_about(request, "ask/detach", &ignored);
-    }
-    return ok;
-}
-
-/* At once, whether or not the last ones are confirmed: our host may be about to end. */
-static bool send_delivered(struct sayso *sayso)
-{
-    const char *ids = text_string(&sayso->delivered);
-    struct text params = { 0 };
-    bool ok = true;
-
-    if (!sayso->delivered.used)
-        return true;
-    for (; *ids && ok; ids += strnlen(ids, DELIVERED_BYTES)) {
-        text_add_text(&params, "{\"session_ids\":[");
-        text_add(&params, ids, strnlen(ids, DELIVERED_BYTES - 1)); /* without the last comma */
-        text_add_text(&params, "]}");
-        ok = stream_call(sayso, "ask/delivered", &params, &sayso->delivered_id);
-        text_clear(&params);
-    }
-    text_release(&params);
-    if (!ok)
-        return false;
-    text_add_format(&sayso->delivering, "%s%s", sayso->delivering.used ? "," : "",
-                    text_string(&sayso->delivered));
-    sayso->delivering.has_overflowed = false; /* then that much is not said again */
-    text_clear(&sayso->delivered);
-    return true;
-}
-
-void request_send_all(struct sayso *sayso, int64_t now_ms)
-{
-    bool ok = send_delivered(sayso);
-
-    for (struct sayso_request *at = sayso->first; at && ok; at = at->next)
-        ok = send_one(at, now_ms);
-    if (!ok)
-        connection_give_up(sayso, SAYSO_NO_MEMORY, "out of memory");
-}
-
-static void take_created(struct sayso *sayso, const struct json *params)
-{
-    const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
-    int64_t number;
-
-    if (!tag || !is_id(id) || !text_parse_integer(tag, &number))
+    if (strcmp(message->method, "ask/created") != 0 || !tag || !is_id(id))
         return;
     for (struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->number == number && at->code == SAYSO_PENDING) {
-            snprintf(at->id, sizeof at->id, "%s", id);
-            sayso->losses = 0;
-        }
-    }
-}
-
-bool request_take(struct sayso *sayso, const struct jsonrpc_message *message, struct json *root)
-{
-    int64_t id = 0;
-
-    if (message->method) {
-        if (strcmp(message->method, "ask/created") == 0)
-            take_created(sayso, message->params);
-        return true;
-    }
-    if (!json_integer_of(message->id, &id))
-        return true;
-    if (sayso->delivered_id && id == sayso->delivered_id) {
-        sayso->delivered_id = 0;
-        text_release(&sayso->delivering);
-        return true;
-    }
-    for (struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->call_id != id || at->code != SAYSO_PENDING)
+        if (at->code != SAYSO_PENDING || strcmp(at->tag, tag) != 0)
             continue;
-        if (at->is_abandoned) {
-            leave(sayso, at);
-            return true;
-        }
-        sayso->losses = 0;
-        return result_take(at, message, root);
-    }
-    return true;
-}
-
-void request_lose_all(struct sayso *sayso)
-{
-    for (struct sayso_request *at = sayso->first, *next; at; at = next) {
-        next = at->next;
-        at->call_id = 0;
-        at->resend_ms = 0;
-        at->is_cancel_sent = false;
+        snprintf(at->id, sizeof at->id, "%s", id);
+        tell_cancelled(at);
         if (at->is_abandoned)
-            leave(sayso, at);
+            tell_detached(at);
     }
-    if (sayso->delivering.used) {
-        text_add_format(&sayso->delivering, "%s%s", sayso->delivered.used ? "," : "",
-                        text_string(&sayso->delivered));
-        text_release(&sayso->delivered);
-        sayso->delivered = sayso->delivering;
-        sayso->delivering = (struct text){ 0 };
-    }
-    sayso->delivered_id = 0;
 }
 
 void request_end_all(struct sayso *sayso, enum sayso_code code, const char *why)
 {
-    request_lose_all(sayso);
     for (struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->code == SAYSO_PENDING)
+        if (at->code == SAYSO_PENDING && !at->is_abandoned)
             result_end(at, code, why);
     }
 }
@@ -430,10 +356,9 @@ static const struct {
     { ERROR_not_allowed, SAYSO_REFUSED },
 };
 
-void result_end(struct sayso_request *request, enum sayso_code code, const char *why)
+static void result_end(struct sayso_request *request, enum sayso_code code, const char *why)
 {
     request->code = code;
-    request->call_id = 0;
     snprintf(request->error, sizeof request->error, "%s", why);
     if (*why)
         handle_fail(request->sayso, code, "%s", why);
@@ -448,25 +373,18 @@ static enum sayso_code code_of(enum error_code error)
     return SAYSO_VALIDATION_FAILED;
 }
 
-static void take_refusal(struct sayso_request *request, const struct json *error)
+static void take_refusal(struct sayso_request *request, const struct client_reply *reply)
 {
-    int64_t number = json_member_integer(error, "code", 0);
+    bool is_ours = !reply->message || !reply->message->error ||
+                   json_member_integer(reply->message->error, "code", 0) == WIRE_OURS;
     char why[LIB_ERROR_BYTES];
-    enum sayso_code code;
-    struct error err, one;
+    struct error one;
     size_t used = 0;
 
-    wire_read_failure(error, &err);
-    code = number == WIRE_OURS ? code_of(err.code) : SAYSO_NOT_SUPPORTED;
-    if (code == SAYSO_NOT_FOUND && request->id[0] && request->arguments) {
-        request->id[0] = '\0'; /* the hub died before it was on disk: ask again */
-        request->call_id = 0;
-        return;
-    }
-    for (size_t i = 0; error_at(&err, i, &one) && used < sizeof why; i++)
+    for (size_t i = 0; error_at(&reply->err, i, &one) && used < sizeof why; i++)
         used += (size_t)snprintf(why + used, sizeof why - used, "%s%s%s%s", i ? "; " : "", one.path,
                                  *one.path ? ": " : "", one.message);
-    result_end(request, code, why);
+    result_end(request, is_ours ? code_of(reply->err.code) : SAYSO_NOT_SUPPORTED, why);
 }
 
 /* Whole or not at all. */
@@ -487,33 +405,40 @@ static bool keep_result(struct sayso_request *request, const struct json *result
     return true;
 }
 
-bool result_take(struct sayso_request *request, const struct jsonrpc_message *message,
-                 struct json *root)
+static void take_result(struct sayso_request *request, const struct client_reply *reply)
 {
-    const char *id = json_member_text(message->result, "session_id");
-    enum reply_kind kind;
+    const struct json *result = reply->message->result;
+    const char *id = json_member_text(result, "session_id");
     enum sayso_code code;
-    struct error err;
 
-    if (message->error) {
-        take_refusal(request, message->error);
-        return true;
+    if (!keep_result(request, result, reply->message->root)) {
+        result_end(request, SAYSO_NO_MEMORY, "out of memory");
+        return;
     }
-    if (!wire_read_kind(root, &kind, &err)) { /* not kept, so that it is not confirmed either */
-        result_end(request, SAYSO_NOT_SUPPORTED, err.message);
-        return true;
-    }
-    if (!keep_result(request, message->result, root))
-        return false;
-    if (id && strlen(id) == LIMIT_ID_CHARS)
+    if (is_id(id))
         snprintf(request->id, sizeof request->id, "%s", id);
-    request->is_over = kind == REPLY_FINAL;
-    code = request->is_over ? endings[outcome_read(message->result)] : SAYSO_PENDING;
-    request->call_id = 0;
+    request->is_over = reply->kind == REPLY_FINAL;
+    code = request->is_over ? endings[outcome_read(result)] : SAYSO_PENDING;
     if (code == SAYSO_PENDING) /* handed to a terminal, or our patience is over: wait on */
         request->resend_ms = handle_now_ms() + LIB_PENDING_PAUSE_MS;
     else
         result_end(request, code,
                    code == SAYSO_NOT_SUPPORTED ? "the hub's result can't be understood" : "");
-    return true;
+}
+
+static void on_reply(void *context, const struct client_reply *reply)
+{
+    struct sayso_request *request = context;
+
+    request->call = NULL;
+    if (request->is_abandoned)
+        leave(request->sayso, request);
+    else if (request->code != SAYSO_PENDING)
+        return; /* it ended with all others */
+    else if (reply->err.code == ERROR_NONE)
+        take_result(request, reply);
+    else if (reply->message && reply->message->result) /* no word on what it is: not confirmed */
+        result_end(request, SAYSO_NOT_SUPPORTED, reply->err.message);
+    else
+        take_refusal(request, reply);
 }

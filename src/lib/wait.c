@@ -10,48 +10,41 @@
 
 enum { CONFIRM_LIMIT_MS = 5000 };
 
+/* Milliseconds until sayso_dispatch is due, and on what it is before. */
+static int wait_for(const struct sayso *sayso, struct pollfd *ret_poll)
+{
+    int wait_ms = client_wait_for(sayso->client, ret_poll);
+    int64_t wake_ms = request_wake_ms(sayso), left_ms = wake_ms - handle_now_ms();
+
+    if (wake_ms < 0)
+        return wait_ms;
+    left_ms = left_ms < 0 ? 0 : left_ms > 3600000 ? 3600000 : left_ms;
+    return wait_ms < 0 || left_ms < wait_ms ? (int)left_ms : wait_ms;
+}
+
 int sayso_fd(const struct sayso *sayso)
 {
-    return sayso ? sayso->fd : -1;
+    struct pollfd ready = { .fd = -1 };
+
+    if (sayso)
+        wait_for(sayso, &ready);
+    return ready.fd;
 }
 
 int sayso_events(const struct sayso *sayso)
 {
-    if (!sayso || sayso->fd < 0)
-        return 0;
-    return POLLIN | (sayso->phase != PHASE_STARTING && sayso->out.used ? POLLOUT : 0);
-}
+    struct pollfd ready = { 0 };
 
-/* What was asked since the last dispatch has not been sent yet. */
-static bool has_news(const struct sayso *sayso)
-{
-    bool may_send = sayso->phase == PHASE_UP || sayso->phase == PHASE_AWAY;
-
-    for (const struct sayso_request *at = sayso->first; at && may_send; at = at->next) {
-        if (at->code == SAYSO_PENDING && ((!at->call_id && !at->resend_ms) ||
-                                          (at->id[0] && at->wants_cancel && !at->is_cancel_sent) ||
-                                          (at->id[0] && at->is_abandoned && !at->is_detach_sent)))
-            return true;
-    }
-    return may_send && (sayso->wants_hub || sayso->delivered.used);
+    if (sayso)
+        wait_for(sayso, &ready);
+    return ready.events;
 }
 
 int sayso_timeout_ms(const struct sayso *sayso)
 {
-    int64_t wake_ms, resend_ms, left_ms;
+    struct pollfd ready;
 
-    if (!sayso)
-        return -1;
-    if (has_news(sayso))
-        return 0;
-    wake_ms = sayso->wake_ms;
-    resend_ms = sayso->phase == PHASE_UP ? request_wake_ms(sayso) : -1;
-    if (wake_ms < 0 || (resend_ms >= 0 && resend_ms < wake_ms))
-        wake_ms = resend_ms;
-    if (wake_ms < 0)
-        return -1;
-    left_ms = wake_ms - handle_now_ms();
-    return left_ms < 0 ? 0 : left_ms > 3600000 ? 3600000 : (int)left_ms;
+    return sayso ? wait_for(sayso, &ready) : -1;
 }
 
 int sayso_dispatch(struct sayso *sayso)
@@ -59,15 +52,15 @@ int sayso_dispatch(struct sayso *sayso)
     if (!sayso)
         return 0;
     sayso->error[0] = '\0';
-    connection_advance(sayso);
+    handle_advance(sayso);
     return (int)request_count_over(sayso);
 }
 
 /* One round of our own poll(), until then at the latest (-1: no limit). */
 static void pass_time(struct sayso *sayso, int64_t until_ms)
 {
-    struct pollfd ready = { .fd = sayso_fd(sayso), .events = (short)sayso_events(sayso) };
-    int wait_ms = sayso_timeout_ms(sayso);
+    struct pollfd ready;
+    int wait_ms = wait_for(sayso, &ready);
     int64_t left_ms = until_ms < 0 ? -1 : until_ms - handle_now_ms();
 
     if (until_ms >= 0 && left_ms < 0)
@@ -75,7 +68,7 @@ static void pass_time(struct sayso *sayso, int64_t until_ms)
     if (left_ms >= 0 && (wait_ms < 0 || wait_ms > left_ms))
         wait_ms = (int)left_ms;
     poll(&ready, 1, wait_ms);
-    connection_advance(sayso);
+    handle_advance(sayso);
 }
 
 static int64_t limit_of(int timeout_ms)
@@ -96,11 +89,13 @@ int sayso_connect(struct sayso *sayso, int timeout_ms)
         return SAYSO_MISUSE;
     sayso->error[0] = '\0';
     sayso->give_up_code = SAYSO_OK;
-    sayso->wants_hub = sayso->phase != PHASE_UP;
-    connection_advance(sayso);
-    while (sayso->wants_hub && !is_past(until_ms))
+    handle_identify(sayso);
+    client_open(sayso->client);
+    sayso->is_connecting = true;
+    handle_advance(sayso);
+    while (sayso->is_connecting && !is_past(until_ms))
         pass_time(sayso, until_ms);
-    if (sayso->wants_hub)
+    if (sayso->is_connecting)
         return SAYSO_PENDING;
     return sayso->give_up_code;
 }
@@ -111,7 +106,7 @@ int sayso_wait(struct sayso_request *request, int timeout_ms)
 
     if (!request)
         return SAYSO_MISUSE;
-    connection_advance(request->sayso);
+    handle_advance(request->sayso);
     while (request->code == SAYSO_PENDING && !is_past(until_ms))
         pass_time(request->sayso, until_ms);
     return (int)request->code;
@@ -124,8 +119,8 @@ struct sayso_request *sayso_wait_any(struct sayso *sayso, int timeout_ms)
 
     if (!sayso)
         return NULL;
-    connection_advance(sayso);
-    while (!(over = request_find_over(sayso)) && request_needs_hub(sayso) && !is_past(until_ms))
+    handle_advance(sayso);
+    while (!(over = request_find_over(sayso)) && request_is_waiting(sayso) && !is_past(until_ms))
         pass_time(sayso, until_ms);
     return over;
 }
@@ -145,7 +140,7 @@ static void finish(struct sayso_request *take_request)
 
     memcpy(error, sayso->error, sizeof error);
     sayso_request_free(take_request);
-    while ((sayso->delivered.used || sayso->delivering.used) && !is_past(until_ms))
+    while (sayso->unconfirmed > 0 && !is_past(until_ms))
         pass_time(sayso, until_ms);
     memcpy(sayso->error, error, sizeof error);
 }

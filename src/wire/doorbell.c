@@ -13,7 +13,6 @@
 #include "loop/loop.h"
 #include "wire/place.h"
 
-static const char DOORBELL_NAME[] = "hub.sock"; /* as in sayso.socket */
 enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
 
 /* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
@@ -34,7 +33,7 @@ static int ring(const struct place *place)
     struct error err;
 
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
-        snprintf(path, sizeof path, "%s/%s", directory, DOORBELL_NAME) > PLACE_SOCKET_BYTES)
+        snprintf(path, sizeof path, "%s/%s", directory, PLACE_ACTIVATION_NAME) > PLACE_SOCKET_BYTES)
         return -1;
     return place_connect(path, SOCK_NONBLOCK);
 }
@@ -69,11 +68,4 @@ bool doorbell_ring(const struct place *place)
         nanosleep(&pause, NULL);
     close(fd);
     return os_is_locked(place->lock);
-}
-
-bool doorbell_is(const char *socket_path)
-{
-    const char *slash = strrchr(socket_path, '/');
-
-    return slash && strcmp(slash + 1, DOORBELL_NAME) == 0;
 }

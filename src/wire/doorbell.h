@@ -12,7 +12,4 @@ struct place;
  * or the one that came could not begin. */
 bool doorbell_ring(const struct place *place);
 
-/* Whether connecting to this socket has a hub started, if none has the lock. */
-bool doorbell_is(const char *socket_path);
-
 #endif

@@ -17,7 +17,6 @@
 #include "core/visible_text.h"
 #include "loop/loop.h"
 #include "ports/methods.h"
-#include "wire/doorbell.h"
 #include "wire/far_hub.h"
 #include "wire/place.h"
 
@@ -305,7 +304,8 @@ static bool try_once(const struct place *place, const struct link_identity *iden
     if (socket_of(identity))
         fd = place_connect(socket_of(identity), 0);
     else if (place_read_note(place, &note, NULL) &&
-             (start == LINK_MAY_START || !doorbell_is(note.socket) || os_is_locked(place->lock)))
+             (start == LINK_MAY_START || !strstr(note.socket, "/" PLACE_ACTIVATION_NAME) ||
+              os_is_locked(place->lock)))
         fd = place_connect(note.socket, 0);
     if (fd < 0)
         return error_set(err, ERROR_not_found, "", "no hub is running");

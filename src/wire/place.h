@@ -45,7 +45,10 @@ bool place_write_note(const struct place *place, const struct place_note *note, 
  */
 bool place_read_note(const struct place *place, struct place_note *ret_note, struct error *err);
 
-/* How a hub is started, by the program (wire/link) or by libsayso. */
+/* The socket, in the runtime directory, on which a service manager listens for a hub. */
+#define PLACE_ACTIVATION_NAME "hub.sock"
+
+/* How a hub is started. */
 enum { START_LIMIT_MS = 5000 }; /* until it says that it serves */
 
 #define START_ARGUMENTS(program)                                                                   \

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/limits.h"
-
 static const char created[] = "{\"jsonrpc\":\"2.0\",\"method\":\"ask/created\",\"params\":{\"tag\":"
                               "\"%s\",\"session_id\":\"" STRAW_ID "\",\"remaining_ms\":1000}}";
 static const char *const number = "{\"message\":\"How many?\"}";
@@ -215,21 +213,11 @@ static void test_delivered_twice(void **state)
     assert_int_equal(sayso_fd(straw->sayso), -1); /* and then no more */
 }
 
-static int count_ids(const char *line)
-{
-    int count = 0;
-
-    for (line = strstr(line, STRAW_ID); line; line = strstr(line + 1, STRAW_ID))
-        count++;
-    return count;
-}
-
-/* A hub takes 256 ids a call. */
-static void test_many_are_confirmed_in_parts(void **state)
+static void test_many_are_confirmed_again(void **state)
 {
     struct straw *straw = *state;
 
-    for (int i = 0; i < 2 * LIMIT_DELIVERED + 1; i++) {
+    for (int i = 0; i < 3; i++) {
         struct sayso_request *request = straw_ask(straw, "elicit_number", number);
 
         straw_reply(straw, "{\"action\":\"accept\",\"session_id\":\"" STRAW_ID "\"}");
@@ -239,8 +227,7 @@ static void test_many_are_confirmed_in_parts(void **state)
     straw_greet(straw);
     for (int i = 0; i < 3; i++) {
         straw_expect(straw, "ask/delivered");
-        assert_int_equal(count_ids(straw->line), i < 2 ? LIMIT_DELIVERED : 1);
-        assert_null(strstr(straw->line, ",]"));
+        assert_non_null(strstr(straw->line, "[\"" STRAW_ID "\"]"));
     }
     straw_reply(straw, "{}");
 }
@@ -580,7 +567,7 @@ int main(void)
         STRAW_TEST(test_two_at_once),
         STRAW_TEST(test_freed_and_gone),
         STRAW_TEST(test_delivered_twice),
-        STRAW_TEST(test_many_are_confirmed_in_parts),
+        STRAW_TEST(test_many_are_confirmed_again),
         STRAW_TEST(test_a_hub_that_comes_back),
         STRAW_TEST(test_a_hub_that_always_leaves),
         STRAW_TEST(test_taking_back),
