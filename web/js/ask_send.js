@@ -7,7 +7,8 @@ import { asks, isOpen, secondsLeft } from "./model.js";
 import { call, line } from "./wire.js";
 import { announce } from "./announce.js";
 import { isTooEarly } from "./guard.js";
-import { describeValue, describeValues, mayDestroy, needsCode } from "./values.js";
+import { describeValue, describeValues, kindOf, mayDestroy, needsCode, takesPicks }
+    from "./values.js";
 import { answerOf, dropDraft, hasNotes, hasSteps } from "./entry.js";
 import { sayAgent } from "./ask_bar.js";
 import { openAskBack, openCancel, openLater } from "./dialogs.js";
@@ -131,7 +132,7 @@ export function goToStep(page, step) {
 function needsMeaning(entry) {
     const { fields } = entry.form;
     const field = hasSteps(entry) ? fields[entry.step] : fields.length === 1 ? fields[0] : null;
-    if (!field || entry.is_empty_told || !["multi", "hybrid"].includes(field.kind) ||
+    if (!field || entry.is_empty_told || !takesPicks(field) || kindOf(field).isExclusive ||
         describeValue(field, entry.values.fields[field.name]) !== "")
         return false;
     entry.is_empty_told = true;

@@ -4,8 +4,8 @@
  */
 import { call, line } from "./wire.js";
 import { asks, isOn, isOpen, setting } from "./model.js";
-import { describeValue, describeValues, judge, mayDestroy, readValues, takesPicks, writeAnswer }
-    from "./values.js";
+import { describeValue, describeValues, judge, kindOf, mayDestroy, readValues, takesPicks,
+    writeAnswer } from "./values.js";
 import { tell } from "./signals.js";
 import { takeForAgain } from "./again.js";
 
@@ -121,10 +121,10 @@ export function picksSend(entry) {
     const field = fields[0];
 
     if (mayDestroy(entry.form) || fields.length > 1 ||
-        !(takesPicks(field) || field.kind === "confirm") ||
+        !(takesPicks(field) || kindOf(field).isYesNo) ||
         wish === "batch" || isOn("note_focus") || (field.min_selections ?? 0) > 1)
         return false;
-    return wish === "single" ? field.kind === "single" : !!single_submit;
+    return wish === "single" ? takesPicks(field) && !!kindOf(field).isExclusive : !!single_submit;
 }
 
 /** Something was written that a slip of the finger must not send along.

@@ -1,6 +1,6 @@
 /* field_options.js - single, multi and hybrid: one bordered list, each row as a whole its label. */
 import { foreign, icon, key, make, setText } from "./dom.js";
-import { isOneOf, judge, mayDestroy, shownOf } from "./values.js";
+import { isOneOf, judge, mayDestroy, shownOf, takesWords } from "./values.js";
 import { say, sayCount } from "./language.js";
 import { hasNotes, hasSteps, titleField } from "./entry.js";
 import { isOn } from "./model.js";
@@ -25,7 +25,7 @@ const DIGITS = 9;
 export function sayRule(field) {
     const least = field.min_selections ?? 0;
     const most = field.max_selections ?? 0;
-    const canWrite = field.kind === "hybrid";
+    const canWrite = takesWords(field);
 
     if (isOneOf(field))
         return say(canWrite ? "choose_or_write" : "choose_one") +
@@ -270,7 +270,7 @@ export function buildOptions(entry, field, at, told) {
     const isHidden = (/** @type {Option} */ option) => at === 0 && entry.hidden.has(option.id) &&
         !entry.reveals && !isOn("show_hidden") && !value.picks.has(option.id);
     const rows = options.map((option, place) => buildRow(entry, field, option, place, base, told));
-    const own = field.kind === "hybrid" ? buildOwnRow(entry, field, base, told) : null;
+    const own = takesWords(field) ? buildOwnRow(entry, field, base, told) : null;
     const count = make("output", { id: `${base}-count` });
     const hasPreviews = options.some((option) => option.preview);
     const label = shownOf(field, "label");

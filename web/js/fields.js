@@ -1,6 +1,6 @@
 /* fields.js - text, number, rating and confirm; options are in field_options.js. */
 import { draw, foreign, key, make, setText } from "./dom.js";
-import { judge, shownOf, takesPicks } from "./values.js";
+import { judge, shownOf } from "./values.js";
 import { say, sayNumber } from "./language.js";
 import { isOn } from "./model.js";
 import { followPicks } from "./guard.js";
@@ -273,6 +273,22 @@ function buildConfirm(entry, field, at, told) {
     return { node, sync, field };
 }
 
+/** A builder a kind of field.
+ * @type {Record<string, (entry: Entry, field: Field, at: number, told: Told) => Part>}
+ */
+const BUILDERS = {
+    single: buildOptions,
+    multi: buildOptions,
+    hybrid: buildOptions,
+    text: buildText,
+    number: (entry, field, at, told) => {
+        const isRating = field.style === "rating" && (field.maximum ?? 5) <= RATING_MOST &&
+            (field.minimum ?? 1) >= 0 && Number.isInteger(field.minimum ?? 1);
+        return (isRating ? buildRating : buildNumber)(entry, field, at, told);
+    },
+    confirm: buildConfirm,
+};
+
 /**
  * @param {Entry} entry
  * @param {number} at
@@ -281,13 +297,5 @@ function buildConfirm(entry, field, at, told) {
  */
 export function buildField(entry, at, told) {
     const field = entry.form.fields[at];
-    if (takesPicks(field))
-        return buildOptions(entry, field, at, told);
-    if (field.kind === "text")
-        return buildText(entry, field, at, told);
-    if (field.kind === "confirm")
-        return buildConfirm(entry, field, at, told);
-    const isRating = field.style === "rating" && (field.maximum ?? 5) <= RATING_MOST &&
-        (field.minimum ?? 1) >= 0 && Number.isInteger(field.minimum ?? 1);
-    return isRating ? buildRating(entry, field, at, told) : buildNumber(entry, field, at, told);
+    return (BUILDERS[field.kind] ?? buildNumber)(entry, field, at, told);
 }

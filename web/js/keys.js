@@ -6,7 +6,7 @@ import { all } from "./dom.js";
 import { isOn, activeAsks, setting, urgentAsk } from "./model.js";
 import { isComposing, isTooEarly } from "./guard.js";
 import { hasDialog, openKeys } from "./dialogs.js";
-import { isOneOf, takesPicks } from "./values.js";
+import { isOneOf, kindOf, takesPicks } from "./values.js";
 import { hasSteps, picksSend, whyWaits } from "./entry.js";
 import { announce } from "./announce.js";
 import { say } from "./language.js";
@@ -72,7 +72,7 @@ function pick(digit, ask) {
         input.click();
     const field = entry.form.fields[0];
     if (input.type === "radio" && picksSend(entry) && !whyWaits(entry) &&
-        (field.kind === "confirm" || (takesPicks(field) && isOneOf(field))))
+        isOneOf(field))
         ask.send("pick");
 }
 
@@ -155,7 +155,7 @@ function enterTicks(target, ask) {
 function confirmation(ask) {
     const group = document.activeElement?.closest(".ask fieldset.yes-no");
     const { fields } = ask?.entry?.form ?? { fields: [] };
-    return group ?? (fields.length === 1 && fields[0].kind === "confirm"
+    return group ?? (fields.length === 1 && kindOf(fields[0]).isYesNo
         ? document.querySelector(".ask fieldset.yes-no") : null);
 }
 

@@ -3,7 +3,7 @@ import { button, foreign, icon, make } from "./dom.js";
 import { addWords, say, sayCount, sayDuration, sayTime } from "./language.js";
 import { saveSetting } from "./model.js";
 import { tell } from "./signals.js";
-import { isOneOf, mayDestroy, shownOf, takesPicks } from "./values.js";
+import { isOneOf, kindOf, mayDestroy, shownOf, takesPicks } from "./values.js";
 import { call } from "./wire.js";
 import { sayProblem } from "./problems.js";
 import { TELL_WORDS } from "./words_tell.js";
@@ -17,7 +17,7 @@ addWords(TELL_WORDS);
  * @param {import("./values.js").Field} field
  */
 function choicesOf(field) {
-    if (field.kind === "confirm")
+    if (kindOf(field).isYesNo)
         return [{ id: "yes", label: say("yes") }, { id: "no", label: say("no") }];
     return takesPicks(field)
         ? (field.options ?? []).map((option) =>
@@ -81,14 +81,14 @@ export function buildTelling(entry, missed, done) {
     const note = make("textarea", { id: "tell-note", rows: 2, maxlength: 2000 });
     const wrong = make("output", { class: "hint wrong" });
     const picks = choices.map(({ id, label }) => make("input", {
-        type: isOneOf(field) || field.kind === "confirm" ? "radio" : "checkbox", name: "tell",
+        type: isOneOf(field) ? "radio" : "checkbox", name: "tell",
         value: id, "data-key": `tell-${id}`, "aria-label": label }));
     const send = () => {
         const chosen = picks.filter((pick) => pick.checked).map((pick) => pick.value);
         call("ask/tell", {
             session_id: ask.session_id,
             ...note.value.trim() && { global_annotation: note.value },
-            ...chosen.length && (field.kind === "confirm"
+            ...chosen.length && (kindOf(field).isYesNo
                 ? { fields: { [field.name]: chosen[0] === "yes" } } : { selected_ids: chosen }),
         }).then(done, (error) => wrong.replaceChildren(sayProblem(error)));
     };

@@ -53,12 +53,12 @@ export function needsCode(form, values) {
 
 /** @param {Field} field */
 export function takesPicks(field) {
-    return ["single", "multi", "hybrid"].includes(field.kind);
+    return !!kindOf(field).hasOptions;
 }
 
 /** @param {Field} field */
 export function takesWords(field) {
-    return field.kind === "text" || field.kind === "hybrid";
+    return !!kindOf(field).hasWords;
 }
 
 /** The words that would be sent: in hybrid they are a row of the list, which must be picked.
@@ -66,14 +66,14 @@ export function takesWords(field) {
  * @param {Value} value
  */
 export function wordsOf(field, value) {
-    return takesWords(field) && (field.kind === "text" || value.own) ? value.words : "";
+    return takesWords(field) && (!takesPicks(field) || value.own) ? value.words : "";
 }
 
 /** At most one can be picked.
  * @param {Field} field
  */
 export function isOneOf(field) {
-    return field.kind === "single" || (field.max_selections ?? 0) === 1;
+    return !!kindOf(field).isExclusive || (field.max_selections ?? 0) === 1;
 }
 
 /**
@@ -126,25 +126,15 @@ function picksOf(field, said) {
     return new Set((field.options ?? []).map(({ id }) => id).filter((id) => ids.includes(id)));
 }
 
-/**
- * @param {Field} field
- * @param {any} said a value as agents and drafts write it
- * @param {Value} value
- */
-function readValue(field, said, value) {
-    if (field.kind === "hybrid" && said && typeof said === "object" && !Array.isArray(said)) {
-        value.picks = picksOf(field, said.selected_ids);
-        value.words = textOf(said.custom_input);
-        value.own = value.words !== "";
-    } else if (takesPicks(field)) {
+/** @type {Reader} picks and words together, or picks alone */
+function readHybrid(field, said, value) {
+    if (!said || typeof said !== "object" || Array.isArray(said)) {
         value.picks = picksOf(field, said);
-    } else if (field.kind === "text") {
-        value.words = textOf(said);
-    } else if (field.kind === "number") {
-        value.number = typeof said === "number" ? String(said) : "";
-    } else {
-        value.confirm = typeof said === "boolean" ? said : null;
+        return;
     }
+    value.picks = picksOf(field, said.selected_ids);
+    value.words = textOf(said.custom_input);
+    value.own = value.words !== "";
 }
 
 /**
@@ -161,17 +151,14 @@ export function readValues(form, said, isAnswer = false) {
 
     if (!said)
         return values;
-    if (said.selected_ids)
-        readValue(first, first.kind === "hybrid"
-            ? { selected_ids: said.selected_ids, custom_input: said.custom_input }
-                : said.selected_ids,
-        values.fields[first.name]);
-    else if (said.custom_input !== undefined)
-        readValue(first, first.kind === "hybrid"
-            ? { custom_input: said.custom_input } : said.custom_input, values.fields[first.name]);
+    const isBoth = takesPicks(first) && takesWords(first);
+    const { selected_ids, custom_input } = said;
+    if (selected_ids || custom_input !== undefined)
+        kindOf(first).read(first, isBoth ? { selected_ids, custom_input }
+            : selected_ids || custom_input, values.fields[first.name]);
     for (const field of form.fields) {
         if (said.fields && field.name in said.fields)
-            readValue(field, said.fields[field.name], values.fields[field.name]);
+            kindOf(field).read(field, said.fields[field.name], values.fields[field.name]);
     }
     values.notes = { ...isAnswer ? {} : values.notes, ...said.option_annotations };
     values.field_notes = { ...said.field_annotations };
@@ -179,23 +166,16 @@ export function readValues(form, said, isAnswer = false) {
     return values;
 }
 
-/**
- * @param {Field} field
- * @param {Value} value
- */
-function writeValue(field, value) {
-    const picks = (field.options ?? []).map((option) => option.id)
-        .filter((id) => value.picks.has(id));
-    if (field.kind === "hybrid")
-        return wordsOf(field, value).trim() ? { selected_ids: picks, custom_input: value.words }
-            : { selected_ids: picks };
-    if (takesPicks(field))
-        return picks;
-    if (field.kind === "text")
-        return value.words;
-    if (field.kind === "number")
-        return value.number.trim() === "" ? null : Number(value.number);
-    return value.confirm;
+/** @type {Writer} */
+function writePicks(field, value) {
+    return (field.options ?? []).map((option) => option.id).filter((id) => value.picks.has(id));
+}
+
+/** @type {Writer} */
+function writeHybrid(field, value) {
+    const selected_ids = writePicks(field, value);
+    return wordsOf(field, value).trim() ? { selected_ids, custom_input: value.words }
+        : { selected_ids };
 }
 
 /**
@@ -207,7 +187,7 @@ export function writeAnswer(form, values, withNotes) {
     /** @type {any} */
     const answer = { fields: {} };
     for (const field of form.fields)
-        answer.fields[field.name] = writeValue(field, values.fields[field.name]);
+        answer.fields[field.name] = kindOf(field).write(field, values.fields[field.name]);
     if (!withNotes)
         return answer;
     const given = defaultValues(form); /* what the agent wrote: "" says that it was taken away */
@@ -238,7 +218,7 @@ function judgePicks(field, value) {
 
     if (count === 0 && (hasWords || !field.required))
         return value.own && !hasWords ? say("write_own") : "";
-    if (field.kind === "single")
+    if (kindOf(field).isExclusive)
         return count ? "" : say("choose_first");
     if (count > most)
         return say("too_many", { count: most });
@@ -248,9 +228,9 @@ function judgePicks(field, value) {
 
 /**
  * @param {Field} field
- * @param {string} text
+ * @param {Value} value
  */
-function judgeWords(field, text) {
+function judgeWords(field, { words: text }) {
     const count = [...text].length;
     if (text.trim() === "")
         return field.required ? say("write_something") : "";
@@ -262,9 +242,9 @@ function judgeWords(field, text) {
 
 /**
  * @param {Field} field
- * @param {string} text
+ * @param {Value} value
  */
-function judgeNumber(field, text) {
+function judgeNumber(field, { number: text }) {
     const number = Number(text);
     const { minimum, maximum, step } = field;
 
@@ -289,13 +269,7 @@ function judgeNumber(field, text) {
  * @param {Value} value
  */
 export function judge(field, value) {
-    if (takesPicks(field))
-        return judgePicks(field, value);
-    if (field.kind === "text")
-        return judgeWords(field, value.words);
-    if (field.kind === "number")
-        return judgeNumber(field, value.number);
-    return field.required && value.confirm === null ? say("choose_first") : "";
+    return kindOf(field).judge(field, value);
 }
 
 /** @param {any} thing a form, field or option: what of it may be shown
@@ -321,15 +295,7 @@ export function pickedLabels(field, value) {
  * @param {Value} value
  */
 export function describeValue(field, value) {
-    if (takesPicks(field))
-        return [...pickedLabels(field, value), wordsOf(field, value).trim()].filter(Boolean)
-            .join("; ");
-    if (field.kind === "text")
-        return value.words.trim();
-    if (field.kind === "number")
-        return value.number === "" ? "" : [sayNumber(Number(value.number)), shownOf(field, "unit")]
-            .filter(Boolean).join(" ");
-    return value.confirm === null ? "" : say(value.confirm ? "yes" : "no");
+    return kindOf(field).describe(field, value);
 }
 
 /**
@@ -367,4 +333,61 @@ export function assignValues(values, from) {
         Object.assign(values[notes], from[notes]);
     }
     values.note = from.note;
+}
+
+/**
+ * What a kind of field is, as core/field_kinds.def says for the hub: what it may hold, how its
+ * value is read, written, judged as the hub will, and said.
+ * @typedef {(field: Field, said: any, value: Value) => void} Reader
+ * @typedef {(field: Field, value: Value) => any} Writer
+ * @typedef {{hasOptions?: boolean, hasWords?: boolean, isExclusive?: boolean, isYesNo?: boolean,
+ *     read: Reader, write: Writer, judge: (field: Field, value: Value) => string,
+ *     describe: (field: Field, value: Value) => string}} Kind
+ */
+
+/** @type {Kind} */
+const PICKS = {
+    hasOptions: true,
+    read: (field, said, value) => { value.picks = picksOf(field, said); },
+    write: writePicks,
+    judge: judgePicks,
+    describe: (field, value) => [...pickedLabels(field, value), wordsOf(field, value).trim()]
+        .filter(Boolean).join("; "),
+};
+
+/** @type {Record<string, Kind>} */
+const KINDS = {
+    single: { ...PICKS, isExclusive: true },
+    multi: PICKS,
+    hybrid: { ...PICKS, hasWords: true, read: readHybrid, write: writeHybrid },
+    text: {
+        hasWords: true,
+        read: (_, said, value) => { value.words = textOf(said); },
+        write: (_, value) => value.words,
+        judge: judgeWords,
+        describe: (_, value) => value.words.trim(),
+    },
+    number: {
+        read: (_, said, value) => { value.number = typeof said === "number" ? String(said) : ""; },
+        write: (_, value) => value.number.trim() === "" ? null : Number(value.number),
+        judge: judgeNumber,
+        describe: (field, { number }) => number === "" ? ""
+            : [sayNumber(Number(number)), shownOf(field, "unit")].filter(Boolean).join(" "),
+    },
+    confirm: {
+        isExclusive: true,
+        isYesNo: true,
+        read: (_, said, value) => { value.confirm = typeof said === "boolean" ? said : null; },
+        write: (_, value) => value.confirm,
+        judge: (field, { confirm }) => field.required && confirm === null
+            ? say("choose_first") : "",
+        describe: (_, { confirm }) => confirm === null ? "" : say(confirm ? "yes" : "no"),
+    },
+};
+
+/** One that is new to this page is read as yes or no.
+ * @param {Field} field
+ */
+export function kindOf(field) {
+    return KINDS[field.kind] ?? KINDS.confirm;
 }
