@@ -3,7 +3,7 @@
  * principal's next calls (R5.7): once on each connection, until it is collected. The store is asked
  * only when there may be something new for that connection.
  *
- * What a person told the agent after a deadline (told.c) goes along as it is. The agent has heard
+ * What a person told the agent after a deadline (decide.c) goes along as it is. The agent has heard
  * it once its side confirms a result with the notices in it; else its next connection is told
  * again.
  */

@@ -1,4 +1,4 @@
-/* ability.c - what a client says it can do, as bits: capabilities in, capabilities out. */
+/* ability.c - capabilities of clients as bits, in and out. A new one has its bit in call.h. */
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"

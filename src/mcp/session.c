@@ -1,6 +1,6 @@
 /*
- * session.c - a legacy session as a value, so that whoever did not see its handshake can serve it;
- * and what happens to it later that others who serve it must know. See mcp.h.
+ * session.c - a legacy session as a value, for hubs that did not see its handshake; and a row for
+ * each thing that happens to it later and that they must know, written by session_note. See mcp.h.
  */
 #include <stdlib.h>
 #include <string.h>

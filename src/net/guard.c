@@ -1,7 +1,7 @@
 /*
- * guard.c - see guard.h. A request passes the checks below in their order or gets the refusal of
- * the first that it fails; the head is judged again when the body is there, so that a token that
- * was revoked meanwhile does not count, and nothing has to be kept in between.
+ * guard.c - see guard.h. A request gets the refusal of the first check below that it fails. The
+ * head is judged again when the body is complete, so that a token that was revoked in between does
+ * not count. To add a check: a function, and its place in `checks`.
  */
 #include "net/guard.h"
 

@@ -1,6 +1,6 @@
 /*
- * http_clock.c - how long peers may take. One timer for all: it is armed for the first expiry there
- * is, and not at all where nobody waits.
+ * http_clock.c - how long peers may take. One timer for all is armed for the first expiry, and not
+ * at all if nobody waits. To add a timeout: a class in http_inside.h, and its row here.
  */
 #include "loop/loop.h"
 #include "net/http_inside.h"

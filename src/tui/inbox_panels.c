@@ -1,5 +1,5 @@
-/* inbox_panels.c - what lies over the list of the inbox: settings, all keys, history, later,
- * answers that stand; each has the keys while it is open. */
+/* inbox_panels.c - what lies over the list of the inbox and has the keys while it is open. To add
+ * one: a name in enum inbox_panel, and a model with its picture like inbox_standing.h. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * notify.h - tells a person beside our own screens that an agent waits: on the desktop, by a
- * command of theirs, by a message to an address. Each is a program run beside the loop, which gets
- * the words on its standard input: nothing an agent wrote is ever part of a command line.
+ * notify.h - tells people who have no screen of ours open that an agent waits. Each way is a struct
+ * and a row in notify.c: a program run next to the loop, which gets the message on its standard
+ * input, so that nothing an agent wrote is ever part of a command line.
  */
 #ifndef CHANNELS_NOTIFY_NOTIFY_H
 #define CHANNELS_NOTIFY_NOTIFY_H

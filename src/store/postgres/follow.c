@@ -3,7 +3,7 @@
  * the small tables, conversations. Each has its own position, which moves once it was told, so that
  * a look that fails half way is made up for by the next.
  *
- * Numbers of events are given in the order of commits (functions_batch.c), without a gap: whoever
+ * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: whoever
  * has seen one has seen all before it.
  */
 #include "store/postgres/follow.h"
