@@ -355,6 +355,15 @@ const PICKS = {
         .filter(Boolean).join("; "),
 };
 
+/** @type {Kind} */
+const NUMBER = {
+    read: (_, said, value) => { value.number = typeof said === "number" ? String(said) : ""; },
+    write: (_, value) => value.number.trim() === "" ? null : Number(value.number),
+    judge: judgeNumber,
+    describe: (field, { number }) => number === "" ? ""
+        : [sayNumber(Number(number)), shownOf(field, "unit")].filter(Boolean).join(" "),
+};
+
 /** @type {Record<string, Kind>} */
 const KINDS = {
     single: { ...PICKS, isExclusive: true },
@@ -367,13 +376,7 @@ const KINDS = {
         judge: judgeWords,
         describe: (_, value) => value.words.trim(),
     },
-    number: {
-        read: (_, said, value) => { value.number = typeof said === "number" ? String(said) : ""; },
-        write: (_, value) => value.number.trim() === "" ? null : Number(value.number),
-        judge: judgeNumber,
-        describe: (field, { number }) => number === "" ? ""
-            : [sayNumber(Number(number)), shownOf(field, "unit")].filter(Boolean).join(" "),
-    },
+    number: NUMBER,
     confirm: {
         isExclusive: true,
         isYesNo: true,
