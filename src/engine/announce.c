@@ -203,7 +203,9 @@ static void mark(struct engine *engine, const struct live *live, bool is_reminde
     claim->is_reminder = is_reminder;
     memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
     errand_begin_write(&claim->errand);
-    store->ops->mark(store, live->id, is_reminder ? ASK_REMINDED : 0, is_reminder ? 0 : ASK_UNTOLD,
+    store_write_mark(store,
+                     &(struct store_mark){ live->id, is_reminder ? ASK_REMINDED : 0,
+                                           is_reminder ? 0 : ASK_UNTOLD },
                      on_marked, claim);
 }
 
@@ -340,8 +342,8 @@ static void later_found(struct errand *errand)
     for (size_t i = 0; i < engine->later_count; i++)
         text_add_format(&fact, "%s %" PRId64 " ", engine->later[i].id, engine->later[i].until_ms);
     errand_begin_write(errand);
-    engine->parts.store->ops->save_meta(engine->parts.store, fact_name, text_string(&fact),
-                                        on_saved, own);
+    store_write_meta(engine->parts.store, &(struct store_meta){ fact_name, text_string(&fact) },
+                     on_saved, own);
     text_release(&fact);
 }
 

@@ -58,7 +58,7 @@ static void form_fact_learn(struct engine *engine, const struct visit *visit, bo
     }
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->save_form_fact(store, &client, fact, on_learnt, errand);
+    store_write_client(store, &(struct store_client_fact){ client, true, fact }, on_learnt, errand);
 }
 
 bool form_fact_may_show(const struct engine *engine, const struct visit *visit,

@@ -185,16 +185,16 @@ static void save_new(struct saying *saying)
     struct engine *engine = saying->errand.engine;
     const struct visit *visit = saying->errand.visit;
     struct talk *talk = &saying->talk;
-    const struct store_principal principal = { .id = visit->principal,
-                                               .kind = "token",
-                                               .uid = visit->uid,
-                                               .name = visit->name,
-                                               .place = visit->token };
     struct text body = { 0 };
-    struct store_conversation stored;
+    struct store_new_conversation made = { .principal = { .id = visit->principal,
+                                                          .kind = "token",
+                                                          .uid = visit->uid,
+                                                          .name = visit->name,
+                                                          .place = visit->token },
+                                           .events = text_string(&saying->events) };
 
     conversation_encode(&talk->machine, &body);
-    stored = (struct store_conversation){
+    made.conversation = (struct store_conversation){
         .id = talk->id,
         .principal = talk->principal,
         .token_id = talk->token_id,
@@ -205,8 +205,7 @@ static void save_new(struct saying *saying)
         .created_ms = talk->created_ms,
     };
     errand_begin_write(&saying->errand);
-    engine->parts.store->ops->create_conversation(engine->parts.store, &stored, &principal,
-                                                  text_string(&saying->events), on_made, saying);
+    store_write_conversation(engine->parts.store, &made, on_made, saying);
     text_release(&body);
 }
 

@@ -255,7 +255,7 @@ static void save_step(struct saying *saying)
     };
     errand_begin_write(&saying->errand);
     CRASH_POINT(engine_conversation_keep);
-    engine->parts.store->ops->save_conversation(engine->parts.store, &step, on_stepped, saying);
+    store_write_conversation_step(engine->parts.store, &step, on_stepped, saying);
     text_release(&body);
 }
 

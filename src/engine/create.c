@@ -254,8 +254,8 @@ void submission_create(struct submission *submission)
     submission_park(submission, live);
     errand_begin_write(&submission->errand);
     CRASH_POINT(engine_before_create);
-    engine->parts.store->ops->create(engine->parts.store, &submission->ask, &principal, on_created,
-                                     submission);
+    store_write_create(engine->parts.store, &(struct store_create){ submission->ask, principal },
+                       on_created, submission);
     live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
     drop_words(submission);
 }

@@ -249,7 +249,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     }
     errand_begin_write(&decision->errand);
     CRASH_POINT(engine_before_decide);
-    engine->parts.store->ops->change(engine->parts.store, change, on_decided, decision);
+    store_write_change(engine->parts.store, change, on_decided, decision);
 }
 
 /* R12.1 and R2: a destructive answer wants a person, in the portal or at a terminal of their own,

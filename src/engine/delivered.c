@@ -118,7 +118,7 @@ static void save(struct delivered_errand *delivered)
     change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
     change.delivered_ms = change.now_ms = engine_utc_ms(engine);
     change.skips_row = true;
-    engine->parts.store->ops->change(engine->parts.store, &change, on_delivered, delivered);
+    store_write_change(engine->parts.store, &change, on_delivered, delivered);
     text_release(&others);
 }
 

@@ -34,8 +34,10 @@ void draft_save_now(struct engine *engine, struct live *live)
         return;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->save_draft(engine->parts.store, live->id, engine->parts.person,
-                                         attention->draft, engine_utc_ms(engine), on_saved, errand);
+    store_write_draft(engine->parts.store,
+                      &(struct store_draft){ live->id, engine->parts.person, attention->draft,
+                                             engine_utc_ms(engine) },
+                      on_saved, errand);
     free(attention->draft);
     attention->draft = NULL;
     attention->draft_saved_boot_ms = engine_boot_ms(engine);
@@ -75,7 +77,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     change.now_ms = engine_utc_ms(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_saved, errand);
+    store_write_change(engine->parts.store, &change, on_saved, errand);
     wait_tell_time(engine, live);
     live_mark_dirty(engine, live);
 }

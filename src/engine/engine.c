@@ -228,7 +228,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     int64_t days = engine_setting(engine, SETTING_RETENTION_DAYS);
     struct store_sweep sweep = {
         .older_than_ms = engine_utc_ms(engine) - days * DAY_MS,
-        .keep_ended = (size_t)engine_setting(engine, SETTING_MAX_SESSIONS),
+        .keep_ended = engine_setting(engine, SETTING_MAX_SESSIONS),
         .batch = SWEEP_BATCH,
         .most_us = SWEEP_MOST_US,
     };
@@ -242,7 +242,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     keys_refresh(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->sweep(engine->parts.store, &sweep, on_swept, errand);
+    store_write_sweep(engine->parts.store, &sweep, on_swept, errand);
 }
 
 void sweep_soon(struct engine *engine)
@@ -344,7 +344,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     engine->indexed_at_seq = store->ops->last_seq(store);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->index(store, &index, on_indexed, errand);
+    store_write_index(store, &index, on_indexed, errand);
 }
 
 /* What became of asks since this hub began, for /metrics. */

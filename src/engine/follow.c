@@ -69,7 +69,7 @@ void detached_save(struct engine *engine, struct live *live, bool is_detached)
     detached_set(engine, live, is_detached);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_saved, errand);
+    store_write_change(engine->parts.store, &change, on_saved, errand);
     live_mark_dirty(engine, live);
 }
 
@@ -129,7 +129,7 @@ static void detached_judge(struct engine *engine, const char *id)
     change.when = STORE_ABANDONED;
     log_info("ask.abandoned", "ask=%s waits_here=%d", live->id, !verdict->is_detached);
     errand_begin_write(&verdict->errand);
-    engine->parts.store->ops->change(engine->parts.store, &change, on_judged, verdict);
+    store_write_change(engine->parts.store, &change, on_judged, verdict);
 }
 
 bool follow_is_shared(const struct engine *engine)

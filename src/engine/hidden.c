@@ -127,8 +127,8 @@ static void put(struct hiding *hiding, const struct ask *ask)
     for (size_t i = 0; i < engine->hidden_count; i++)
         text_add_text(&fact, engine->hidden[i]);
     errand_begin_write(&hiding->errand);
-    engine->parts.store->ops->save_meta(engine->parts.store, fact_name, text_string(&fact),
-                                        on_saved, hiding);
+    store_write_meta(engine->parts.store, &(struct store_meta){ fact_name, text_string(&fact) },
+                     on_saved, hiding);
     text_release(&fact);
 }
 

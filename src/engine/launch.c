@@ -144,7 +144,7 @@ static void save(struct opening *opening, struct live *live, enum ask_event even
     change->now_ms = engine_utc_ms(engine);
     errand_begin_write(&opening->errand);
     CRASH_POINT(engine_before_launch);
-    engine->parts.store->ops->change(engine->parts.store, change, done, opening);
+    store_write_change(engine->parts.store, change, done, opening);
 }
 
 /* What the store has now is what memory knows from now on. */

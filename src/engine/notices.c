@@ -95,7 +95,7 @@ static void save_heard(struct engine *engine, const char *principal, const char 
     change.skips_row = true;
     errand_begin_write(errand);
     /* where it fails, the agent's next connection is told again */
-    engine->parts.store->ops->change(engine->parts.store, &change, errand_forget, errand);
+    store_write_change(engine->parts.store, &change, errand_forget, errand);
 }
 
 void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)

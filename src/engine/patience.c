@@ -101,8 +101,9 @@ void client_cut_off_method(struct desk *desk, struct desk_visit *visit, const st
         return;
     }
     errand_begin_write(&lesson->errand);
-    engine->parts.store->ops->save_cut_off(engine->parts.store, &client, lesson->cut_off_ms,
-                                           on_learnt, lesson);
+    store_write_client(engine->parts.store,
+                       &(struct store_client_fact){ client, false, lesson->cut_off_ms }, on_learnt,
+                       lesson);
 }
 
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand)
@@ -113,7 +114,7 @@ void patience_forget(struct engine *engine, store_done *done, struct errand *err
             tell_hold(visit);
     }
     errand_begin_write(errand);
-    engine->parts.store->ops->forget_cut_offs(engine->parts.store, done, errand);
+    store_write_client(engine->parts.store, &(struct store_client_fact){ 0 }, done, errand);
 }
 
 /*

@@ -162,7 +162,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], st
     memcpy(token.hash, hash, HASH_BYTES);
     token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
     errand_begin_write(&sharing->errand);
-    store->ops->save_token(store, &token, on_shared, sharing);
+    store_write_token(store, &token, on_shared, sharing);
 }
 
 /* Behind the address, in its fragment: a browser sends that to nobody. */
@@ -388,14 +388,16 @@ static void spend_shared(struct engine *engine, const char *code, const char *la
 {
     struct store *store = engine->parts.store;
     struct signing *signing = errand_new(sizeof *signing, engine, NULL, done, context);
+    struct store_token_use spent = { .now_ms = engine_utc_ms(engine) };
 
     signing->errand.drop = signing_drop;
     signing->label = mem_text(label);
     signing->browser = mem_text(browser);
-    token_hash(code, signing->hash);
+    token_hash(code, spent.hash);
+    memcpy(signing->hash, spent.hash, HASH_BYTES);
     store->ops->list_tokens(store, look_at_age, signing);
     errand_begin_write(&signing->errand);
-    store->ops->revoke_token(store, signing->hash, engine_utc_ms(engine), on_spent, signing);
+    store_write_token_revoke(store, &spent, on_spent, signing);
 }
 
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
@@ -470,7 +472,7 @@ void keys_refresh(struct engine *engine)
     own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
     random_bytes(own->key.secret, sizeof own->key.secret);
     errand_begin_write(&own->errand);
-    store->ops->save_key(store, &own->key, on_saved, own);
+    store_write_key(store, &own->key, on_saved, own);
 }
 
 void keys_load(struct engine *engine)

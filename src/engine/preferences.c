@@ -195,6 +195,7 @@ void settings_set_method(struct desk *desk, struct desk_visit *visit, const stru
         return;
     }
     errand_begin_write(&preference->errand);
-    engine->parts.store->ops->save_setting(engine->parts.store, engine->parts.person, name,
-                                           preference->text, on_saved, preference);
+    store_write_setting(engine->parts.store,
+                        &(struct store_setting){ engine->parts.person, name, preference->text },
+                        on_saved, preference);
 }

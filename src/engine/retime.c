@@ -200,7 +200,7 @@ static void retime_found(struct errand *errand)
     fill_change(retiming, live);
     live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;
     errand_begin_write(errand);
-    engine->parts.store->ops->change(engine->parts.store, change, on_retimed, retiming);
+    store_write_change(engine->parts.store, change, on_retimed, retiming);
 }
 
 static struct retiming *retiming_new(enum ask_event event, struct desk *desk,
@@ -330,7 +330,7 @@ static void send_found(struct errand *errand)
     change.needs_sync = true;
     change.now_ms = engine_utc_ms(errand->engine);
     errand_begin_write(errand);
-    store->ops->change(store, &change, on_sent, errand);
+    store_write_change(store, &change, on_sent, errand);
 }
 
 void ask_send_method(struct desk *desk, struct desk_visit *visit, const struct json *params,

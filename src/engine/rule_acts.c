@@ -187,7 +187,7 @@ static void add(struct standing *own, const struct store_row *row, const struct 
     };
     memcpy(own->rule.kind, own->kind, sizeof own->kind);
     errand_begin_write(&own->errand);
-    engine->parts.store->ops->save_rule(engine->parts.store, &own->rule, on_added, own);
+    store_write_rule(engine->parts.store, &own->rule, on_added, own);
 }
 
 static void on_row(void *context, const struct store_reply *reply)
@@ -318,8 +318,9 @@ void rule_remove_method(struct desk *desk, struct desk_visit *visit, const struc
     }
     memcpy(errand->id, rule->id, sizeof errand->id);
     errand_begin_write(errand);
-    engine->parts.store->ops->revoke_rule(engine->parts.store, errand->id, engine_utc_ms(engine),
-                                          on_removed, errand);
+    store_write_rule_revoke(engine->parts.store,
+                            &(struct store_rule_revoke){ errand->id, engine_utc_ms(engine) },
+                            on_removed, errand);
 }
 
 /* Which answers were given again and again, so that they might stand. */

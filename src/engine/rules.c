@@ -240,7 +240,7 @@ bool rules_apply(struct engine *engine, struct live *live, const char *id)
     change->person = engine->parts.person;
     CRASH_POINT(engine_before_rule);
     errand_begin_write(&applying->errand);
-    engine->parts.store->ops->change(engine->parts.store, change, on_applied, applying);
+    store_write_change(engine->parts.store, change, on_applied, applying);
     return true;
 }
 

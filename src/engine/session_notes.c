@@ -138,7 +138,8 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
     own->what = mem_text(note->what);
     note->writes++;
     errand_begin_write(&own->errand);
-    store->ops->save_setting(store, owner, name, note->is_gone ? NULL : value, on_written, own);
+    store_write_setting(store, &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
+                        on_written, own);
     free(name);
     free(value);
 }

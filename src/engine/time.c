@@ -150,7 +150,7 @@ static void save_expiry(struct expiry *expiry)
     }
     CRASH_POINT(engine_before_expire);
     errand_begin_write(&expiry->errand);
-    engine->parts.store->ops->change(engine->parts.store, change, on_expired, expiry);
+    store_write_change(engine->parts.store, change, on_expired, expiry);
 }
 
 /* Silence is never consent: only the person's own setting, and only defaults that would pass. */
@@ -242,7 +242,7 @@ void engine_check_clock(struct engine *engine)
         return;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    engine->parts.store->ops->shift_deadlines(engine->parts.store, step_ms, on_shifted, errand);
+    store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted, errand);
 }
 
 /*

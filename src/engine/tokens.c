@@ -60,11 +60,13 @@ void token_use(struct engine *engine, struct token *token)
 {
     struct store *store = engine->parts.store;
     int64_t now_ms = engine_utc_ms(engine);
+    struct store_token_use use = { .now_ms = now_ms };
 
     if (now_ms >= token->used_ms && now_ms - token->used_ms < USED_EVERY_MS)
         return;
     token->used_ms = now_ms;
-    store->ops->use_token(store, token->hash, now_ms, on_used, NULL);
+    memcpy(use.hash, token->hash, sizeof use.hash);
+    store_write_token_use(store, &use, on_used, NULL);
 }
 
 static void ring_for(struct engine *engine, const struct token *token)
@@ -410,7 +412,7 @@ void token_new_method(struct desk *desk, struct desk_visit *visit, const struct 
         return;
     }
     errand_begin_write(&own->errand);
-    store->ops->save_token(store, &own->token, on_saved, own);
+    store_write_token(store, &own->token, on_saved, own);
 }
 
 static void revoke_quietly(struct engine *engine, const struct token *token);
@@ -464,7 +466,7 @@ void tokens_add_tab(struct engine *engine, const char *label, const char *browse
         token_hash(own->secret, token->hash);
     }
     errand_begin_write(&own->errand);
-    store->ops->save_token(store, token, on_saved, own);
+    store_write_token(store, token, on_saved, own);
 }
 
 static int by_age(const void *a, const void *b)
@@ -528,11 +530,13 @@ static void revoke(struct token_errand *own, const struct token *token)
     struct engine *engine = own->errand.engine;
     struct store *store = engine->parts.store;
     struct json_writer writer = json_writer_to(&own->said);
+    struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
 
     write_token(engine, token, NULL, &writer);
     memcpy(own->hash, token->hash, HASH_BYTES);
+    memcpy(revoked.hash, token->hash, HASH_BYTES);
     errand_begin_write(&own->errand);
-    store->ops->revoke_token(store, own->hash, engine_utc_ms(engine), on_revoked, own);
+    store_write_token_revoke(store, &revoked, on_revoked, own);
 }
 
 static void revoke_quietly(struct engine *engine, const struct token *token)

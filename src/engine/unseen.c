@@ -99,8 +99,8 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
     live->flags |= ASK_LOOKED_AT;
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
     errand_begin_write(errand);
-    store->ops->mark(store, id, ASK_LOOKED_AT, 0, errand_forget,
-                     errand); /* at worst it counts as unseen */
+    /* At worst it counts as unseen. */
+    store_write_mark(store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 }, errand_forget, errand);
 }
 
 static void seen_found(struct errand *errand)
@@ -133,7 +133,8 @@ void ask_seen_method(struct desk *desk, struct desk_visit *visit, const struct j
         errand_fail(errand, &err, NULL);
     } else {
         errand_begin_write(errand);
-        store->ops->save_meta(store, fact_name, text_of_integer(engine_utc_ms(engine), now),
-                              on_visited, errand);
+        store_write_meta(
+            store, &(struct store_meta){ fact_name, text_of_integer(engine_utc_ms(engine), now) },
+            on_visited, errand);
     }
 }

@@ -87,7 +87,7 @@ static void remember_port(struct door *door, int64_t remembered)
     if (http_server_port(door->server) == remembered)
         return;
     snprintf(number, sizeof number, "%d", http_server_port(door->server));
-    store->ops->save_meta(store, port_fact, number, on_port_saved, NULL);
+    store_write_meta(store, &(struct store_meta){ port_fact, number }, on_port_saved, NULL);
 }
 
 static struct http_handler handler_of(const struct door *door)

@@ -50,18 +50,6 @@ struct store_reply {
 };
 typedef void store_done(void *context, const struct store_reply *reply);
 
-/* What nobody waits for is done in batches, each bounded in rows and in time. */
-struct store_sweep {
-    int64_t older_than_ms;
-    size_t keep_ended, batch;
-    int64_t most_us; /* 0: as long as it takes */
-};
-struct store_index {
-    int64_t now_ms;
-    size_t batch;
-    int64_t most_us;
-};
-
 /* Whose ask it is; inserted with an ask where it is not there. */
 struct store_principal {
     const char *id;   /* PRINCIPAL_BYTES - 1 hex characters */
@@ -69,6 +57,32 @@ struct store_principal {
     int64_t uid;
     const char *name;  /* claimed name, or --as NAME */
     const char *place; /* working directory or token label; may be NULL */
+};
+/* STORE_REPEATED: ask->joins, and another hub has one of the same call (by its key, or by its
+ * digest) that is open or whose answer nobody has heard yet; nothing was made, and of reply.row
+ * only the id is to be relied on. STORE_LOST: so it is, but its key stood for other words. */
+struct store_create {
+    struct ask ask;
+    struct store_principal principal; /* its id is NULL: it is there already */
+};
+/* Marks of an open ask that are no events, such as that people were told. STORE_LOST: it has
+ * them so already, or is over: of all who share the store one does what a mark stands for. */
+struct store_mark {
+    const char *ask_id;
+    uint32_t set_flags, clear_flags;
+};
+/* One draft per ask and person; last write wins. */
+struct store_draft {
+    const char *ask_id, *person;
+    const char *json; /* "" removes it */
+    int64_t now_ms;
+};
+struct store_setting {
+    const char *person, *name;
+    const char *value; /* NULL removes it */
+};
+struct store_meta {
+    const char *name, *value;
 };
 
 /* A token by its hash; the secret itself is nowhere. */
@@ -82,8 +96,13 @@ struct store_token {
     const char *browser; /* a device: "ORIGIN KEY", where it signs and with what; NULL: a secret */
 };
 typedef void store_token_each(void *context, const struct store_token *token);
+/* STORE_MISSING: there is none, or it was revoked before. */
+struct store_token_use {
+    uint8_t hash[32];
+    int64_t now_ms; /* when it was used, or is revoked */
+};
 
-/* An answer that stands for asks to come (core/rule.h). */
+/* An answer that stands for asks to come (core/rule.h). STORE_LOST: one of its kind is in force. */
 struct store_rule {
     const char *id;         /* 26 characters, as an ask's */
     uint8_t kind[32];       /* hash of what those asks have in common */
@@ -93,10 +112,15 @@ struct store_rule {
     int64_t created_ms, expires_ms;
 };
 typedef void store_rule_each(void *context, const struct store_rule *rule);
+/* STORE_MISSING: there is none, or it was revoked before. */
+struct store_rule_revoke {
+    const char *id;
+    int64_t now_ms;
+};
 
 /* A secret of the server's own, kept so that what it sealed outlives a restart. */
 struct store_key {
-    int64_t id;          /* given by the store: 1 and more */
+    int64_t id;          /* given by the store, as reply.seq: 1 and more */
     const char *purpose; /* "request_state" */
     uint8_t secret[32];
     int64_t created_ms;
@@ -105,6 +129,14 @@ typedef void store_key_each(void *context, const struct store_key *key);
 /* A program that agents reach us with, as it calls itself. */
 struct store_client {
     const char *name, *version, *transport;
+};
+/* After how long it gives up on a call (core/patience.h), or what is known of its form
+ * (core/client_form.h). The number of clients is bounded: where there are too many, it is not kept.
+ */
+struct store_client_fact {
+    struct store_client client; /* no name: when they give up is forgotten of all */
+    bool is_form;
+    int64_t fact;
 };
 
 /* A conversation of an agent host (core/conversation.h); `body` is the machine as JSON. */
@@ -120,7 +152,15 @@ struct store_conversation {
 };
 typedef void store_conversation_each(void *context, const struct store_conversation *conversation,
                                      const struct error *err);
-/* What happened in it, "KIND BODY" a line, in order; BODY is one line of JSON. */
+/* With its first events, as in a step. STORE_REPEATED: this principal made one with this key;
+ * STORE_LOST: it has too many, and none is idle. */
+struct store_new_conversation {
+    struct store_conversation conversation;
+    struct store_principal principal;
+    const char *events;
+};
+/* What happened in it, "KIND BODY" a line, in order; BODY is one line of JSON. STORE_LOST: it has
+ * another version by now. reply.seq is the number of the last event. */
 struct store_conversation_step {
     const char *id;
     int64_t if_version;
@@ -233,74 +273,44 @@ struct store_news {
     void (*abandoned)(void *context, const char *ask_id);
 };
 
+/* Whoever was waited for when the file was closed is gone. */
+struct store_abandon {
+    int64_t at_ms; /* when that was found out */
+};
+/* The wall clock was set: every open deadline moves along. */
+struct store_shift {
+    int64_t by_ms;
+};
+/* What nobody waits for is done in batches, each bounded in rows and in time. It gives way to
+ * whatever else is to be written, and ends early where it would take too long.
+ *
+ * One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is how
+ * many steps were made, most of them asks dropped; 0: nothing left to do. Open asks and undelivered
+ * answers within retention are never dropped by count. With the last batch conversations go that
+ * did not change since and wait for nobody, and principals as old as that which have neither ask
+ * nor conversation: their next one inserts them again. */
+struct store_sweep {
+    int64_t older_than_ms, keep_ended, batch;
+    int64_t most_us; /* 0: as long as it takes */
+};
+/* One batch of what searches and lists are found by; asks that are not taken up yet are found too,
+ * only slower. reply.seq is how many were taken up; 0: nothing left to do. */
+struct store_index {
+    int64_t now_ms, batch, most_us;
+};
+enum write_kind {
+#define WRITE(name, type, flags) WRITE_##name,
+#include "ports/writes.def"
+#undef WRITE
+    WRITE_KINDS
+};
+
 struct store;
 struct store_ops {
     void (*close)(struct store *store); /* drains the writes first */
 
-    /* STORE_REPEATED: ask->joins, and another hub has one of the same call (by its key, or by its
-     * digest) that is open or whose answer nobody has heard yet; nothing was made, and of reply.row
-     * only the id is to be relied on. STORE_LOST: so it is, but its key stood for other words. */
-    void (*create)(struct store *store, const struct ask *ask,
-                   const struct store_principal *principal, store_done *done, void *context);
-    void (*change)(struct store *store, const struct store_change *change, store_done *done,
-                   void *context);
-    /* Marks of an open ask that are no events, such as that people were told. STORE_LOST: it has
-     * them so already, or is over: of all who share the store one does what a mark stands for. */
-    void (*mark)(struct store *store, const char *ask_id, uint32_t set_flags, uint32_t clear_flags,
-                 store_done *done, void *context);
-    /* One draft per ask and person; last write wins. `json` "" removes it. */
-    void (*save_draft)(struct store *store, const char *ask_id, const char *person,
-                       const char *json, int64_t now_ms, store_done *done, void *context);
-    void (*save_setting)(struct store *store, const char *person, const char *name,
-                         const char *value_or_null, store_done *done, void *context);
-    void (*save_token)(struct store *store, const struct store_token *token, store_done *done,
-                       void *context);
-    /* STORE_MISSING: there is none, or it was revoked before. */
-    void (*revoke_token)(struct store *store, const uint8_t hash[32], int64_t now_ms,
-                         store_done *done, void *context);
-    void (*use_token)(struct store *store, const uint8_t hash[32], int64_t now_ms, store_done *done,
-                      void *context); /* likewise; it was used then */
-    /* STORE_LOST: one of that kind is in force. */
-    void (*save_rule)(struct store *store, const struct store_rule *rule, store_done *done,
-                      void *context);
-    /* STORE_MISSING: there is none, or it was revoked before. */
-    void (*revoke_rule)(struct store *store, const char *id, int64_t now_ms, store_done *done,
-                        void *context);
-    /* Its id is reply.seq. */
-    void (*save_key)(struct store *store, const struct store_key *key, store_done *done,
-                     void *context);
-    void (*save_meta)(struct store *store, const char *name, const char *value, store_done *done,
-                      void *context);
-    /* After how long this client gives up on a call (core/patience.h). The number of clients is
-     * bounded: where there are too many, it is not kept. */
-    void (*save_cut_off)(struct store *store, const struct store_client *client, int64_t cut_off_ms,
-                         store_done *done, void *context);
-    void (*forget_cut_offs)(struct store *store, store_done *done, void *context);
-    /* What is known of its form (core/field_class.h); the same bound. */
-    void (*save_form_fact)(struct store *store, const struct store_client *client, int64_t fact,
-                           store_done *done, void *context);
-    /* With its first events, as in a step. STORE_REPEATED: this principal made one with this key;
-     * STORE_LOST: it has too many, and none is idle. */
-    void (*create_conversation)(struct store *store, const struct store_conversation *conversation,
-                                const struct store_principal *principal, const char *events,
-                                store_done *done, void *context);
-    /* STORE_LOST: it has another version by now. reply.seq is the number of the last event. */
-    void (*save_conversation)(struct store *store, const struct store_conversation_step *step,
-                              store_done *done, void *context);
-    /* The wall clock was set: every open deadline moves along. */
-    void (*shift_deadlines)(struct store *store, int64_t by_ms, store_done *done, void *context);
-    /* One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is
-     * how many steps were made, most of them asks dropped; 0: nothing left to do. It gives way to
-     * whatever else is to be written, and ends early where it would take too long. Open asks and
-     * undelivered answers within retention are never dropped by count. With the last batch
-     * conversations go that did not change since and wait for nobody, and principals as old as that
-     * which have neither ask nor conversation: their next one inserts them again. */
-    void (*sweep)(struct store *store, const struct store_sweep *sweep, store_done *done,
-                  void *context);
-    /* One batch of what searches and lists are found by; asks that are not taken up yet are found
-     * too, only slower. reply.seq is how many were taken up; 0: nothing left to do. Gives way as
-     * sweeps do. */
-    void (*index)(struct store *store, const struct store_index *index, store_done *done,
+    /* `values` are of the struct that ports/writes.def names, and are copied. */
+    void (*write)(struct store *store, enum write_kind what, const void *values, store_done *done,
                   void *context);
 
     /* STORE_DONE with the row, or STORE_MISSING. */
@@ -364,5 +374,15 @@ struct store_ops {
 struct store {
     const struct store_ops *ops; /* the adapter's own struct begins with this */
 };
+
+/* store_write_token(store, &token, done, context), and so for each row: with types. */
+#define WRITE(name, type, flags)                                                                   \
+    static inline void store_write_##name(struct store *store, const struct type *values,          \
+                                          store_done *done, void *context)                         \
+    {                                                                                              \
+        store->ops->write(store, WRITE_##name, values, done, context);                             \
+    }
+#include "ports/writes.def"
+#undef WRITE
 
 #endif

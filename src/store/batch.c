@@ -9,26 +9,10 @@
 
 enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
 
-static job_run *const runs[JOB_KINDS] = {
-    [JOB_CREATE] = create_run,
-    [JOB_CHANGE] = change_run,
-    [JOB_MARK] = mark_run,
-    [JOB_ABANDON] = abandon_run,
-    [JOB_DRAFT] = draft_run,
-    [JOB_SETTING] = setting_run,
-    [JOB_TOKEN] = token_run,
-    [JOB_REVOKE] = revoke_run,
-    [JOB_USE] = revoke_run,
-    [JOB_RULE] = rule_run,
-    [JOB_RULE_REVOKE] = rule_revoke_run,
-    [JOB_KEY] = key_run,
-    [JOB_META] = meta_run,
-    [JOB_CLIENT] = client_run,
-    [JOB_CONVERSATION] = conversation_run,
-    [JOB_CONVERSATION_STEP] = conversation_step_run,
-    [JOB_SHIFT] = shift_run,
-    [JOB_SWEEP] = sweep_run,
-    [JOB_INDEX] = index_run,
+static job_run *const runs[WRITE_KINDS] = {
+#define WRITE(name, type, flags) [WRITE_##name] = name##_run,
+#include "ports/writes.def"
+#undef WRITE
 };
 
 int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
@@ -139,13 +123,13 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
     int rc = SQLITE_OK;
 
     for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
-        if (job_kinds[job->what].is_new_ask && !has_asked) {
+        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && !has_asked) {
             int64_t left = os_free_bytes(runner->path);
 
             has_asked = true;
             is_nearly_full = left >= 0 && left < RESERVED_BYTES;
         }
-        if (job_kinds[job->what].is_new_ask && is_nearly_full)
+        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && is_nearly_full)
             refuse_new(runner, job);
         else
             rc = run_job(runner, job);

@@ -1,6 +1,7 @@
 /*
  * job.h - one write on its way: asked for on the loop's thread, run by a store's writer, answered
  * on the loop's thread again. A job owns copies of all texts in its one allocation.
+ * Both stores take a write apart the same way and only differ in how their jobs are run.
  */
 #ifndef STORE_JOB_H
 #define STORE_JOB_H
@@ -11,38 +12,55 @@
 #include "ports/store.h"
 #include "store/columns.h"
 
-enum job_what {
-    JOB_CREATE,
-    JOB_CHANGE,
-    JOB_MARK,
-    JOB_ABANDON,
-    JOB_DRAFT,
-    JOB_SETTING,
-    JOB_TOKEN,
-    JOB_REVOKE,
-    JOB_USE, /* of a token: as JOB_REVOKE */
-    JOB_RULE,
-    JOB_RULE_REVOKE,
-    JOB_KEY,
-    JOB_META,
-    JOB_CLIENT,
-    JOB_CONVERSATION,
-    JOB_CONVERSATION_STEP,
-    JOB_SHIFT,
-    JOB_SWEEP,
-    JOB_INDEX,
-    JOB_KINDS
-};
+struct job;
 
-struct job_kind {
-    bool is_new_ask;   /* refused while the disk is nearly full */
-    bool needs_sync;   /* always: a person did it, or others rely on it */
-    bool writes_event; /* reply.seq is the number of one */
-    bool gives_way;    /* nobody waits for it: comes behind what somebody does */
-    /* Of what is in `of`, as the statement of either store takes it. */
-    struct columns columns;
+/* What both stores begin with. */
+struct queued_store {
+    struct store port; /* first: a struct store * is one of these */
+    void (*add)(struct queued_store *store, struct job *take_job);
 };
-extern const struct job_kind job_kinds[JOB_KINDS];
+/* The member `write` of both. */
+void job_write(struct store *store, enum write_kind what, const void *values, store_done *done,
+               void *context);
+
+/* Each member of struct store_ops that reads is a function of its name behind `reader_` or `pg_`,
+ * of the type that the member has. */
+#define STORE_FUNCTION(prefix, name) __typeof__(*((struct store_ops *)0)->name) prefix##name;
+#define STORE_READS(OP)                                                                            \
+    OP(get)                                                                                        \
+    OP(find_undelivered)                                                                           \
+    OP(list_undelivered)                                                                           \
+    OP(list)                                                                                       \
+    OP(list_live)                                                                                  \
+    OP(history)                                                                                    \
+    OP(get_conversation)                                                                           \
+    OP(find_conversation)                                                                          \
+    OP(list_conversations)                                                                         \
+    OP(list_conversation_events)                                                                   \
+    OP(get_draft)                                                                                  \
+    OP(list_said)                                                                                  \
+    OP(list_settings)                                                                              \
+    OP(list_tokens)                                                                                \
+    OP(list_rules)                                                                                 \
+    OP(list_keys)                                                                                  \
+    OP(get_cut_off)                                                                                \
+    OP(get_form_fact)                                                                              \
+    OP(meta)
+
+enum write_flags {
+    WRITE_IS_NEW = 1,     /* refused while the disk is nearly full */
+    WRITE_IS_SYNCED = 2,  /* always: a person did it, or others rely on it */
+    WRITE_HAS_EVENT = 4,  /* reply.seq is the number of one */
+    WRITE_GIVES_WAY = 8,  /* nobody waits for it: comes behind what somebody does */
+    WRITE_IS_OF_FILE = 16 /* PostgreSQL has no function for it */
+};
+/* Of each a row of ports/writes.def. */
+struct job_kind {
+    const char *name;
+    struct columns columns; /* of its values, as the statement of either store takes them */
+    unsigned flags;
+};
+extern const struct job_kind job_kinds[WRITE_KINDS];
 /* Where parts of longer lists begin. */
 enum {
     CREATE_FORM = 20,
@@ -65,51 +83,11 @@ extern const struct columns setting_columns, meta_columns, token_columns, rule_c
 #define CONVERSATION_SELECT                                                                        \
     "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
     " version, changed_ms, last_event FROM conversations "
-enum { JOB_CLIENTS_MOST = 1000, JOB_BATCH_MOST = 1000 };
-
-struct job_create {
-    struct ask ask;
-    struct store_principal principal;
-    bool has_principal;
-};
-struct job_mark {
-    const char *ask_id;
-    uint32_t set_flags, clear_flags;
-};
-struct job_draft {
-    const char *ask_id, *person, *json;
-    int64_t now_ms;
-};
-struct job_setting {
-    const char *person, *name, *value;
-};
-struct job_revoke {
-    uint8_t hash[32];
-    int64_t now_ms;
-};
-struct job_meta {
-    const char *name, *value;
-};
-struct job_client {
-    struct store_client client; /* without a name: all cut-offs are forgotten */
-    bool is_form;               /* the fact is about its form */
-    int64_t fact;
-};
-struct job_conversation {
-    struct store_conversation conversation;
-    struct store_principal principal;
-    const char *events;
-};
-struct job_sweep {
-    int64_t older_than_ms, keep_ended, batch, most_us;
-};
-struct job_index {
-    int64_t now_ms, batch, most_us;
-};
+enum { JOB_CLIENTS_MOST = 1000 };
 
 struct job {
     struct job *next;
-    enum job_what what;
+    enum write_kind what;
     store_done *done;
     void *context;
     bool needs_sync;
@@ -122,23 +100,9 @@ struct job {
         bool wants_row; /* see BATCH_ROWLESS */
     } sent;
     union job_of {
-        struct job_create create;
-        struct store_change change;
-        struct job_mark mark;
-        struct job_draft draft;
-        struct job_setting setting;
-        struct store_token token;
-        struct job_revoke revoke;
-        struct store_rule rule; /* to be revoked: its id, and created_ms is when */
-        struct store_key key;
-        struct job_meta meta;
-        struct job_client client;
-        int64_t shift_by_ms;
-        int64_t abandoned_ms; /* when that was found out */
-        struct job_sweep sweep;
-        struct job_index index;
-        struct job_conversation conversation;
-        struct store_conversation_step step;
+#define WRITE(name, type, flags) struct type name;
+#include "ports/writes.def"
+#undef WRITE
     } of;
 };
 
@@ -147,11 +111,23 @@ struct job_list {
     int64_t count;
 };
 
-struct job *job_copy(const struct job *borrowed);
+struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
 struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */
 void job_list_append(struct job_list *list, struct job_list *take_tail);
+
+/* Jobs in the order they are run: all that somebody waits for together, and what gives way one at a
+ * time, when there is nothing else or many went before it. */
+enum { JOB_QUEUE_MOST_BEFORE = 20 }; /* batches that go before a job that gives way */
+struct job_queue {
+    struct job_list awaited, patient;
+    int went_before; /* the first of the patient ones */
+};
+void job_queue_add(struct job_queue *queue, struct job *take_job);
+void job_queue_append(struct job_queue *queue, struct job_queue *take_tail);
+bool job_queue_is_empty(const struct job_queue *queue);
+struct job_list job_queue_take(struct job_queue *queue); /* the next transaction */
 
 #endif

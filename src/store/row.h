@@ -82,6 +82,7 @@ enum {
 };
 
 extern const struct columns row_columns;
+int64_t row_limit(size_t number);                        /* of rows, as SQL takes it */
 struct store_row *row_copy(const struct store_row *row); /* one free() ends it */
 
 #endif

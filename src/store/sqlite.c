@@ -11,7 +11,6 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/job.h"
-#include "store/requests.h"
 #include "store/sqlite_read.h"
 #include "store/writer.h"
 
@@ -60,8 +59,8 @@ static void store_close(struct store *store)
 
 /* clang-format off */
 static const struct store_ops sqlite_ops = {
-    STORE_WRITES(REQUEST_MEMBER)
     STORE_READS(READER_MEMBER)
+    .write = job_write,
     .close = store_close,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

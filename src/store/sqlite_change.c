@@ -46,7 +46,7 @@ static struct statement bind_change(struct write *write, const struct store_chan
                                     const struct found *ask)
 {
     struct statement update = statement_of(&write->statements, WRITE_CHANGE);
-    const struct column *columns = job_kinds[JOB_CHANGE].columns.list;
+    const struct column *columns = job_kinds[WRITE_change].columns.list;
 
     statement_values(&update, columns, CHANGE_ACTOR, change);
     statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
@@ -198,7 +198,7 @@ int change_run(struct write *write, struct job *job)
 
 int mark_run(struct write *write, struct job *job)
 {
-    const struct job_mark *mark = &job->of.mark;
+    const struct store_mark *mark = &job->of.mark;
     struct found ask = { 0 };
     struct statement update;
     int rc = write_look(write, mark->ask_id, &ask);
@@ -235,7 +235,7 @@ int abandon_run(struct write *write, struct job *job)
 
     if (rc != SQLITE_OK || sqlite3_changes(write->db) == 0)
         return rc;
-    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)job->of.abandoned_ms,
+    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)job->of.abandon.at_ms,
                     sqlite3_changes(write->db));
     event.body = text_string(&body);
     rc = write_event(write, &event);

@@ -79,12 +79,12 @@ static int make_room(struct write *write, const char *principal)
     return statement_run(&room);
 }
 
-static int insert_conversation(struct write *write, const struct job_conversation *made,
+static int insert_conversation(struct write *write, const struct store_new_conversation *made,
                                bool *ret_inserted)
 {
     struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION);
 
-    statement_values(&insert, job_kinds[JOB_CONVERSATION].columns.list, CONVERSATION_LINES, made);
+    statement_values(&insert, job_kinds[WRITE_conversation].columns.list, CONVERSATION_LINES, made);
     statement_integer(&insert, count_lines(made->events));
     statement_integer(&insert, STORE_CONVERSATIONS);
     *ret_inserted = statement_step(&insert);
@@ -93,7 +93,7 @@ static int insert_conversation(struct write *write, const struct job_conversatio
 
 int conversation_run(struct write *write, struct job *job)
 {
-    const struct job_conversation *made = &job->of.conversation;
+    const struct store_new_conversation *made = &job->of.conversation;
     const struct store_conversation *conversation = &made->conversation;
     bool is_known = false, is_inserted = false;
     int rc = find_key(write, conversation, &is_known);
@@ -117,10 +117,10 @@ int conversation_run(struct write *write, struct job *job)
 
 static int update_conversation(struct write *write, struct job *job, bool *ret_won)
 {
-    const struct store_conversation_step *step = &job->of.step;
+    const struct store_conversation_step *step = &job->of.conversation_step;
     struct statement update = statement_of(&write->statements, WRITE_CONVERSATION_STEP);
 
-    statement_values(&update, job_kinds[JOB_CONVERSATION_STEP].columns.list, STEP_LINES, step);
+    statement_values(&update, job_kinds[WRITE_conversation_step].columns.list, STEP_LINES, step);
     statement_integer(&update, count_lines(step->events));
     *ret_won = statement_step(&update);
     if (*ret_won)
@@ -144,14 +144,14 @@ static int refuse_step(struct write *write, struct job *job)
 {
     struct statement look = statement_of(&write->statements, WRITE_CONVERSATION_LOOK);
 
-    statement_text(&look, job->of.step.id);
+    statement_text(&look, job->of.conversation_step.id);
     job->reply.outcome = statement_step(&look) ? STORE_LOST : STORE_MISSING;
     return statement_end(&look);
 }
 
 int conversation_step_run(struct write *write, struct job *job)
 {
-    const struct store_conversation_step *step = &job->of.step;
+    const struct store_conversation_step *step = &job->of.conversation_step;
     bool has_won = false;
     int rc = update_conversation(write, job, &has_won);
 
@@ -166,7 +166,7 @@ int conversation_step_run(struct write *write, struct job *job)
     return rc;
 }
 
-int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64_t *ret_count)
+int conversation_sweep(struct write *write, const struct store_sweep *sweep, int64_t *ret_count)
 {
     bool is_more = true;
     int rc = SQLITE_OK;

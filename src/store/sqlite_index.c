@@ -91,7 +91,7 @@ struct taken {
 };
 
 /* Up to `batch` asks: new ones from `from` on, or (`to`) those that were left, up to that one. */
-static int take_some(struct write *write, const struct job_index *index, int64_t from, int64_t to,
+static int take_some(struct write *write, const struct store_index *index, int64_t from, int64_t to,
                      struct taken *taken)
 {
     struct statement pick =
@@ -114,7 +114,7 @@ static int take_some(struct write *write, const struct job_index *index, int64_t
 }
 
 /* A window of those that were left, the next one the next time. */
-static int take_left(struct write *write, const struct job_index *index, int64_t *ret_count)
+static int take_left(struct write *write, const struct store_index *index, int64_t *ret_count)
 {
     struct statement window = statement_of(&write->statements, WRITE_INDEX_WINDOW);
     struct taken taken = { 0 };
@@ -180,7 +180,7 @@ int index_merge(struct write *write, bool *ret_is_done)
 }
 
 /* New ones, and of those that were left what has settled. */
-static int take_batch(struct write *write, const struct job_index *index, int64_t *ret_count)
+static int take_batch(struct write *write, const struct store_index *index, int64_t *ret_count)
 {
     struct taken taken = { 0 };
     int64_t from;
@@ -199,7 +199,7 @@ static int take_batch(struct write *write, const struct job_index *index, int64_
 
 int index_run(struct write *write, struct job *job)
 {
-    const struct job_index *index = &job->of.index;
+    const struct store_index *index = &job->of.index;
     int64_t count = 0;
     bool is_merged;
     int rc;

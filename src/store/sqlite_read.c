@@ -251,7 +251,7 @@ void reader_list_undelivered(struct store *store, const char *principal, size_t 
     struct statement list = statement_of(&reader->statements, READ_UNDELIVERED_ALL);
 
     statement_text(&list, principal);
-    statement_integer(&list, request_limit(limit));
+    statement_integer(&list, row_limit(limit));
     answer_rows(reader, &list, each, context);
 }
 
@@ -260,7 +260,7 @@ static struct statement bind_list(struct reader *reader, size_t which,
 {
     struct statement list = statement_of(&reader->statements, which);
 
-    statement_integer(&list, request_limit(limit));
+    statement_integer(&list, row_limit(limit));
     statement_integer(&list,
                       query->before_number || !query->before_ms ? INT64_MAX : query->before_ms);
     statement_integer(&list, query->before_number ? query->before_number : INT64_MAX);
@@ -356,7 +356,7 @@ void reader_list_settings(struct store *store, const char *person, store_pair *e
 {
     struct reader *reader = reader_of(store);
     struct statement list = statement_of(&reader->statements, READ_SETTINGS);
-    struct job_meta pair;
+    struct store_meta pair;
 
     statement_text(&list, person);
     while (statement_next(&list, &meta_columns, &pair))
@@ -492,7 +492,7 @@ void reader_list_conversations(struct store *store, const struct store_conversat
     statement_text(&list, query->principal);
     statement_text(&list, query->state);
     statement_text(&list, query->before_id);
-    statement_integer(&list, request_limit(query->limit));
+    statement_integer(&list, row_limit(query->limit));
     while (statement_next(&list, &conversation_columns, &conversation))
         each(context, &conversation, NULL);
     each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);

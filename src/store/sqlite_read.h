@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ports/store.h"
-#include "store/requests.h"
+#include "store/job.h"
 #include "store/statement.h"
 
 struct reader {

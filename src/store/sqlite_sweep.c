@@ -54,7 +54,7 @@ static int count_ended(struct write *write, int64_t needed)
     return statement_end(&count);
 }
 
-static int pick_all(struct write *write, const struct job_sweep *sweep, struct victims *victims)
+static int pick_all(struct write *write, const struct store_sweep *sweep, struct victims *victims)
 {
     int64_t excess, room;
     int rc = count_ended(write, sweep->keep_ended + 2 * victims->room);
@@ -144,7 +144,7 @@ static int move_on(struct write *write)
 }
 
 /* In the order of what the next one needs: room in the index, then what goes, then the rest. */
-static int run_slice(struct write *write, const struct job_sweep *sweep, struct victims *victims,
+static int run_slice(struct write *write, const struct store_sweep *sweep, struct victims *victims,
                      int64_t *ret_count)
 {
     int64_t dropped = 0;
@@ -171,7 +171,7 @@ static int run_slice(struct write *write, const struct job_sweep *sweep, struct 
 
 int sweep_run(struct write *write, struct job *job)
 {
-    const struct job_sweep *sweep = &job->of.sweep;
+    const struct store_sweep *sweep = &job->of.sweep;
     struct victims victims = { .room = sweep->batch };
     bool is_merged;
     int rc;

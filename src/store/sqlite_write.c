@@ -298,7 +298,7 @@ static int write_ask(struct write *write, const struct job *job)
     const struct ask *ask = &job->of.create.ask;
     bool has_ended = state_is_over(ask->state);
 
-    statement_values(&insert, job_kinds[JOB_CREATE].columns.list, CREATE_FORM, &job->of);
+    statement_values(&insert, job_kinds[WRITE_create].columns.list, CREATE_FORM, &job->of);
     statement_integer(&insert, has_ended ? ask->created_ms : 0);
     statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
     write->ended += has_ended;
@@ -319,7 +319,7 @@ int create_run(struct write *write, struct job *job)
 
     event_write_created(ask, &body);
     event.body = text_string(&body);
-    if (job->of.create.has_principal)
+    if (job->of.create.principal.id)
         rc = write_principal(write, &job->of.create.principal, ask->created_ms);
     CRASH_POINT(store_create_principal);
     if (rc == SQLITE_OK)
@@ -350,7 +350,7 @@ int write_plain(struct write *write, struct job *job, enum write_statement which
 
 int draft_run(struct write *write, struct job *job)
 {
-    const struct job_draft *draft = &job->of.draft;
+    const struct store_draft *draft = &job->of.draft;
     struct found found = { 0 };
     int rc = write_look(write, draft->ask_id, &found);
 
@@ -382,13 +382,17 @@ int token_run(struct write *write, struct job *job)
     return rc;
 }
 
-int revoke_run(struct write *write, struct job *job)
+int token_revoke_run(struct write *write, struct job *job)
 {
-    int rc = write_plain(write, job, job->what == JOB_USE ? WRITE_TOKEN_USE : WRITE_TOKEN_REVOKE,
-                         STORE_MISSING);
+    int rc = write_plain(write, job, WRITE_TOKEN_REVOKE, STORE_MISSING);
 
     CRASH_POINT(store_token_revoked);
     return rc;
+}
+
+int token_use_run(struct write *write, struct job *job)
+{
+    return write_plain(write, job, WRITE_TOKEN_USE, STORE_MISSING);
 }
 
 int rule_run(struct write *write, struct job *job)
@@ -423,7 +427,7 @@ int meta_run(struct write *write, struct job *job)
 /* Names are the clients' to invent, so there is room for so many. */
 int client_run(struct write *write, struct job *job)
 {
-    const struct job_client *client = &job->of.client;
+    const struct store_client_fact *client = &job->of.client;
     int rc;
 
     if (!client->client.name)
@@ -443,7 +447,7 @@ int shift_run(struct write *write, struct job *job)
     for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(both); i++) {
         struct statement update = statement_of(&write->statements, both[i]);
 
-        statement_integer(&update, job->of.shift_by_ms);
+        statement_integer(&update, job->of.shift.by_ms);
         statement_integer(&update, write->head.unsettled);
         rc = statement_run(&update);
         CRASH_POINT(store_deadlines_shifted);

@@ -113,9 +113,9 @@ extern const char *const write_sql[WRITE_COUNT];
 
 /* A job in the transaction that is open: an SQLite code; fills job->reply. */
 typedef int job_run(struct write *write, struct job *job);
-job_run create_run, change_run, mark_run, abandon_run, draft_run, setting_run, token_run,
-    revoke_run, rule_run, rule_revoke_run, key_run, meta_run, client_run, conversation_run,
-    conversation_step_run, shift_run, sweep_run, index_run;
+#define WRITE(name, type, flags) job_run name##_run;
+#include "ports/writes.def"
+#undef WRITE
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
@@ -140,7 +140,7 @@ int index_merge(struct write *write, bool *ret_is_done);
 /* Whoever asks, once. */
 int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
 /* Some conversations that did not change since and wait for nobody. */
-int conversation_sweep(struct write *write, const struct job_sweep *sweep, int64_t *ret_count);
+int conversation_sweep(struct write *write, const struct store_sweep *sweep, int64_t *ret_count);
 
 /* Some open ask is not marked as one that no agent waits for. */
 bool abandon_is_needed(struct write *write);

@@ -15,7 +15,6 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/job.h"
-#include "store/job_queue.h"
 
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
@@ -142,7 +141,7 @@ static void answer_all(struct writer *writer, struct job *jobs)
         struct job *job = jobs;
 
         jobs = job->next;
-        if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event)
+        if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
             writer->last_seq = job->reply.seq;
         if (job->done)
             job->done(job->context, &job->reply);
@@ -206,7 +205,7 @@ static bool start_thread(struct writer *writer)
  * now is no harm: readers of live asks have it in memory. */
 static void abandon(struct writer *writer)
 {
-    struct job job = { .what = JOB_ABANDON, .of.abandoned_ms = loop_utc_ms() };
+    struct job job = { .what = WRITE_abandon, .of.abandon.at_ms = loop_utc_ms() };
 
     if (abandon_is_needed(&writer->runner.write))
         batch_run(&writer->runner, &job);

@@ -17,6 +17,7 @@
 #include "make_directory.h"
 #include "ports/announcement.h"
 #include "remove_tree.h"
+#include "store/job.h"
 #include "store/row.h"
 
 enum { WAIT_LIMIT_MS = 300000 }; /* only catches hangs */
@@ -92,7 +93,7 @@ static void finish(struct passage *passage, const struct store_reply *reply)
     free(passage);
 }
 
-void stage_passed(void *context, const struct store_reply *reply)
+static void stage_passed(void *context, const struct store_reply *reply)
 {
     struct passage *passage = context;
     struct stage_store *store = passage->store;
@@ -122,61 +123,80 @@ static struct stage_store *own(struct store *store)
     return (struct stage_store *)store;
 }
 
-static void stage_store_create(struct store *port, const struct ask *ask,
-                               const struct store_principal *principal, store_done *done,
-                               void *context)
+static bool fails(const struct stage_store *store, enum write_kind what, const void *values)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, "create");
-    void (*meanwhile)(void *context) = store->meanwhile;
-
-    store->meanwhile = NULL;
-    if (meanwhile)
-        meanwhile(store->meanwhile_context);
-    store->creates++;
-    if (store->fails_create) {
-        fail_later(passage);
-        return;
+    switch (what) {
+    case WRITE_create:
+        return store->fails_create;
+    case WRITE_change:
+        return store->fails_events >> ((const struct store_change *)values)->event & 1;
+    case WRITE_mark:
+        return store->fails_marks;
+    case WRITE_draft:
+        return store->fails_drafts;
+    case WRITE_token:
+    case WRITE_token_revoke:
+    case WRITE_token_use:
+        return store->fails_tokens;
+    case WRITE_key:
+        return store->fails_keys;
+    case WRITE_conversation:
+    case WRITE_conversation_step:
+        return store->fails_conversations;
+    case WRITE_shift:
+        return store->fails_shifts;
+    case WRITE_sweep:
+    case WRITE_index:
+        return store->fails_sweeps;
+    default:
+        return store->fails_settings;
     }
-    store->outstanding++;
-    store->inner->ops->create(store->inner, ask, principal, stage_passed, passage);
 }
 
-static void stage_store_change(struct store *port, const struct store_change *change,
-                               store_done *done, void *context)
+static void pass_on(struct passage *passage, enum write_kind what, const void *values)
 {
-    struct stage_store *store = own(port);
-    struct passage *passage = passage_new(store, done, context, event_name(change->event));
-    struct store_change timeless = *change;
+    struct store *inner = passage->store->inner;
 
-    if (!store->stage
-             ->is_shared) { /* it is by the stage's clock, not the store's, that it is time */
+    passage->store->outstanding++;
+    inner->ops->write(inner, what, values, stage_passed, passage);
+}
+
+static void change(struct stage_store *store, struct passage *passage,
+                   const struct store_change *values)
+{
+    struct store_change timeless = *values;
+
+    if (!store->stage->is_shared) /* the stage's clock says that it is time, not the store's */
         timeless.when = STORE_ANY_TIME;
-        change = &timeless;
-    }
-    store->changes++;
-    if (store->fails_events >> change->event & 1) {
-        fail_later(passage);
-    } else if (store->holds_writes >> change->event & 1) {
-        passage->change = copy_change(change);
+    if (store->holds_writes >> values->event & 1) {
+        passage->change = copy_change(&timeless);
         append(&store->held, passage);
     } else {
-        store->outstanding++;
-        store->inner->ops->change(store->inner, change, stage_passed, passage);
+        pass_on(passage, WRITE_change, &timeless);
     }
 }
 
-struct passage *stage_pass(struct stage_store *store, bool fails, const char *what,
-                           store_done *done, void *context)
+static void stage_store_write(struct store *port, enum write_kind what, const void *values,
+                              store_done *done, void *context)
 {
-    struct passage *passage = passage_new(store, done, context, what);
+    struct stage_store *store = own(port);
+    const char *note = what == WRITE_change
+                           ? event_name(((const struct store_change *)values)->event)
+                           : job_kinds[what].name;
+    struct passage *passage = passage_new(store, done, context, note);
+    void (*meanwhile)(void *context) = what == WRITE_create ? store->meanwhile : NULL;
 
-    if (fails) {
-        fail_later(passage);
-        return NULL;
+    if (meanwhile) {
+        store->meanwhile = NULL;
+        meanwhile(store->meanwhile_context);
     }
-    store->outstanding++;
-    return passage;
+    store->writes[what]++;
+    if (fails(store, what, values))
+        fail_later(passage);
+    else if (what == WRITE_change)
+        change(store, passage, values);
+    else
+        pass_on(passage, what, values);
 }
 
 static void fail_read(store_done *done, void *context)
@@ -211,8 +231,7 @@ static void stage_store_undelivered(struct store *port, const char *principal,
 
 static const struct store_ops stage_ops = {
     /* the rest is added at the start */
-    .create = stage_store_create,
-    .change = stage_store_change,
+    .write = stage_store_write,
     .get = stage_store_get,
     .find_undelivered = stage_store_undelivered,
 };
@@ -284,7 +303,6 @@ static struct store_ops ops_of(const struct stage *stage)
     struct store_ops ops = stage_ops;
 
     stage_add_reads(&ops);
-    stage_add_writes(&ops);
     if (stage->is_shared) {
         ops.follow = pass_follow;
         ops.utc_ms = pass_utc_ms;
@@ -401,8 +419,7 @@ void stage_release(struct stage *stage)
             finish(passage, &passage->reply);
             continue;
         }
-        store->outstanding++;
-        store->inner->ops->change(store->inner, passage->change, stage_passed, passage);
+        pass_on(passage, WRITE_change, passage->change);
         stage_settle(stage);
     }
     stage_settle(stage);

@@ -57,7 +57,7 @@ struct stage_store {
     struct passage *failures; /* to be told at the next turn */
     size_t outstanding;       /* writes the inner store has */
     size_t reading;           /* reads it has not ended */
-    int creates, changes, drafts, sweeps, indexings, shifts, uses;
+    int writes[WRITE_KINDS];  /* how many of each were asked for */
 };
 
 struct stage {
@@ -108,12 +108,6 @@ struct call {
     struct caller *leaves; /* who leaves from within the reply */
 };
 
-/* engine_writes.c */
-void stage_add_writes(struct store_ops *ops);
-/* A write that goes straight through, with stage_passed at its end; NULL: it is to fail. */
-struct passage *stage_pass(struct stage_store *store, bool fails, const char *what,
-                           store_done *done, void *context);
-void stage_passed(void *context, const struct store_reply *reply);
 /* engine_reads.c */
 void stage_add_reads(struct store_ops *ops);
 void stage_get(struct store *port, const char *ask_id, store_done *done, void *context);

@@ -14,7 +14,6 @@
 #include "store/postgres/schema.h"
 #include "store/postgres/sql.h"
 #include "store/postgres/write.h"
-#include "store/requests.h"
 
 enum { TWIN_HUB = 7 };
 static char group_url[POSTGRES_URL_BYTES];
@@ -131,13 +130,10 @@ struct store_reply twin_write(struct twin *twin, struct job *job)
 
 static struct seen write_to_file(struct twin *twin, const struct job *job)
 {
-    struct queued_store *store = (struct queued_store *)twin->place->store;
+    struct store *store = twin->place->store;
     struct seen seen = { 0 };
-    struct job *copy = job_copy(job);
 
-    copy->done = on_reply;
-    copy->context = &seen;
-    store->add(store, copy);
+    store->ops->write(store, job->what, &job->of, on_reply, &seen);
     wait_for(twin->place, &seen);
     return seen;
 }
@@ -169,7 +165,7 @@ static void same_row(const struct store_row *a, const struct store_row *b)
 enum store_outcome twin_run(struct twin *twin, const struct job *job)
 {
     struct seen seen = write_to_file(twin, job);
-    struct job *copy = job_copy(job);
+    struct job *copy = job_new(job->what, &job->of, NULL, NULL);
     struct store_reply reply = twin_write(twin, copy);
 
     if (seen.reply.outcome != reply.outcome)

@@ -171,7 +171,7 @@ static inline struct seen create(struct place *place, const struct ask *ask)
     struct store_principal principal = principal_of(ask);
     struct seen seen = { 0 };
 
-    place->store->ops->create(place->store, ask, &principal, on_reply, &seen);
+    store_write_create(place->store, &(struct store_create){ *ask, principal }, on_reply, &seen);
     wait_for(place, &seen);
     return seen;
 }
@@ -188,7 +188,7 @@ static inline struct seen change(struct place *place, const struct store_change 
 {
     struct seen seen = { 0 };
 
-    place->store->ops->change(place->store, how, on_reply, &seen);
+    store_write_change(place->store, how, on_reply, &seen);
     wait_for(place, &seen);
     return seen;
 }

@@ -88,16 +88,17 @@ static void fill(struct place *place)
     }
     memset(token.hash, 0xcd, sizeof token.hash);
     memset(key.secret, 0xef, sizeof key.secret);
-    store->ops->save_token(store, &token, on_reply, &seen);
+    store_write_token(store, &token, on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
-    store->ops->save_key(store, &key, on_reply, &seen);
+    store_write_key(store, &key, on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
-    store->ops->save_setting(store, "owner", "language", "zh", on_reply, &seen);
+    store_write_setting(store, &(struct store_setting){ "owner", "language", "zh" }, on_reply,
+                        &seen);
     wait_for(place, &seen);
     forget(&seen);
-    store->ops->sweep(store, &(struct store_sweep){ .keep_ended = 5, .batch = 1 }, on_reply, &seen);
+    store_write_sweep(store, &(struct store_sweep){ .keep_ended = 5, .batch = 1 }, on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
 }
@@ -275,7 +276,7 @@ static void batches_stay(void **state)
         struct ask ask = real_ask(i);
         struct store_principal principal = principal_of(&ask);
 
-        place->store->ops->create(place->store, &ask, &principal, NULL, NULL);
+        store_write_create(place->store, &(struct store_create){ ask, principal }, NULL, NULL);
     }
     close_store(place);
     lines = back_up(place);

@@ -238,9 +238,9 @@ static void test_an_ask_waits_until_its_client_is_known(void **state)
     ask(&asked, client, "Two", "", LEGACY);
     ask(&again, client, "Two", "", LEGACY);
     ask(&other, client, "Three", "", LEGACY);
-    assert_int_equal(stage->store.creates, 0);
+    assert_int_equal(stage->store.writes[WRITE_create], 0);
     stage_release_form_fact(stage);
-    assert_int_equal(stage->store.creates, 2);
+    assert_int_equal(stage->store.writes[WRITE_create], 2);
     assert_int_equal(caller_count(client, "ask/created"), 3);
     assert_int_equal(caller_count(client, "client/present"), 0);
 
@@ -249,7 +249,7 @@ static void test_an_ask_waits_until_its_client_is_known(void **state)
     ask(&gone, client, "Four", "", LEGACY);
     caller_leave(client);
     stage_release_form_fact(stage);
-    assert_int_equal(stage->store.creates, 2);
+    assert_int_equal(stage->store.writes[WRITE_create], 2);
     call_release(&asked);
     call_release(&again);
     call_release(&other);

@@ -110,7 +110,7 @@ static void assert_refused(struct round *round)
         round->asked.err.message,
         "this state is not ours, was altered, belongs to another call or is too old");
     assert_int_equal(engine_open_count(round->stage->engine), 1);
-    assert_int_equal(round->stage->store.creates, 1);
+    assert_int_equal(round->stage->store.writes[WRITE_create], 1);
 }
 
 static void test_comes_back_for_the_same_ask(void **state)
@@ -131,7 +131,7 @@ static void test_comes_back_for_the_same_ask(void **state)
     answer(&round);
     assert_string_equal(call_text(&round.asked, "/selection/selected_ids/0"), "b");
     assert_false(call_is_yes(&round.asked, "/replayed"));
-    assert_int_equal(round.stage->store.creates, 1);
+    assert_int_equal(round.stage->store.writes[WRITE_create], 1);
     round_close(&round);
 }
 
@@ -158,7 +158,7 @@ static void test_answered_between_two_rounds_it_is_given_once(void **state)
     call_release(&round.asked);
     ask(&round);
     assert_int_equal(round.asked.replies, 0);
-    assert_int_equal(round.stage->store.creates, 2);
+    assert_int_equal(round.stage->store.writes[WRITE_create], 2);
     round_close(&round);
 }
 

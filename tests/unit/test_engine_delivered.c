@@ -83,7 +83,7 @@ static void test_a_confirmation_said_twice(void **state)
     stranger = caller_enter(scene.stage, "stranger", &other);
     scene_answer(&scene, "a");
     scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
-    changes = scene.stage->store.changes;
+    changes = scene.stage->store.writes[WRITE_change];
     call_start(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
     for (size_t i = 0; i < ARRAY_LEN(again); i++)
         call_start(&again[i], scene.agent, METHOD_ask_delivered, "{'session_ids':['%s','%s']}",
@@ -100,7 +100,7 @@ static void test_a_confirmation_said_twice(void **state)
         assert_worked(&again[i]);
         call_release(&again[i]);
     }
-    assert_int_equal(scene.stage->store.changes, changes + 1);
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes + 1);
     call_release(&strange);
     scene_close(&scene);
 }
@@ -212,17 +212,17 @@ static void test_only_what_was_handed_reaches_the_store(void **state)
     scene_open(&scene, state, "cli", "");
     if (scene.stage->is_shared)
         skip(); /* another hub may have handed it over: see the next test */
-    changes = scene.stage->store.changes;
+    changes = scene.stage->store.writes[WRITE_change];
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", ids);
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
-    assert_int_equal(scene.stage->store.changes, changes);
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes);
     scene_answer(&scene, "a");
-    changes = scene.stage->store.changes;
+    changes = scene.stage->store.writes[WRITE_change];
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s,'%s']}", ids,
              scene.id);
-    assert_int_equal(scene.stage->store.changes, changes + 1);
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes + 1);
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
-    assert_int_equal(scene.stage->store.changes, changes + 1);
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes + 1);
     free(ids);
     scene_close(&scene);
 }
@@ -265,16 +265,16 @@ static void test_every_ending_is_confirmed(void **state)
             scene.agent = caller_enter(scene.stage, "again", &bot);
         }
         thief = caller_enter(scene.stage, "thief", &other);
-        changes = scene.stage->store.changes;
+        changes = scene.stage->store.writes[WRITE_change];
         call_run(&scene.did, thief, METHOD_ask_delivered, "{'session_ids':['%s']}", scene.id);
-        assert_int_equal(scene.stage->store.changes, changes);
+        assert_int_equal(scene.stage->store.writes[WRITE_change], changes);
         for (int time = 0; time < 2; time++) {
             call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}",
                      scene.id);
             assert_worked(&scene.did);
-            if (scene.stage->store.changes != changes + 1)
+            if (scene.stage->store.writes[WRITE_change] != changes + 1)
                 fail_msg("ending %d, connection %d: %d", i / 2, i % 2,
-                         scene.stage->store.changes - changes);
+                         scene.stage->store.writes[WRITE_change] - changes);
         }
         caller_leave(thief);
         scene_close(&scene);
@@ -297,11 +297,11 @@ static void return_one(struct scene *scene, const char *title, char id[ASK_ID_BY
 
 static int changes_by_confirming(struct scene *scene, const char *id)
 {
-    int changes = scene->stage->store.changes;
+    int changes = scene->stage->store.writes[WRITE_change];
 
     call_run(&scene->did, scene->agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     assert_worked(&scene->did);
-    return scene->stage->store.changes - changes;
+    return scene->stage->store.writes[WRITE_change] - changes;
 }
 
 /* The newest ones that were returned are remembered, each once however often it was collected. */
@@ -348,15 +348,16 @@ static void test_unknown_ones_take_turns(void **state)
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
     scene.stage->store.fails_events = 0;
     scene.stage->store.holds_writes = 1U << EVENT_DELIVERED;
-    changes = scene.stage->store.changes;
+    changes = scene.stage->store.writes[WRITE_change];
     for (size_t i = 0; i < 2; i++)
         call_start(&calls[i], scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", ids);
     call_start(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", id);
-    assert_int_equal(scene.stage->store.changes, changes + 1);
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes + 1);
     assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 0);
     assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
     stage_release(scene.stage);
-    assert_int_equal(scene.stage->store.changes, changes + 2); /* the second said the same */
+    assert_int_equal(scene.stage->store.writes[WRITE_change],
+                     changes + 2); /* the second said the same */
     assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 3);
     assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
     for (size_t i = 0; i < 2; i++)

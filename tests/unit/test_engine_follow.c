@@ -266,7 +266,7 @@ static void test_one_call_there_after_here_is_one_ask(void **state)
     stage_wait(pair->there, pair_has_ask, pair->there);
     ask_start(&second, caller_enter(pair->there, "agent", &agent), "Deploy", "", -1);
     stage_settle(pair->there);
-    assert_int_equal(pair->there->store.creates, 0);
+    assert_int_equal(pair->there->store.writes[WRITE_create], 0);
     assert_one_ask(&first, &second);
 }
 
@@ -329,7 +329,7 @@ static void test_one_call_again_gets_the_answer_given_while_it_looked(void **sta
     assert_worked(&pair->did);
     stage_release_missing(here);
     stage_wait(here, pair_is_replied, &second);
-    assert_int_equal(here->store.creates, 1);
+    assert_int_equal(here->store.writes[WRITE_create], 1);
     assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
     call_release(&first);
     call_release(&second);
@@ -353,7 +353,7 @@ static void test_what_is_read_for_an_act_is_under_way(void **state)
     assert_true(engine_is_settled(pair->there->engine));
     call_start(&pair->did, pair->far, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",
                scene.id);
-    assert_int_equal(pair->there->store.changes, 0);
+    assert_int_equal(pair->there->store.writes[WRITE_change], 0);
     assert_false(engine_is_settled(pair->there->engine));
     stage_wait(pair->there, pair_is_replied, &pair->did);
     assert_true(engine_is_settled(pair->there->engine));

@@ -77,10 +77,10 @@ static void test_a_hub_that_leaves_tidies_nothing_up(void **state)
     scene_open(&scene, state, "cli", "");
     scene_answer(&scene, "a");
     engine_leave(stage->engine);
-    stage->store.sweeps = stage->store.indexings = 0;
+    stage->store.writes[WRITE_sweep] = stage->store.writes[WRITE_index] = 0;
     stage_advance(stage, 3 * 86400000LL);
-    assert_int_equal(stage->store.sweeps, 0);
-    assert_int_equal(stage->store.indexings, 0);
+    assert_int_equal(stage->store.writes[WRITE_sweep], 0);
+    assert_int_equal(stage->store.writes[WRITE_index], 0);
     assert_true(engine_is_settled(stage->engine));
     assert_int_equal(chosen_number(stage->where, "SELECT count(*) FROM asks"), 1);
     stage_restart(stage);
@@ -102,11 +102,11 @@ static void test_what_is_taken_up(void **state)
     for (int i = 0; i < 3; i++)
         scene_open(&scenes[i], state, "cli", "");
     scene_do(&scenes[0], METHOD_ask_answer, ",'selected_ids':['a'],'global_annotation':'zebra'");
-    assert_int_equal(stage->store.indexings, 0); /* nobody is kept waiting for it */
+    assert_int_equal(stage->store.writes[WRITE_index], 0); /* nobody is kept waiting for it */
     stage_advance(stage, 15000);
-    assert_true(stage->store.indexings >= 1);
+    assert_true(stage->store.writes[WRITE_index] >= 1);
     stage->store.fails_sweeps = false;
-    indexings = stage->store.indexings;
+    indexings = stage->store.writes[WRITE_index];
     for (int i = 0; i < 2; i++) {
         call_run(&scenes[0].did, scenes[0].person, METHOD_ask_history, "{'search':'ZEBRA'}");
         assert_int_equal(json_length(json_at(scenes[0].did.json, "/asks")), 1);
@@ -118,11 +118,11 @@ static void test_what_is_taken_up(void **state)
         scene_do(&scenes[1], METHOD_ask_cancel, ""); /* something ended */
         stage_advance(stage, 15000);
     }
-    assert_true(stage->store.indexings > indexings);
+    assert_true(stage->store.writes[WRITE_index] > indexings);
     stage_advance(stage, 4000000); /* the last one's time is up */
-    indexings = stage->store.indexings;
+    indexings = stage->store.writes[WRITE_index];
     stage_advance(stage, 4000000);
-    assert_int_equal(stage->store.indexings, indexings); /* idle costs nothing */
+    assert_int_equal(stage->store.writes[WRITE_index], indexings); /* idle costs nothing */
     for (int i = 0; i < 3; i++)
         scene_close(&scenes[i]);
 }

@@ -346,7 +346,7 @@ static void test_bad_waits(void **state)
         call_run(&call, agent, METHOD_ask_create, "%s", submits[i].params);
         assert_failed(&call, submits[i].code, submits[i].path);
     }
-    assert_int_equal(stage->store.creates, 0);
+    assert_int_equal(stage->store.writes[WRITE_create], 0);
     assert_int_equal(engine_open_count(stage->engine), 0);
 }
 

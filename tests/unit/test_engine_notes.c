@@ -159,7 +159,8 @@ static void ignore(void *context, const struct store_reply *reply)
 /* As another hub writes it. */
 static void write_row(struct stage *stage, const char *name, const char *value)
 {
-    stage->store.port.ops->save_setting(&stage->store.port, "#sessions", name, value, ignore, NULL);
+    store_write_setting(&stage->store.port, &(struct store_setting){ "#sessions", name, value },
+                        ignore, NULL);
     stage_settle(stage);
 }
 

@@ -116,7 +116,8 @@ static void plant(struct stage *stage, const char *id)
 
     snprintf(ask.id, sizeof ask.id, "%s", id);
     memset(ask.principal, '0', PRINCIPAL_BYTES - 1);
-    stage->store.port.ops->create(&stage->store.port, &ask, &principal, on_planted, NULL);
+    store_write_create(&stage->store.port, &(struct store_create){ ask, principal }, on_planted,
+                       NULL);
     stage_settle(stage);
 }
 

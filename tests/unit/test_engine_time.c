@@ -372,13 +372,13 @@ static void test_the_wall_clock_is_set(void **state)
 
         scene_open(&before, state, "cli", "");
         stage_advance(before.stage, 10000);
-        shifts = before.stage->store.shifts;
+        shifts = before.stage->store.writes[WRITE_shift];
         before.stage->clock.utc_ms += steps[i];
         scene_open(&after, state, "cli", ""); /* asked before anybody looked at the clock */
         stage_advance(before.stage, 10000);
         engine_check_clock(before.stage->engine);
         stage_settle(before.stage);
-        assert_int_equal(before.stage->store.shifts - shifts, steps[i] != 499);
+        assert_int_equal(before.stage->store.writes[WRITE_shift] - shifts, steps[i] != 499);
         assert_int_equal(remaining_s(&before), 280);
         assert_int_equal(remaining_s(&after), 290);
         if (!chosen_is_postgres()) { /* there it is the database's clock that deadlines go by */

@@ -138,13 +138,13 @@ static void test_use(void **state)
     for (int i = 0; i < 100; i++)
         assert_true(is_known(&room, secret, &found));
     stage_settle(room.stage);
-    assert_int_equal(room.stage->store.uses, 1);
+    assert_int_equal(room.stage->store.writes[WRITE_token_use], 1);
     assert_int_equal(count_listed(&room), 1);
     snprintf(first, sizeof first, "%s", call_text(&room.did, "/tokens/0/used_at"));
     assert_int_equal(strlen(first), strlen("2026-01-01T00:00:00.000Z"));
     stage_advance(room.stage, 3599000);
     assert_true(is_known(&room, secret, &found));
-    assert_int_equal(room.stage->store.uses, 1);
+    assert_int_equal(room.stage->store.writes[WRITE_token_use], 1);
     room_restart(&room);
     assert_int_equal(count_listed(&room), 1);
     assert_string_equal(call_text(&room.did, "/tokens/0/used_at"), first);

@@ -319,13 +319,13 @@ static void test_drafts_are_saved_once_a_second(void **state)
         draft(&scene, i % 2 ? "b" : "a");
         stage_advance(scene.stage, 100);
     }
-    assert_in_range(store->drafts, 4, 5);
+    assert_in_range(store->writes[WRITE_draft], 4, 5);
     stage_advance(scene.stage, 1000);
     assert_draft(&scene, "b"); /* the last one wins */
-    assert_in_range(store->drafts, 4, 5);
+    assert_in_range(store->writes[WRITE_draft], 4, 5);
     scene_assert(&scene, "pending", 1); /* and the version stays */
     stage_advance(scene.stage, 60000);
-    assert_in_range(store->drafts, 4, 5); /* nothing to save, nothing saved */
+    assert_in_range(store->writes[WRITE_draft], 4, 5); /* nothing to save, nothing saved */
     draft(&scene, "a");
     stage_crash(scene.stage);
     scene.person = caller_enter(scene.stage, "person", &looking);
@@ -410,7 +410,7 @@ static void test_bad_drafts(void **state)
     call_run(&scene.did, scene.person, METHOD_ask_draft,
              "{'session_id':'%s','draft':{'custom_input':'%s'}}", scene.id, big.bytes);
     assert_failed(&scene.did, ERROR_too_long, "/draft");
-    assert_int_equal(scene.stage->store.drafts, 0);
+    assert_int_equal(scene.stage->store.writes[WRITE_draft], 0);
     scene.stage->store.fails_drafts = true;
     draft(&scene, "a"); /* a courtesy: the page keeps its own copy */
     text_release(&big);

@@ -176,12 +176,10 @@ static void on_done(void *context, const struct store_reply *reply)
 
 static void add(const char *purpose)
 {
-    const struct job job = { .what = JOB_KEY,
-                             .done = on_done,
-                             .of.key = { .purpose = purpose, .secret = "s", .created_ms = 1 } };
+    const struct store_key key = { .purpose = purpose, .secret = "s", .created_ms = 1 };
 
     stage.wanted++;
-    batch_queue_add(stage.queue, job_copy(&job));
+    batch_queue_add(stage.queue, job_new(WRITE_key, &key, on_done, NULL));
 }
 
 static int64_t count(const char *purpose)

@@ -155,21 +155,21 @@ static void all_is_read_at_once(void **state)
     cache_free(cache);
 }
 
-static struct job done(enum job_what what)
+static struct job done(enum write_kind what)
 {
     return (struct job){ .what = what, .reply = { .outcome = STORE_DONE } };
 }
 
 static void apply_some(struct cache *cache)
 {
-    struct job setting = done(JOB_SETTING), token = done(JOB_TOKEN), rule = done(JOB_RULE),
-               key = done(JOB_KEY), meta = done(JOB_META);
+    struct job setting = done(WRITE_setting), token = done(WRITE_token), rule = done(WRITE_rule),
+               key = done(WRITE_key), meta = done(WRITE_meta);
 
-    setting.of.setting = (struct job_setting){ "owner", "theme", "light" };
+    setting.of.setting = (struct store_setting){ "owner", "theme", "light" };
     cache_apply(cache, &setting);
-    setting.of.setting = (struct job_setting){ "owner", "a", "1" };
+    setting.of.setting = (struct store_setting){ "owner", "a", "1" };
     cache_apply(cache, &setting);
-    setting.of.setting = (struct job_setting){ "owner", "language", NULL };
+    setting.of.setting = (struct store_setting){ "owner", "language", NULL };
     cache_apply(cache, &setting);
     token.of.token = (struct store_token){ .kind = "tab", .label = "mid", .created_ms = 15 };
     cache_apply(cache, &token);
@@ -183,7 +183,7 @@ static void apply_some(struct cache *cache)
     key.of.key = (struct store_key){ .purpose = "seal", .created_ms = 5, .secret = { 9 } };
     key.reply.seq = 3;
     cache_apply(cache, &key);
-    meta.of.meta = (struct job_meta){ "port", "9090" };
+    meta.of.meta = (struct store_meta){ "port", "9090" };
     cache_apply(cache, &meta);
 }
 
@@ -191,7 +191,8 @@ static void own_writes_are_there_at_once(void **state)
 {
     struct stage *stage = stage_of(state);
     struct cache *cache = cache_new();
-    struct job revoke = done(JOB_REVOKE), rule = done(JOB_RULE_REVOKE), lost = done(JOB_META);
+    struct job revoke = done(WRITE_token_revoke), rule = done(WRITE_rule_revoke),
+               lost = done(WRITE_meta);
 
     stage_run(stage, rows);
     load(stage, cache);
@@ -200,14 +201,14 @@ static void own_writes_are_there_at_once(void **state)
                        "person:one:aa:01:10:99 tab:mid:00:00:15:0 agent:two:bb:10:20:0 \n"
                        "q:00:{}:{}:{}:30:41 r:dd:{\"f\":1}:{}:{\"via\":\"web\"}:30:40 \n"
                        "2:seal:02:4 3:seal:09:5 \n9090");
-    memcpy(revoke.of.revoke.hash, hash_a, 32);
+    memcpy(revoke.of.token_revoke.hash, hash_a, 32);
     cache_apply(cache, &revoke);
     rule.of.rule.id = "r";
     cache_apply(cache, &rule);
-    memcpy(revoke.of.revoke.hash, hash_b, 32);
+    memcpy(revoke.of.token_revoke.hash, hash_b, 32);
     revoke.reply.outcome = STORE_MISSING; /* did not get through: nothing changes */
     cache_apply(cache, &revoke);
-    lost.of.meta = (struct job_meta){ "port", "1" };
+    lost.of.meta = (struct store_meta){ "port", "1" };
     lost.reply.outcome = STORE_FAILED;
     cache_apply(cache, &lost);
     assert_look(cache, "Sound= a=1 theme=light \ntab:mid:00:00:15:0 agent:two:bb:10:20:0 \n"
@@ -218,13 +219,13 @@ static void own_writes_are_there_at_once(void **state)
 static void many_own_writes_fit(void **state)
 {
     struct cache *cache = cache_new();
-    struct job meta = done(JOB_META);
+    struct job meta = done(WRITE_meta);
     char name[16];
 
     (void)state;
     for (int i = 0; i < 1000; i++) {
         snprintf(name, sizeof name, "n%d", i % 500);
-        meta.of.meta = (struct job_meta){ name, i < 500 ? "old" : "new" };
+        meta.of.meta = (struct store_meta){ name, i < 500 ? "old" : "new" };
         cache_apply(cache, &meta);
     }
     assert_string_equal(meta_of(cache, "n0"), "new");
@@ -238,12 +239,12 @@ static void no_load_takes_an_own_write_out(void **state)
     struct stage *stage = stage_of(state);
     struct cache *cache = cache_new();
     struct loaded loaded = { 0 };
-    struct job meta = done(JOB_META);
+    struct job meta = done(WRITE_meta);
 
     stage_run(stage, rows);
     load(stage, cache);
     cache_load(cache, stage->reads, on_loaded, &loaded);
-    meta.of.meta = (struct job_meta){ "port", "9090" };
+    meta.of.meta = (struct store_meta){ "port", "9090" };
     cache_apply(cache, &meta);
     assert_true(pool_step(&stage->pool)); /* knows 8080 */
     assert_int_equal(loaded.count, 0);

@@ -30,7 +30,7 @@ static void refused(struct twin *twin, const char *text, const char *with)
 /* In the transaction that is open. */
 static enum store_outcome create_in(struct twin *twin, struct ask ask)
 {
-    struct job job = { .what = JOB_CREATE, .of.create.ask = ask };
+    struct job job = { .what = WRITE_create, .of.create.ask = ask };
 
     assert_true(twin_send(twin, &job));
     return job.reply.outcome;
@@ -38,7 +38,7 @@ static enum store_outcome create_in(struct twin *twin, struct ask ask)
 
 static enum store_outcome change_in(struct twin *twin, const struct store_change *how)
 {
-    struct job job = { .what = JOB_CHANGE, .of.change = *how };
+    struct job job = { .what = WRITE_change, .of.change = *how };
 
     assert_true(twin_send(twin, &job));
     job_set_row(&job, NULL);
@@ -174,7 +174,7 @@ static void what_is_undone_leaves_no_gap(void **state)
 static void writes_belong_to_a_batch(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = JOB_CREATE, .of.create.ask = make_ask(1) };
+    struct job job = { .what = WRITE_create, .of.create.ask = make_ask(1) };
 
     if (!twin)
         skip();
@@ -203,7 +203,7 @@ static void an_ask_of_another_hub_is_joined(void **state)
     struct twin *twin = *state;
     struct ask first = make_ask(1), again = make_ask(2);
     struct store_change how = answer_of(first.id, "key");
-    struct job job = { .what = JOB_CREATE };
+    struct job job = { .what = WRITE_create };
 
     if (!twin)
         skip();
@@ -392,7 +392,7 @@ static void other_hubs_are_told_once(void **state)
 static void small_tables_and_conversations_are_marked(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = JOB_CONVERSATION,
+    struct job job = { .what = WRITE_conversation,
                        .of.conversation = { { .id = "c",
                                               .principal = "p",
                                               .token_id = "",

@@ -109,7 +109,7 @@ static struct seen store_ask(struct store *store, const struct ask *ask)
     struct store_principal principal = principal_of(ask);
     struct seen seen = { 0 };
 
-    store->ops->create(store, ask, &principal, on_reply, &seen);
+    store_write_create(store, &(struct store_create){ *ask, principal }, on_reply, &seen);
     run(is_seen, &seen);
     return seen;
 }
@@ -143,7 +143,7 @@ static void an_answer_comes_back(void **state)
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     assert_int_equal(stage.store->ops->last_seq(stage.store), 1);
     forget(&seen);
-    stage.store->ops->change(stage.store, &how, on_reply, &seen);
+    store_write_change(stage.store, &how, on_reply, &seen);
     run(is_seen, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     assert_int_equal(seen.row->ask.state, STATE_SUBMITTED);
@@ -176,13 +176,13 @@ static void answers_in_doubt_are_told_rightly(void **state)
         assert_int_equal(first.reply.outcome, STORE_DONE);
         forget(&first);
         proxy_set(stage.proxy, i % 2 ? PROXY_MUTE : PROXY_HOLD);
-        stage.store->ops->change(stage.store, &how, on_reply, &first);
+        store_write_change(stage.store, &how, on_reply, &first);
         run_for(i % 3 * 20);
         proxy_set(stage.proxy, PROXY_PASS);
         how.answer_json = "{\"selected_ids\":[\"b\"]}";
-        stage.store->ops->change(stage.store, &how, on_reply, &second); /* the same key again */
+        store_write_change(stage.store, &how, on_reply, &second); /* the same key again */
         how.answer_key = "another";
-        stage.store->ops->change(stage.store, &how, on_reply, &third); /* too late */
+        store_write_change(stage.store, &how, on_reply, &third); /* too late */
         proxy_cut(stage.proxy);
         run(is_seen, &third);
         assert_int_equal(first.count, 1);
@@ -291,7 +291,7 @@ static void two_who_share_a_database_hear_of_each_other(void **state)
     assert_int_equal(stage.news, heard); /* our own are no news */
     proxy_set(stage.proxy, PROXY_SHUT);  /* while we are away: */
     proxy_cut(stage.proxy);
-    other->ops->change(other, &how, on_reply, &seen);
+    store_write_change(other, &how, on_reply, &seen);
     run(is_seen, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     run(is_reachable, &is_there);
@@ -414,7 +414,7 @@ static void count_reply(void *context, const struct store_reply *reply)
     if (store) /* and asks for more of everything, once */
         store->ops->get(store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", count_reply, NULL);
     if (store)
-        store->ops->save_meta(store, "name", "value", count_reply, NULL);
+        store_write_meta(store, &(struct store_meta){ "name", "value" }, count_reply, NULL);
 }
 
 static void closing_writes_what_is_queued(void **state)
@@ -422,7 +422,8 @@ static void closing_writes_what_is_queued(void **state)
     NEEDS_SERVER;
     stage.store = open_by(stage.way);
     for (int i = 0; i < 500; i++)
-        stage.store->ops->save_meta(stage.store, i % 2 ? "odd" : "even", "x", count_reply, NULL);
+        store_write_meta(stage.store, &(struct store_meta){ i % 2 ? "odd" : "even", "x" },
+                         count_reply, NULL);
     stage.store->ops->close(stage.store);
     stage.store = NULL;
     assert_int_equal(stage.done, 500);
@@ -439,7 +440,7 @@ static void closing_without_a_database_tells_everybody(void **state)
     proxy_cut(stage.proxy);
     run_for(100);
     for (int i = 0; i < 10; i++) {
-        stage.store->ops->save_meta(stage.store, "a", "b", count_reply, stage.store);
+        store_write_meta(stage.store, &(struct store_meta){ "a", "b" }, count_reply, stage.store);
         stage.store->ops->get(stage.store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", count_reply, stage.store);
     }
     stage.store->ops->close(stage.store);

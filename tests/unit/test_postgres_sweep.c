@@ -39,8 +39,8 @@ static void commit(struct twin *twin, const char *batch)
 static void create_three(struct twin *twin)
 {
     for (int i = 1; i <= 3; i++) {
-        struct job create = { .what = JOB_CREATE, .of.create.ask = make_ask(i) };
-        struct job change = { .what = JOB_CHANGE,
+        struct job create = { .what = WRITE_create, .of.create.ask = make_ask(i) };
+        struct job change = { .what = WRITE_change,
                               .of.change = answer_of(create.of.create.ask.id, NULL) };
 
         assert_int_equal(twin_run(twin, &create), STORE_DONE);
@@ -91,7 +91,7 @@ static void nobody_waits_for_retention(void **state)
 {
     struct twin *twin = *state;
     struct twin other;
-    struct job create = { .what = JOB_CREATE, .of.create.ask = make_ask(7) };
+    struct job create = { .what = WRITE_create, .of.create.ask = make_ask(7) };
 
     if (!twin)
         skip();
@@ -115,7 +115,7 @@ static void no_draft_stays_without_its_ask(void **state)
     struct twin *twin = *state;
     struct twin other;
     struct ask ask = make_ask(1);
-    struct job draft = { .what = JOB_DRAFT, .of.draft = { ask.id, "owner", "{}", 5 } };
+    struct job draft = { .what = WRITE_draft, .of.draft = { ask.id, "owner", "{}", 5 } };
 
     if (!twin)
         skip();
@@ -156,10 +156,10 @@ static void as_many_stay_as_are_kept(void **state)
 /* What an old principal that has no ask does next: it asks, or begins a conversation. */
 static struct job next_of_principal(const struct ask *ask, bool talks)
 {
-    struct job job = { .what = talks ? JOB_CONVERSATION : JOB_CREATE };
+    struct job job = { .what = talks ? WRITE_conversation : WRITE_create };
 
     if (talks) {
-        job.of.conversation = (struct job_conversation){
+        job.of.conversation = (struct store_new_conversation){
             { .id = "talk",
               .principal = ask->principal,
               .token_id = "",
@@ -173,7 +173,6 @@ static struct job next_of_principal(const struct ask *ask, bool talks)
     } else {
         job.of.create.ask = *ask;
         job.of.create.principal = principal_of(ask);
-        job.of.create.has_principal = true;
     }
     return job;
 }

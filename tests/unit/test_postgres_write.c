@@ -76,7 +76,7 @@ static struct job create_job(struct scene *scene)
     struct dice *dice = &scene->dice;
     bool is_again = scene->is_just_made && now_and_then(dice, 4); /* is refused */
     struct ask ask = make_ask(is_again ? scene->next_ask - 1 : scene->next_ask++);
-    struct job job = { .what = JOB_CREATE };
+    struct job job = { .what = WRITE_create };
 
     memcpy(ask.principal, principals[roll(dice, PRINCIPALS)], PRINCIPAL_BYTES);
     ask.created_ms = scene->now_ms;
@@ -89,7 +89,6 @@ static struct job create_job(struct scene *scene)
     ask.arguments_json = now_and_then(dice, 9) ? NULL : any_text(dice);
     ask.launch_hash[3] = (uint8_t)roll(dice, 2);
     job.of.create.ask = ask;
-    job.of.create.has_principal = true;
     job.of.create.principal = (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
     if (now_and_then(dice, 2))
         job.of.create.principal.place = NULL;
@@ -114,7 +113,7 @@ static void add_answer(struct scene *scene, struct store_change *how)
 static struct job change_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_CHANGE };
+    struct job job = { .what = WRITE_change };
     struct store_change *how = &job.of.change;
 
     pick_id(scene);
@@ -148,7 +147,7 @@ static struct job change_job(struct scene *scene)
 static struct job deliver_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_CHANGE };
+    struct job job = { .what = WRITE_change };
     struct store_change *how = &job.of.change;
     struct text more = { 0 };
     int next = (int)roll(dice, scene->next_ask + 1);
@@ -175,7 +174,7 @@ static struct job deliver_job(struct scene *scene)
 static struct job mark_job(struct scene *scene)
 {
     pick_id(scene);
-    return (struct job){ .what = JOB_MARK,
+    return (struct job){ .what = WRITE_mark,
                          .of.mark = { scene->id, (uint32_t)roll(&scene->dice, 8),
                                       (uint32_t)roll(&scene->dice, 8) } };
 }
@@ -185,7 +184,7 @@ static struct job draft_job(struct scene *scene)
     struct dice *dice = &scene->dice;
 
     pick_id(scene);
-    return (struct job){ .what = JOB_DRAFT,
+    return (struct job){ .what = WRITE_draft,
                          .of.draft = { scene->id, people[roll(dice, PEOPLE)],
                                        now_and_then(dice, 3) ? "" : any_text(dice),
                                        scene->now_ms } };
@@ -195,7 +194,7 @@ static struct job token_job(struct scene *scene)
 {
     static const char *const kinds[] = { "agent", "person", "tab", "device", "host", "robot" };
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_TOKEN };
+    struct job job = { .what = WRITE_token };
 
     job.of.token = (struct store_token){ .kind = kinds[roll(dice, (int64_t)ARRAY_LEN(kinds))],
                                          .label = any_text(dice),
@@ -208,16 +207,16 @@ static struct job token_job(struct scene *scene)
 
 static struct job revoke_job(struct scene *scene)
 {
-    struct job job = { .what = JOB_REVOKE, .of.revoke.now_ms = scene->now_ms };
+    struct job job = { .what = WRITE_token_revoke, .of.token_revoke.now_ms = scene->now_ms };
 
-    job.of.revoke.hash[0] = (uint8_t)roll(&scene->dice, 40);
+    job.of.token_revoke.hash[0] = (uint8_t)roll(&scene->dice, 40);
     return job;
 }
 
 static struct job rule_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = now_and_then(dice, 3) ? JOB_RULE_REVOKE : JOB_RULE };
+    struct job job = { .what = now_and_then(dice, 3) ? WRITE_rule_revoke : WRITE_rule };
 
     make_id(scene->id, (int)roll(dice, 60));
     job.of.rule = (struct store_rule){ .id = scene->id,
@@ -233,23 +232,23 @@ static struct job rule_job(struct scene *scene)
 static struct job small_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_SETTING };
+    struct job job = { .what = WRITE_setting };
 
     switch (roll(dice, 4)) {
     case 0:
-        job.of.setting = (struct job_setting){ people[roll(dice, PEOPLE)], any_text(dice),
-                                               now_and_then(dice, 3) ? NULL : any_text(dice) };
+        job.of.setting = (struct store_setting){ people[roll(dice, PEOPLE)], any_text(dice),
+                                                 now_and_then(dice, 3) ? NULL : any_text(dice) };
         return job;
     case 1:
-        job.what = JOB_KEY;
+        job.what = WRITE_key;
         job.of.key = (struct store_key){ .purpose = any_text(dice), .created_ms = scene->now_ms };
         return job;
     case 2:
-        job.what = JOB_META;
-        job.of.meta = (struct job_meta){ any_text(dice), any_text(dice) };
+        job.what = WRITE_meta;
+        job.of.meta = (struct store_meta){ any_text(dice), any_text(dice) };
         return job;
     default:
-        job.what = JOB_CLIENT;
+        job.what = WRITE_client;
         job.of.client.client =
             (struct store_client){ any_text(dice), any_text(dice), any_text(dice) };
         if (now_and_then(dice, 8))
@@ -267,7 +266,7 @@ static const char *const happened[] = {
 static struct job conversation_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_CONVERSATION };
+    struct job job = { .what = WRITE_conversation };
     const char *principal = principals[roll(dice, PRINCIPALS)];
 
     make_id(scene->id, (int)roll(dice, 40));
@@ -291,11 +290,11 @@ static struct job conversation_job(struct scene *scene)
 static struct job step_job(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = JOB_CONVERSATION_STEP };
+    struct job job = { .what = WRITE_conversation_step };
 
     make_id(scene->id, (int)roll(dice, 45));
     make_id(scene->more, (int)roll(dice, scene->next_ask + 1));
-    job.of.step = (struct store_conversation_step){
+    job.of.conversation_step = (struct store_conversation_step){
         .id = scene->id,
         .if_version = 1 + roll(dice, 3),
         .state = now_and_then(dice, 2) ? "idle" : "awaiting_user_response",
@@ -312,7 +311,7 @@ static struct job step_job(struct scene *scene)
 
 static struct job sweep_job(struct scene *scene)
 {
-    return (struct job){ .what = JOB_SWEEP,
+    return (struct job){ .what = WRITE_sweep,
                          .of.sweep = { scene->now_ms - 20000, 20 + roll(&scene->dice, 40),
                                        1 + roll(&scene->dice, 30) } };
 }
@@ -376,7 +375,7 @@ static void fill(struct twin *twin, const char *table, const char *values, int c
 
 static struct job one_more_conversation(const char *id, const char *key)
 {
-    return (struct job){ .what = JOB_CONVERSATION,
+    return (struct job){ .what = WRITE_conversation,
                          .of.conversation = { { .id = id,
                                                 .principal = principals[0],
                                                 .token_id = "t",
@@ -419,15 +418,15 @@ static void keep_conversations_in_bounds(void **state)
 
 static struct job step_with(int64_t version, const char *events)
 {
-    return (struct job){ .what = JOB_CONVERSATION_STEP,
-                         .of.step = { .id = "first",
-                                      .if_version = version,
-                                      .state = "working",
-                                      .body = "{}",
-                                      .ask_id = "",
-                                      .earlier_ask_id = "",
-                                      .events = events,
-                                      .now_ms = 6000 } };
+    return (struct job){ .what = WRITE_conversation_step,
+                         .of.conversation_step = { .id = "first",
+                                                   .if_version = version,
+                                                   .state = "working",
+                                                   .body = "{}",
+                                                   .ask_id = "",
+                                                   .earlier_ask_id = "",
+                                                   .events = events,
+                                                   .now_ms = 6000 } };
 }
 
 static void forget_what_happened_long_ago(void **state)
@@ -464,7 +463,7 @@ static void forget_what_happened_long_ago(void **state)
 static void keep_client_facts_in_bounds(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = JOB_CLIENT,
+    struct job job = { .what = WRITE_client,
                        .of.client = { { "newest", "1", "stdio" }, .fact = 60000 } };
 
     if (!twin)

@@ -88,7 +88,7 @@ static void a_write_never_completes_before_it_returns(void **state)
     struct store_principal principal = principal_of(&ask);
     struct seen seen = { 0 };
 
-    place->store->ops->create(place->store, &ask, &principal, on_reply, &seen);
+    store_write_create(place->store, &(struct store_create){ ask, principal }, on_reply, &seen);
     usleep(20000);
     assert_int_equal(seen.count, 0);
     memset(ask.id, 'z', 5); /* borrowed for the call only */
@@ -262,9 +262,10 @@ static void two_answers_at_once_have_one_winner(void **state)
         one.answer_key = keys[0];
         two.answer_key = keys[1];
         two.answer_json = "{\"selected_ids\":[\"b\"]}";
-        place->store->ops->create(place->store, &ask, &principal, on_reply, &created);
-        place->store->ops->change(place->store, &one, on_reply, &first);
-        place->store->ops->change(place->store, &two, on_reply, &second);
+        store_write_create(place->store, &(struct store_create){ ask, principal }, on_reply,
+                           &created);
+        store_write_change(place->store, &one, on_reply, &first);
+        store_write_change(place->store, &two, on_reply, &second);
         wait_for(place, &created);
         wait_for(place, &first);
         wait_for(place, &second);
@@ -316,7 +317,7 @@ static enum store_outcome save_draft(struct place *place, const char *id, const 
 {
     struct seen seen = { 0 };
 
-    place->store->ops->save_draft(place->store, id, person, json, 5, on_reply, &seen);
+    store_write_draft(place->store, &(struct store_draft){ id, person, json, 5 }, on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply.outcome;
 }
@@ -398,7 +399,8 @@ static void save_setting(struct place *place, const char *person, const char *na
 {
     struct seen seen = { 0 };
 
-    place->store->ops->save_setting(place->store, person, name, value, on_reply, &seen);
+    store_write_setting(place->store, &(struct store_setting){ person, name, value }, on_reply,
+                        &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
 }
@@ -442,7 +444,7 @@ static void shifting_moves_what_is_open(void **state)
     waiting.deliver_after_ms = 5000;
     for (size_t i = 0; i < ARRAY_LEN(asks); i++)
         create_done(place, asks[i]);
-    place->store->ops->shift_deadlines(place->store, 1000, on_reply, &seen);
+    store_write_shift(place->store, &(struct store_shift){ 1000 }, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     for (size_t i = 0; i < ARRAY_LEN(asks); i++) {
@@ -456,7 +458,7 @@ static void shifting_moves_what_is_open(void **state)
 
 static void save_setting_later(struct place *place)
 {
-    place->store->ops->save_setting(place->store, "owner", "n", "1", NULL, NULL);
+    store_write_setting(place->store, &(struct store_setting){ "owner", "n", "1" }, NULL, NULL);
 }
 
 static void one_bad_write_leaves_its_neighbours(void **state)
@@ -468,7 +470,8 @@ static void one_bad_write_leaves_its_neighbours(void **state)
 
     save_setting_later(place); /* keeps the writer busy, so that the four share a transaction */
     for (size_t i = 0; i < 4; i++)
-        place->store->ops->create(place->store, &asks[i], &principal, on_reply, &seen[i]);
+        store_write_create(place->store, &(struct store_create){ asks[i], principal }, on_reply,
+                           &seen[i]);
     for (size_t i = 0; i < 4; i++) {
         wait_for(place, &seen[i]);
         assert_int_equal(seen[i].reply.outcome, i == 2 ? STORE_FAILED : STORE_DONE);
@@ -491,8 +494,8 @@ static void write_on(void *context, const struct store_reply *reply)
     assert_int_equal(reply->outcome, STORE_DONE);
     chatty->ended++;
     if (chatty->left-- > 0)
-        chatty->place->store->ops->save_setting(chatty->place->store, "owner", "n", "1", write_on,
-                                                chatty);
+        store_write_setting(chatty->place->store, &(struct store_setting){ "owner", "n", "1" },
+                            write_on, chatty);
 }
 
 static void closing_finishes_every_write(void **state)
@@ -501,7 +504,8 @@ static void closing_finishes_every_write(void **state)
     struct chatty chatty = { .place = place, .left = 50 };
 
     for (int i = 0; i < 100; i++)
-        place->store->ops->save_setting(place->store, "owner", "n", "1", write_on, &chatty);
+        store_write_setting(place->store, &(struct store_setting){ "owner", "n", "1" }, write_on,
+                            &chatty);
     place->store->ops->close(place->store);
     place->store = NULL;
     assert_int_equal(chatty.ended, 150);
@@ -541,7 +545,8 @@ static void no_completion_sees_ahead_of_itself(void **state)
         struct ask ask = make_ask(i);
         struct store_principal principal = principal_of(&ask);
 
-        place->store->ops->create(place->store, &ask, &principal, look_at_seq, place);
+        store_write_create(place->store, &(struct store_create){ ask, principal }, look_at_seq,
+                           place);
     }
     loop_run(place->loop);
 }

@@ -15,7 +15,8 @@ static void save_cut_off(struct place *place, const char *name, int64_t cut_off_
     struct store_client client = { name, "1", "stdio" };
     struct seen seen = { 0 };
 
-    place->store->ops->save_cut_off(place->store, &client, cut_off_ms, on_reply, &seen);
+    store_write_client(place->store, &(struct store_client_fact){ client, false, cut_off_ms },
+                       on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
 }
@@ -45,7 +46,7 @@ static void cut_offs_are_kept_by_client_until_forgotten(void **state)
     assert_int_equal(cut_off_of(place, "quick", "2", "stdio"), 0);
     assert_int_equal(cut_off_of(place, "quick", "1", "http"), 0);
     assert_int_equal(cut_off_of(place, "Quick", "1", "stdio"), 0);
-    place->store->ops->forget_cut_offs(place->store, on_reply, &seen);
+    store_write_client(place->store, &(struct store_client_fact){ 0 }, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
@@ -58,7 +59,8 @@ static void save_form_fact(struct place *place, const char *name, int64_t fact)
     struct store_client client = { name, "1", "stdio" };
     struct seen seen = { 0 };
 
-    place->store->ops->save_form_fact(place->store, &client, fact, on_reply, &seen);
+    store_write_client(place->store, &(struct store_client_fact){ client, true, fact }, on_reply,
+                       &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
 }
@@ -85,7 +87,7 @@ static void forms_and_cut_offs_are_kept_apart(void **state)
     assert_int_equal(form_fact_of(place, "quick", "1"), -1800000000000);
     assert_int_equal(form_fact_of(place, "quick", "2"), 0); /* a new version starts anew */
     save_form_fact(place, "quick", 1);
-    place->store->ops->forget_cut_offs(place->store, on_reply, &seen);
+    store_write_client(place->store, &(struct store_client_fact){ 0 }, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(form_fact_of(place, "quick", "1"), 1);
 }

@@ -31,8 +31,9 @@ static enum store_outcome make(struct place *place, const char *id, const char *
     };
     struct seen seen = { 0 };
 
-    place->store->ops->create_conversation(place->store, &made, &host, "state_change {}\n",
-                                           on_reply, &seen);
+    store_write_conversation(place->store,
+                             &(struct store_new_conversation){ made, host, "state_change {}\n" },
+                             on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply.outcome;
 }
@@ -54,7 +55,7 @@ static struct store_reply step(struct place *place, const char *id, int64_t vers
     };
     struct seen seen = { 0 };
 
-    place->store->ops->save_conversation(place->store, &taken, on_reply, &seen);
+    store_write_conversation_step(place->store, &taken, on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply;
 }
@@ -233,7 +234,7 @@ static void old_ones_go_unless_they_wait(void **state)
     step(place, "waiting", 1, "awaiting_user_response", "state_change {}\n", NULL);
     step(place, "new", 1, "idle", "state_change {}\n", NULL);
     sql(place, "UPDATE conversations SET changed_ms = 50 WHERE id <> 'new'");
-    place->store->ops->sweep(place->store, &how, on_reply, &seen);
+    store_write_sweep(place->store, &how, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     assert_false(look(place, "old").is_there);
@@ -258,7 +259,7 @@ static void old_ones_go_a_few_at_a_time(void **state)
     for (size_t i = 0; i < ARRAY_LEN(gone); i++) {
         struct seen seen = { 0 };
 
-        place->store->ops->sweep(place->store, &how, on_reply, &seen);
+        store_write_sweep(place->store, &how, on_reply, &seen);
         wait_for(place, &seen);
         assert_int_equal(seen.reply.seq, gone[i]);
     }

@@ -44,7 +44,7 @@ static void create_plain(struct place *place, int number, const char *form, stru
 
     if (form)
         ask.form_json = form;
-    place->store->ops->create(place->store, &ask, &principal, on_reply, seen);
+    store_write_create(place->store, &(struct store_create){ ask, principal }, on_reply, seen);
 }
 
 static void create_one(struct place *place, struct seen *seen)
@@ -65,7 +65,7 @@ static void answer(struct place *place, const char *key, struct seen *seen)
     struct ask ask = make_ask(1);
     struct store_change how = answer_of(ask.id, key);
 
-    place->store->ops->change(place->store, &how, on_reply, seen);
+    store_write_change(place->store, &how, on_reply, seen);
 }
 
 static void answer_one(struct place *place, struct seen *seen)
@@ -87,31 +87,33 @@ static void undo_one(struct place *place, struct seen *seen)
     undo.to_state = STATE_PENDING;
     undo.needs_sync = true;
     undo.removes_answer = true;
-    place->store->ops->change(place->store, &undo, on_reply, seen);
+    store_write_change(place->store, &undo, on_reply, seen);
 }
 
 static void draft_one(struct place *place, struct seen *seen)
 {
     struct ask ask = make_ask(2);
 
-    place->store->ops->save_draft(place->store, ask.id, "owner", "{\"d\":1}", 1, on_reply, seen);
+    store_write_draft(place->store, &(struct store_draft){ ask.id, "owner", "{\"d\":1}", 1 },
+                      on_reply, seen);
 }
 
 static void save_theme(struct place *place, struct seen *seen)
 {
-    place->store->ops->save_setting(place->store, "owner", "theme", "dark", on_reply, seen);
+    store_write_setting(place->store, &(struct store_setting){ "owner", "theme", "dark" }, on_reply,
+                        seen);
 }
 
 static void shift_all(struct place *place, struct seen *seen)
 {
-    place->store->ops->shift_deadlines(place->store, 1000, on_reply, seen);
+    store_write_shift(place->store, &(struct store_shift){ 1000 }, on_reply, seen);
 }
 
 static void index_all(struct place *place, struct seen *seen)
 {
     const struct store_index index = { INT64_MAX / 2, 100, 0 };
 
-    place->store->ops->index(place->store, &index, on_reply, seen);
+    store_write_index(place->store, &index, on_reply, seen);
 }
 
 static void reopen_here(struct place *place, struct seen *seen)

@@ -376,7 +376,7 @@ static void use_damaged(struct place *place, const char *bytes, size_t length)
     if (*place->store->ops->meta(place->store, "recovered_from"))
         assert_kept_aside(place, bytes, length);
     place->store->ops->list(place->store, &query, on_any_row, NULL);
-    place->store->ops->create(place->store, &ask, &principal, on_reply, &seen);
+    store_write_create(place->store, &(struct store_create){ ask, principal }, on_reply, &seen);
     wait_for(place, &seen);
     forget(&seen);
     close_store(place);

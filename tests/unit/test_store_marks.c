@@ -13,7 +13,7 @@ static enum store_outcome mark(struct place *place, const char *id, uint32_t set
 {
     struct seen seen = { 0 };
 
-    place->store->ops->mark(place->store, id, set, clear, on_reply, &seen);
+    store_write_mark(place->store, &(struct store_mark){ id, set, clear }, on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply.outcome;
 }
@@ -27,8 +27,10 @@ static void of_two_who_mark_one_does(void **state)
 
     ask.flags = ASK_UNTOLD | ASK_CANCEL_ALWAYS;
     create_done(place, &ask);
-    place->store->ops->mark(place->store, ask.id, ASK_REMINDED, 0, on_reply, &first);
-    place->store->ops->mark(place->store, ask.id, ASK_REMINDED, 0, on_reply, &second);
+    store_write_mark(place->store, &(struct store_mark){ ask.id, ASK_REMINDED, 0 }, on_reply,
+                     &first);
+    store_write_mark(place->store, &(struct store_mark){ ask.id, ASK_REMINDED, 0 }, on_reply,
+                     &second);
     wait_for(place, &first);
     if (second.count == 0)
         wait_for(place, &second);

@@ -66,8 +66,8 @@ static void ask_and_answer(struct acks *acks, int count, const char *form)
         how.answer_key = key;
         if (form)
             ask.form_json = form;
-        store->ops->create(store, &ask, &principal, on_created, acks);
-        store->ops->change(store, &how, on_ack, acks);
+        store_write_create(store, &(struct store_create){ ask, principal }, on_created, acks);
+        store_write_change(store, &how, on_ack, acks);
     }
     loop_run(acks->place->loop);
 }
@@ -210,7 +210,7 @@ static void a_start_syncs_what_was_left(void **state)
 
     fault_vfs_record(&log);
     open_faulty(place);
-    place->store->ops->create(place->store, &ask, &principal, on_created, &acks);
+    store_write_create(place->store, &(struct store_create){ ask, principal }, on_created, &acks);
     loop_run(place->loop);
     left = place->store;
     at = log.count;

@@ -69,7 +69,7 @@ static int64_t take_up(struct place *place, int64_t now_ms, size_t batch)
     const struct store_index index = { now_ms, batch, 0 };
     struct seen seen = { 0 };
 
-    place->store->ops->index(place->store, &index, on_reply, &seen);
+    store_write_index(place->store, &index, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     return seen.reply.seq;
@@ -410,7 +410,7 @@ static void what_is_gone_is_found_no_more(void **state)
     if (!chosen_is_postgres()) /* what a server leaves in its files is its own affair */
         assert_true(file_holds(place, "xyzzyplugh"));
     open_store(place);
-    place->store->ops->sweep(place->store, &all, on_reply, &seen);
+    store_write_sweep(place->store, &all, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.seq, 59);
     assert_int_equal(find(place, "xyzzyplugh", NULL, 10, 0).count, 0);
@@ -544,7 +544,7 @@ static void one_ask_is_found_however_long_ago(void **state)
     if (chosen_is_postgres())
         return;
     assert_int_equal(sql_number(place, "SELECT count(*) FROM by_id"), COUNT);
-    place->store->ops->sweep(place->store, &all, on_reply, &seen);
+    store_write_sweep(place->store, &all, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(sql_number(place, "SELECT count(*) FROM by_id"), COUNT / 2);
     assert_int_equal(sql_number(place, "SELECT count(*) FROM by_principal"), COUNT / 2);

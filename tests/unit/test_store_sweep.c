@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/job_queue.h"
+#include "store/job.h"
 #include "store/slice.h"
 #include "store_fixture.h"
 
@@ -15,13 +15,13 @@ static int64_t sweep_as(struct place *place, const struct store_sweep *how)
 {
     struct seen seen = { 0 };
 
-    place->store->ops->sweep(place->store, how, on_reply, &seen);
+    store_write_sweep(place->store, how, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(seen.reply.outcome, STORE_DONE);
     return seen.reply.seq;
 }
 
-static int64_t sweep(struct place *place, int64_t older_than_ms, size_t keep, size_t batch)
+static int64_t sweep(struct place *place, int64_t older_than_ms, int64_t keep, int64_t batch)
 {
     const struct store_sweep how = { older_than_ms, keep, batch, 0 };
 
@@ -86,7 +86,7 @@ static void what_is_too_many_goes_unless_awaited(void **state)
     assert_false(is_there(place, 5));
     assert_int_equal(sweep(place, 0, 0, 100), 1);
     assert_false(is_there(place, 7));
-    assert_int_equal(sweep(place, 0, 0, SIZE_MAX), 0);
+    assert_int_equal(sweep(place, 0, 0, 1000), 0);
     assert_true(is_there(place, 1) && is_there(place, 2) && is_there(place, 6));
     assert_true(is_there(place, 9));
 }
@@ -132,7 +132,7 @@ static void take_up_all(struct place *place)
     for (int64_t more = 1; more > 0;) {
         struct seen seen = { 0 };
 
-        place->store->ops->index(place->store, &index, on_reply, &seen);
+        store_write_index(place->store, &index, on_reply, &seen);
         wait_for(place, &seen);
         more = seen.reply.seq;
     }
@@ -316,7 +316,7 @@ static void words_are_merged_in_steps(void **state)
         struct seen seen = { 0 };
 
         end_long_ask(place, i);
-        place->store->ops->index(place->store, &index, on_reply, &seen);
+        store_write_index(place->store, &index, on_reply, &seen);
         wait_for(place, &seen);
     }
     assert_int_equal(sql_number(place, "SELECT count(*) FROM words"), 12);
@@ -351,18 +351,18 @@ static void what_somebody_waits_for_goes_first(void **state)
     create_done(place, &ask);
     if (chosen_is_postgres()) /* goes another way, which nobody waits for */
         skip();
-    place->store->ops->sweep(place->store, &all, tell, &swept);
-    place->store->ops->change(place->store, &how, tell, &answered);
+    store_write_sweep(place->store, &all, tell, &swept);
+    store_write_change(place->store, &how, tell, &answered);
     wait_until(place, &swept.at);
     wait_until(place, &answered.at);
     assert_true(answered.at < swept.at);
     assert_false(is_there(place, 1));
 }
 
-static enum job_what next_kind(struct job_queue *queue, int64_t *ret_count)
+static enum write_kind next_kind(struct job_queue *queue, int64_t *ret_count)
 {
     struct job_list next = job_queue_take(queue);
-    enum job_what what = next.first->what;
+    enum write_kind what = next.first->what;
 
     *ret_count = next.count;
     while (next.first)
@@ -370,11 +370,11 @@ static enum job_what next_kind(struct job_queue *queue, int64_t *ret_count)
     return what;
 }
 
-static void add_job(struct job_queue *queue, enum job_what what)
+static void add_job(struct job_queue *queue, enum write_kind what)
 {
-    struct job job = { .what = what };
+    static const union job_of nothing;
 
-    job_queue_add(queue, job_copy(&job));
+    job_queue_add(queue, job_new(what, &nothing, NULL, NULL));
 }
 
 static void retention_has_its_turn(void **state)
@@ -384,26 +384,26 @@ static void retention_has_its_turn(void **state)
 
     (void)state;
     assert_true(job_queue_is_empty(&queue));
-    add_job(&more, JOB_SWEEP);
-    add_job(&more, JOB_REVOKE);
-    add_job(&more, JOB_INDEX);
-    add_job(&more, JOB_REVOKE);
+    add_job(&more, WRITE_sweep);
+    add_job(&more, WRITE_token_revoke);
+    add_job(&more, WRITE_index);
+    add_job(&more, WRITE_token_revoke);
     job_queue_append(&queue, &more);
     assert_true(job_queue_is_empty(&more));
     for (int round = 0; round < 2; round++) { /* where there is always something else */
         for (int i = 0; i < JOB_QUEUE_MOST_BEFORE; i++) {
-            assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
+            assert_int_equal(next_kind(&queue, &count), WRITE_token_revoke);
             assert_int_equal(count, round == 0 && i == 0 ? 2 : 1);
-            add_job(&queue, JOB_REVOKE);
+            add_job(&queue, WRITE_token_revoke);
         }
-        assert_int_equal(next_kind(&queue, &count), round == 0 ? JOB_SWEEP : JOB_INDEX);
+        assert_int_equal(next_kind(&queue, &count), round == 0 ? WRITE_sweep : WRITE_index);
         assert_int_equal(count, 1);
     }
-    assert_int_equal(next_kind(&queue, &count), JOB_REVOKE);
-    add_job(&queue, JOB_INDEX);
-    add_job(&queue, JOB_SWEEP);
-    assert_int_equal(next_kind(&queue, &count), JOB_INDEX); /* one at a time */
-    assert_int_equal(next_kind(&queue, &count), JOB_SWEEP);
+    assert_int_equal(next_kind(&queue, &count), WRITE_token_revoke);
+    add_job(&queue, WRITE_index);
+    add_job(&queue, WRITE_sweep);
+    assert_int_equal(next_kind(&queue, &count), WRITE_index); /* one at a time */
+    assert_int_equal(next_kind(&queue, &count), WRITE_sweep);
     assert_true(job_queue_is_empty(&queue));
     assert_null(job_queue_take(&queue).first);
 }
@@ -479,7 +479,8 @@ static void nothing_of_a_swept_ask_is_left_but_its_places(void **state)
 
     end_ask(place, 1, STATE_SUBMITTED, 100, true);
     end_ask(place, 2, STATE_SUBMITTED, 300, true);
-    place->store->ops->save_draft(place->store, ask.id, "owner", "{}", 1, on_reply, &seen);
+    store_write_draft(place->store, &(struct store_draft){ ask.id, "owner", "{}", 1 }, on_reply,
+                      &seen);
     wait_for(place, &seen);
     assert_int_equal(sweep(place, 200, 1000, 10), 1);
     for (size_t i = 0; i < ARRAY_LEN(empty); i++)

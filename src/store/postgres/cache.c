@@ -19,11 +19,11 @@ struct entry {
     enum part part;
     char *texts; /* owned: what the texts below point at */
     union {
-        struct job_setting setting;
+        struct store_setting setting;
         struct store_token token;
         struct store_rule rule;
         struct store_key key;
-        struct job_meta meta;
+        struct store_meta meta;
     } of;
 };
 
@@ -249,14 +249,16 @@ static void drop(struct cache *cache, enum part part, const union job_of *names)
     }
 }
 
-_Static_assert(offsetof(struct store_token, hash) == offsetof(struct job_revoke, hash),
+_Static_assert(offsetof(struct store_token, hash) == offsetof(struct store_token_use, hash),
                "a token is named the same way when it is revoked or used");
+_Static_assert(offsetof(struct store_rule, id) == offsetof(struct store_rule_revoke, id),
+               "and so is a rule");
 
 static void use_token(struct cache *cache, const union job_of *used)
 {
     for (size_t i = 0; i < cache->count; i++) {
         if (is_named(&cache->entries[i], PART_TOKEN, used))
-            cache->entries[i].of.token.used_ms = used->revoke.now_ms;
+            cache->entries[i].of.token.used_ms = used->token_use.now_ms;
     }
 }
 
@@ -273,19 +275,24 @@ static void put_values(struct cache *cache, enum part part, const struct job *jo
 
 void cache_apply(struct cache *cache, const struct job *job)
 {
-    static const enum part parts_of[JOB_KINDS] = {
-        [JOB_SETTING] = PART_SETTING, [JOB_TOKEN] = PART_TOKEN, [JOB_REVOKE] = PART_TOKEN,
-        [JOB_RULE] = PART_RULE,       [JOB_KEY] = PART_KEY,     [JOB_RULE_REVOKE] = PART_RULE,
-        [JOB_META] = PART_META,       [JOB_USE] = PART_TOKEN,
+    static const enum part parts_of[WRITE_KINDS] = {
+        [WRITE_setting] = PART_SETTING,
+        [WRITE_token] = PART_TOKEN,
+        [WRITE_token_revoke] = PART_TOKEN,
+        [WRITE_rule] = PART_RULE,
+        [WRITE_key] = PART_KEY,
+        [WRITE_rule_revoke] = PART_RULE,
+        [WRITE_meta] = PART_META,
+        [WRITE_token_use] = PART_TOKEN,
     };
     enum part part = parts_of[job->what];
 
     if (!part || job->reply.outcome != STORE_DONE)
         return;
-    if (job->what == JOB_USE)
+    if (job->what == WRITE_token_use)
         use_token(cache, &job->of);
-    else if (job->what == JOB_REVOKE || job->what == JOB_RULE_REVOKE ||
-             (job->what == JOB_SETTING && !job->of.setting.value))
+    else if (job->what == WRITE_token_revoke || job->what == WRITE_rule_revoke ||
+             (job->what == WRITE_setting && !job->of.setting.value))
         drop(cache, part, &job->of);
     else
         put_values(cache, part, job);
@@ -305,7 +312,7 @@ void pg_list_settings(struct store *store, const char *person, store_pair *each,
     const struct cache *cache = cache_of(store);
 
     for (size_t i = 0; i < cache->count; i++) {
-        const struct job_setting *setting = &cache->entries[i].of.setting;
+        const struct store_setting *setting = &cache->entries[i].of.setting;
 
         if (cache->entries[i].part == PART_SETTING && strcmp(setting->person, person) == 0)
             each(context, setting->name, setting->value);
@@ -349,7 +356,7 @@ const char *pg_meta(struct store *store, const char *name)
     const struct cache *cache = cache_of(store);
 
     for (size_t i = 0; i < cache->count; i++) {
-        const struct job_meta *meta = &cache->entries[i].of.meta;
+        const struct store_meta *meta = &cache->entries[i].of.meta;
 
         if (cache->entries[i].part == PART_META && strcmp(meta->name, name) == 0)
             return meta->value ? meta->value : "";

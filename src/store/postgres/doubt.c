@@ -49,9 +49,9 @@ static enum store_outcome outcome_of(char letter)
 /* Only changes have a row, and what was not made because it is there. */
 static bool wants_row(const struct job *job)
 {
-    if (job->what == JOB_CREATE)
+    if (job->what == WRITE_create)
         return job->reply.outcome == STORE_REPEATED;
-    return job->what == JOB_CHANGE &&
+    return job->what == WRITE_change &&
            (job->reply.outcome == STORE_LOST || job->reply.outcome == STORE_REPEATED ||
             (job->reply.outcome == STORE_DONE && !job->of.change.skips_row));
 }
@@ -185,7 +185,7 @@ static void read_rows(struct batch_queue *queue)
         if (!job->sent.wants_row)
             continue;
         job->sent.number = count++;
-        if (job->what == JOB_CREATE) {
+        if (job->what == WRITE_create) {
             params_integer(&params, job->reply.seq);
             pg_link_add(queue->link, &sql_row_other, &params);
         } else {

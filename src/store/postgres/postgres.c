@@ -23,7 +23,6 @@
 #include "store/postgres/result.h"
 #include "store/postgres/start.h"
 #include "store/postgres/write.h"
-#include "store/requests.h"
 
 enum {
     OPEN_MS = 10000,
@@ -79,11 +78,11 @@ static void add(struct queued_store *queued, struct job *take_job)
 {
     struct postgres_store *store = (struct postgres_store *)queued;
 
-    if (take_job->what == JOB_INDEX) {
+    if (take_job->what == WRITE_index) {
         postgres_index(store->reads.pool, take_job->of.index.now_ms,
                        (size_t)take_job->of.index.batch, take_job->done, take_job->context);
         job_free(take_job);
-    } else if (take_job->what == JOB_SWEEP) {
+    } else if (take_job->what == WRITE_sweep) {
         sweep(store, take_job);
     } else if (store->queue) {
         batch_queue_add(store->queue, take_job);
@@ -97,7 +96,7 @@ static void on_stored(void *context, const struct job *job)
     struct postgres_store *store = context;
 
     cache_apply(store->reads.cache, job);
-    if (job->reply.outcome == STORE_DONE && job_kinds[job->what].writes_event)
+    if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
         follow_wrote(store->follow, job->reply.seq);
 }
 
@@ -230,8 +229,8 @@ static void store_close(struct store *port)
 
 /* clang-format off */
 static const struct store_ops postgres_ops = {
-    STORE_WRITES(REQUEST_MEMBER)
     STORE_READS(PG_MEMBER)
+    .write = job_write,
     .close = store_close,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

@@ -11,7 +11,6 @@
 #include "store/job.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/result.h"
-#include "store/requests.h"
 #include "store/row.h"
 
 /* As the conditions of the indices asks_undelivered and asks_unsettled (schema.c) are written. */
@@ -268,7 +267,7 @@ void pg_list_undelivered(struct store *store, const char *principal, size_t limi
     struct params params = { 0 };
 
     params_text(&params, principal);
-    params_integer(&params, request_limit(limit));
+    params_integer(&params, row_limit(limit));
     pool_read(pool_of(store), &undelivered_all_sql, &params, on_listed,
               reading_new(store, (union tell){ .each = each }, context));
 }
@@ -279,7 +278,7 @@ void pg_list(struct store *store, const struct store_list_query *query, store_ea
     bool is_prefix = query->id_prefix && query->which != STORE_LIST_OPEN;
     struct params params = { 0 };
 
-    params_integer(&params, request_limit(query->limit));
+    params_integer(&params, row_limit(query->limit));
     params_integer(&params,
                    query->before_number || !query->before_ms ? INT64_MAX : query->before_ms);
     params_integer(&params, query->before_number ? query->before_number : INT64_MAX);
@@ -458,7 +457,7 @@ void pg_list_conversations(struct store *store, const struct store_conversation_
     params_text(&params, query->principal);
     params_text(&params, query->state);
     params_text(&params, query->before_id);
-    params_integer(&params, request_limit(query->limit));
+    params_integer(&params, row_limit(query->limit));
     pool_read(reading->pool, &conversations_sql, &params, on_conversations, reading);
 }
 
@@ -484,6 +483,6 @@ void pg_list_conversation_events(struct store *store, const char *id, int64_t af
 
     params_text(&params, id);
     params_integer(&params, after);
-    params_integer(&params, request_limit(limit));
+    params_integer(&params, row_limit(limit));
     pool_read(reading->pool, &conversation_events_sql, &params, on_events, reading);
 }

@@ -5,7 +5,7 @@
  */
 #ifndef STORE_POSTGRES_READ_H
 #define STORE_POSTGRES_READ_H
-#include "store/requests.h"
+#include "store/job.h"
 
 struct cache;
 struct pool;

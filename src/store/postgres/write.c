@@ -63,7 +63,7 @@ static void bind_create(const struct job *job, struct params *out)
     add_agent(out, ask->origin_json);
     add_values(out, job, CREATE_FORM, CREATE_ASKER);
     add_created(out, ask);
-    add_values(out, job, CREATE_ASKER, job_kinds[JOB_CREATE].columns.count);
+    add_values(out, job, CREATE_ASKER, job_kinds[WRITE_create].columns.count);
 }
 
 static bool only_delivers(const struct store_change *change)
@@ -101,10 +101,6 @@ static void bind_change(const struct job *job, struct params *out)
     const struct store_change *change = &job->of.change;
     bool brings = !change->removes_answer && (change->answer_json || change->answer_key);
 
-    if (only_delivers(change)) {
-        bind_deliver(change, out);
-        return;
-    }
     add_values(out, job, 0, CHANGE_ANSWER);
     params_text(out, brings ? change->answer_json : NULL);
     add_values(out, job, CHANGE_KEY, CHANGE_REMOVES);
@@ -113,46 +109,46 @@ static void bind_change(const struct job *job, struct params *out)
     add_rest(out, change);
 }
 
-/* clang-format off */
-#define CALL(name, values) { name, "SELECT * FROM " name "(" values ")" }
-#define FIVE   "$1, $2, $3, $4, $5"
-#define TEN    FIVE ", $6, $7, $8, $9, $10"
-#define TWENTY TEN ", $11, $12, $13, $14, $15, $16, $17, $18, $19, $20"
+static struct call {
+    char name[40], text[256];
+    struct sql sql;
+} calls[WRITE_KINDS], deliver_call;
 
-static const struct sql calls[JOB_KINDS] = {
-    [JOB_CREATE] = CALL("sayso_create", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28, $29, $30"),
-    [JOB_CHANGE] = CALL("sayso_change", TWENTY ", $21, $22, $23, $24, $25, $26, $27, $28"),
-    [JOB_MARK] = CALL("sayso_mark", "$1, $2, $3"),
-    [JOB_DRAFT] = CALL("sayso_draft", "$1, $2, $3, $4"),
-    [JOB_SETTING] = CALL("sayso_setting", "$1, $2, $3"),
-    [JOB_TOKEN] = CALL("sayso_token", FIVE ", $6, $7, $8, $9"),
-    [JOB_REVOKE] = CALL("sayso_token_revoke", "$1, $2"),
-    [JOB_USE] = CALL("sayso_token_use", "$1, $2"),
-    [JOB_RULE] = CALL("sayso_rule", FIVE ", $6, $7"),
-    [JOB_RULE_REVOKE] = CALL("sayso_rule_revoke", "$1, $2"),
-    [JOB_KEY] = CALL("sayso_key", "$1, $2, $3"),
-    [JOB_META] = CALL("sayso_meta", "$1, $2"),
-    [JOB_CLIENT] = CALL("sayso_client", FIVE ", $6"),
-    [JOB_CONVERSATION] = CALL("sayso_conversation", TEN ", $11, $12, $13, $14, $15, $16, $17"),
-    [JOB_CONVERSATION_STEP] = CALL("sayso_conversation_step", TEN ", $11, $12, $13"),
-    [JOB_SWEEP] = CALL("sayso_sweep", "$1, $2, $3"),
-};
-static const struct sql deliver = CALL("sayso_deliver", FIVE ", $6, $7, $8");
-/* clang-format on */
+/* Made once, of as many values as are bound each time. */
+static const struct sql *call_of(struct call *call, const char *name, int count)
+{
+    struct text text = { 0 };
+
+    if (call->sql.name)
+        return &call->sql;
+    text_add_format(&text, "SELECT * FROM sayso_%s(", name);
+    for (int i = 1; i <= count; i++)
+        text_add_format(&text, i < count ? "$%d, " : "$%d)", i);
+    text_put(call->text, sizeof call->text, text_string(&text));
+    text_release(&text);
+    snprintf(call->name, sizeof call->name, "sayso_%s", name);
+    call->sql = (struct sql){ call->name, call->text };
+    return &call->sql;
+}
 
 bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out)
 {
-    *ret_sql = &calls[job->what];
-    if (!(*ret_sql)->name)
-        return false; /* deadlines are by the database's clock, and index.c writes by itself */
-    if (job->what == JOB_CHANGE && only_delivers(&job->of.change))
-        *ret_sql = &deliver;
-    if (job->what == JOB_CREATE)
+    const struct job_kind *kind = &job_kinds[job->what];
+
+    if (kind->flags & WRITE_IS_OF_FILE)
+        return false;
+    if (job->what == WRITE_change && only_delivers(&job->of.change)) {
+        bind_deliver(&job->of.change, out);
+        *ret_sql = call_of(&deliver_call, "deliver", out->count);
+        return true;
+    }
+    if (job->what == WRITE_create)
         bind_create(job, out);
-    else if (job->what == JOB_CHANGE)
+    else if (job->what == WRITE_change)
         bind_change(job, out);
     else
-        add_values(out, job, 0, job_kinds[job->what].columns.count);
+        add_values(out, job, 0, kind->columns.count);
+    *ret_sql = call_of(&calls[job->what], kind->name, out->count);
     return true;
 }
 
@@ -181,7 +177,7 @@ void write_take(struct job *job, const PGresult *result)
     write_take_outcome(job, (enum store_outcome)result_integer(result, 0, 0),
                        result_integer(result, 0, 1));
     job_set_row(job, NULL);
-    if (job->what == JOB_CREATE) {
+    if (job->what == WRITE_create) {
         take_other(job, result);
     } else if (!result_is_null(result, 0, 2)) {
         result_read(result, 0, 2, &row_columns, &row);
