@@ -9,7 +9,7 @@
  * number it has, and an answer in its own. asks.answer_seq names the answer that decided (negative:
  * undone), asks.seq the newest event of an ask, events.earlier_seq the one before. Ids are random
  * and would touch a page each: the newest are indexed in parts, 256 numbers each, all others in
- * by_id, in batches. What is open or undelivered is found without an index: counter.unsettled says
+ * by_id, in batches. What is open is found without an index: counter.unsettled says
  * from which number on. What references would only repeat is left to the code: who asks is written
  * before the ask, and drafts go with it.
  */
