@@ -28,8 +28,9 @@ enum {
 };
 
 static const struct ask_tool *const tools[] = {
-    &tool_provide_choice, &tool_elicit_choice, &tool_elicit_input,      &tool_elicit_confirm,
-    &tool_elicit_number,  &tool_elicit_form,   &tool_ask_user_question,
+#define TOOL(name) &tool_##name,
+#include "core/ask_tools.def"
+#undef TOOL
 };
 
 /* Clients put these into every tool's schema and pass them on when the model fills them in. */

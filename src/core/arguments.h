@@ -104,9 +104,9 @@ struct ask_call {
     bool cancel_always_available;
 };
 
-extern const struct ask_tool tool_provide_choice;
-extern const struct ask_tool tool_elicit_choice, tool_elicit_input, tool_elicit_confirm;
-extern const struct ask_tool tool_elicit_number, tool_elicit_form, tool_ask_user_question;
+#define TOOL(name) extern const struct ask_tool tool_##name;
+#include "core/ask_tools.def"
+#undef TOOL
 const struct ask_tool *ask_tool_find(const char *name); /* NULL if there is none */
 const struct ask_tool *ask_tool_at(size_t index);       /* NULL behind the last */
 

@@ -218,11 +218,16 @@ static void write_picks(struct json_writer *writer, const struct field *field,
     answer_write_picks(writer, NULL, field, value);
 }
 
-static void write_words(struct json_writer *writer, const struct field *field,
+static void write_value(struct json_writer *writer, const struct field *field,
                         const struct field_value *value)
 {
     (void)field;
-    json_write_text(writer, NULL, value->text);
+    if (value->has_number)
+        json_write_number(writer, NULL, value->number);
+    else if (value->has_confirm)
+        json_write_bool(writer, NULL, value->confirmed);
+    else
+        json_write_text(writer, NULL, value->text);
 }
 
 static void write_words_stored(struct json_writer *writer, const struct field *field,
@@ -240,26 +245,6 @@ static void write_hybrid_stored(struct json_writer *writer, const struct field *
     if (value->text)
         json_write_text(writer, "custom_input", value->text);
     json_write_end_object(writer);
-}
-
-static void write_number(struct json_writer *writer, const struct field *field,
-                         const struct field_value *value)
-{
-    (void)field;
-    if (value->has_number)
-        json_write_number(writer, NULL, value->number);
-    else
-        json_write_null(writer, NULL);
-}
-
-static void write_confirm(struct json_writer *writer, const struct field *field,
-                          const struct field_value *value)
-{
-    (void)field;
-    if (value->has_confirm)
-        json_write_bool(writer, NULL, value->confirmed);
-    else
-        json_write_null(writer, NULL);
 }
 
 /* What a client's own form brings back. */
@@ -304,7 +289,7 @@ static const struct json *client_take(struct client_reading *reading, const char
     return json_kind(value) == KIND_NULL ? NULL : value;
 }
 
-static void write_value(struct json_writer *writer, const char *key, const struct json *value,
+static void write_given(struct json_writer *writer, const char *key, const struct json *value,
                         const char *otherwise)
 {
     if (value)
@@ -358,13 +343,13 @@ static void client_picks(struct client_reading *reading, size_t field)
 
 static void client_pick(struct client_reading *reading, size_t field)
 {
-    write_value(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
+    write_given(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
                 "[]");
 }
 
 static void client_words(struct client_reading *reading, size_t field)
 {
-    write_value(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
+    write_given(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
                 "\"\"");
 }
 
@@ -401,7 +386,7 @@ static void client_hybrid(struct client_reading *reading, size_t field)
     } else {
         client_picks(reading, field);
     }
-    write_value(writer, "custom_input", words, "\"\"");
+    write_given(writer, "custom_input", words, "\"\"");
     json_write_end_object(writer);
 }
 
@@ -428,7 +413,7 @@ static void client_number(struct client_reading *reading, size_t field)
     else if (json_text(value) && json_length(value) == 0)
         json_write_null(reading->writer, NULL);
     else
-        write_value(reading->writer, NULL, value, "null");
+        write_given(reading->writer, NULL, value, "null");
 }
 
 static void client_confirm(struct client_reading *reading, size_t field)
@@ -436,7 +421,7 @@ static void client_confirm(struct client_reading *reading, size_t field)
     const struct json *value = client_take(reading, reading->form->fields[field].name);
 
     if (answer_of(value) < 0)
-        write_value(reading->writer, NULL, value, "null");
+        write_given(reading->writer, NULL, value, "null");
     else
         json_write_bool(reading->writer, NULL, answer_of(value));
 }

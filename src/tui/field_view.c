@@ -28,7 +28,7 @@ static struct field_value value_of(const struct field_state *state)
     return (struct field_value){
         .is_selected = state->is_picked,
         .option_count = state->field->option_count,
-        .text = (char *)(uintptr_t)words,
+        .text = class_of(state->field)->has_words ? (char *)(uintptr_t)words : NULL,
         .has_number = state->has_number,
         .number = state->number,
         .has_confirm = state->confirm != CONFIRM_OPEN,
