@@ -128,7 +128,7 @@ enum { /* the first byte of what it says; why not follows */
 };
 enum os_daemon { OS_DAEMON_STARTING, OS_DAEMON_READY, OS_DAEMON_FAILED };
 struct os_daemon_words {
-    char bytes[400];
+    char bytes[484]; /* a whole message of struct error */
     size_t used;
 };
 int os_begin_daemon(const char *program, const char *const *arguments, const char *log_path,

@@ -22,7 +22,7 @@ enum { MISTAKES_MOST = 16 };
 
 struct answering {
     const struct arguments *arguments;
-    struct link *link;
+    struct client *link;
     struct wire_message got; /* of ask/get */
     const struct json *ask;
     const char *id;
@@ -176,8 +176,8 @@ static bool send_answer(struct answering *answering)
         text_clear(&params);
         answer_words_write(&answering->words, answering->id, typed, &params, &err);
     }
-    if (ok && link_call(answering->link, answering->is_late ? "ask/tell" : "ask/answer",
-                        text_string(&params), &reply, &err)) {
+    if (ok && client_call_and_wait(answering->link, answering->is_late ? "ask/tell" : "ask/answer",
+                                   text_string(&params), &reply, &err)) {
         report(answering, reply.result);
     } else if (ok) {
         const struct json *detail = json_member(json_member(reply.error, "data"), "detail");
@@ -223,14 +223,14 @@ static bool find_ask(struct answering *answering)
     const struct arguments *arguments = answering->arguments;
     char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
     struct error err, other;
-    bool ok = link_call(answering->link, "ask/get", params, &answering->got, &err);
+    bool ok = client_call_and_wait(answering->link, "ask/get", params, &answering->got, &err);
 
     free(params);
     answering->words.first = ok && arguments->word_count > 0;
     if (!ok && arguments->word_count > 0 && !answering->is_late &&
         (err.code == ERROR_not_found || err.code == ERROR_bad_format)) {
         wire_release(&answering->got);
-        ok = link_call(answering->link, "ask/get", "{}", &answering->got, &other);
+        ok = client_call_and_wait(answering->link, "ask/get", "{}", &answering->got, &other);
         if (err.code == ERROR_bad_format)
             err = other;
     }
@@ -251,7 +251,7 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
             return EXIT_USAGE;
     }
     answering.words = (struct answer_words){ arguments, &answering.form, 0 };
-    if (call_open(arguments, &call_person, LINK_MAY_START, &answering.link) &&
+    if (call_open(arguments, &call_person, &client_for_command, &answering.link) &&
         find_ask(&answering)) {
         answering.ask = json_member(answering.got.result, "ask");
         answering.id = json_member_text(answering.ask, "session_id");
@@ -264,7 +264,7 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
     }
     form_release(&answering.form);
     wire_release(&answering.got);
-    link_close(answering.link);
+    client_free(answering.link);
     return code;
 }
 

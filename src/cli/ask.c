@@ -11,7 +11,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/os.h"
 #include "cli/ask_arguments.h"
 #include "cli/call.h"
 #include "cli/say.h"
@@ -21,31 +20,35 @@
 #include "core/outcome.h"
 
 enum {
-    ASK_DIRECTORY_BYTES = 4096,
     ASK_NAME_BYTES = 200,      /* of --as */
     ASK_ENVELOPE_BYTES = 1024, /* what the wire puts around the arguments */
 };
+
+#define ASK_TAG "ask"
 
 struct asking {
     const struct arguments *arguments;
     const struct ask_tool *tool;
     char *value_key; /* of the value in the result; NULL: not known, it is collected */
-    struct link_identity identity;
-    char directory[ASK_DIRECTORY_BYTES];
+    struct identity identity;
+    char *directory; /* owned */
     char *arguments_json;
     char session_id[27];     /* "" until the hub told it */
     const char *explanation; /* NULL: none, or it was said */
     int64_t wait_s;          /* -1: to the end */
     bool wants_launch;       /* collecting: a fresh command for a terminal */
     bool may_show;           /* here, if a person is looking: nobody said where */
-    struct link *link;
+    struct client *client;
 };
 
-static void on_note(void *context, const struct wire_message *note)
+static void on_event(void *context, const struct wire_message *note, const char *line,
+                     size_t length)
 {
     struct asking *asking = context;
     const char *id = json_member_text(note->params, "session_id");
 
+    (void)line;
+    (void)length;
     if (strcmp(note->method, "ask/created") != 0 || !id || strlen(id) != LIMIT_ID_CHARS)
         return;
     if (!asking->session_id[0] && !asking->arguments->is_json && asking->wait_s != 0)
@@ -88,10 +91,9 @@ static bool check(struct asking *asking, const struct text *given, struct error 
     return ok;
 }
 
-static char *request_params(const struct asking *asking)
+static void write_request(const struct asking *asking, struct text *out)
 {
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_writer_to(out);
 
     json_write_object(&writer, NULL);
     if (asking->session_id[0]) {
@@ -102,11 +104,10 @@ static char *request_params(const struct asking *asking)
     } else {
         json_write_text(&writer, "tool", asking->tool->name);
         json_write_raw(&writer, "arguments", asking->arguments_json);
-        json_write_text(&writer, "tag", "ask");
+        json_write_text(&writer, "tag", ASK_TAG);
     }
     json_write_integer(&writer, "wait_seconds", asking->wait_s);
     json_write_end_object(&writer);
-    return text_take(&out);
 }
 
 /* Of an ask that is only collected the result itself tells what it was. */
@@ -210,7 +211,7 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
     if (fflush(stdout) != 0 || ferror(stdout))
         return EXIT_ERROR; /* not delivered: kept for the next identical call */
     if (id)
-        call_confirm(asking->link, &asking->identity, kind == REPLY_FINAL ? id : NULL, id);
+        call_confirm(asking->client, kind == REPLY_FINAL ? id : NULL, id);
     return code;
 }
 
@@ -247,47 +248,50 @@ static bool waits_on(struct asking *asking, const struct json *result)
     return true;
 }
 
-/* One connection's worth of waiting. False: lost, to be tried again on a new one. */
-static bool wait_once(struct asking *asking, enum exit_code *ret_code)
+static void open_client(struct asking *asking)
 {
-    struct wire_message reply;
-    enum reply_kind kind;
-    struct error err;
-    char *params;
-    bool ok;
+    static const struct client_ops ops = { .event = on_event };
 
-    if (!call_open(asking->arguments, &asking->identity, LINK_MAY_START, &asking->link)) {
-        *ret_code = EXIT_ERROR;
-        return true;
+    asking->client = client_new_waiting(&asking->identity, &client_for_ask, &ops, asking);
+}
+
+/* Until it is over, a hub that is lost notwithstanding. */
+static enum exit_code wait_for_end(struct asking *asking)
+{
+    enum exit_code code = EXIT_ERROR;
+    bool is_waiting = true;
+
+    open_client(asking);
+    while (is_waiting) {
+        struct text params = { 0 };
+        const struct request request = {
+            .method = asking->session_id[0] ? METHOD_ask_wait : METHOD_ask_create,
+            .text = &params,
+            .wait_ms = asking->wait_s < 0 ? -1 : asking->wait_s * 1000,
+            .tag = ASK_TAG,
+        };
+        struct wire_message reply;
+        enum reply_kind kind;
+        struct error err;
+        bool ok;
+
+        write_request(asking, &params);
+        ok = client_request_and_wait(asking->client, &request, &reply, &err);
+        is_waiting = ok && waits_on(asking, reply.result);
+        if (!is_waiting && ok && wire_read_kind(reply.root, &kind, &err)) {
+            code = finish(asking, kind, reply.result);
+        } else if (!ok && client_failure(asking->client)->failure == FAILURE_STOPPED) {
+            say_stopped(asking);
+            code = EXIT_PENDING;
+        } else if (!ok) {
+            say_error(asking->arguments, &err,
+                      json_member(json_member(reply.error, "data"), "detail"));
+        }
+        wire_release(&reply);
+        text_release(&params);
     }
-    link_on_note(asking->link, on_note, asking);
-    params = request_params(asking);
-    ok = link_call(asking->link, asking->session_id[0] ? "ask/wait" : "ask/create", params, &reply,
-                   &err) &&
-         wire_read_kind(reply.root, &kind, &err);
-    free(params);
-    if (ok && waits_on(asking, reply.result)) {
-        ok = false;
-    } else if (ok) {
-        *ret_code = finish(asking, kind, reply.result);
-    } else if (!link_is_lost(asking->link) && err.code == ERROR_not_found &&
-               asking->session_id[0] && asking->arguments_json) {
-        asking->session_id[0] = '\0'; /* the hub died before it was on disk: ask again */
-    } else if (!link_is_lost(asking->link)) {
-        say_error(asking->arguments, &err, json_member(json_member(reply.error, "data"), "detail"));
-        *ret_code = EXIT_ERROR;
-        ok = true;
-    } else if (strcmp(link_closing(asking->link), "stop") == 0) {
-        say_stopped(asking);
-        *ret_code = EXIT_PENDING;
-        ok = true;
-    }
-    asking->identity.was_reached = true;
-    asking->identity.is_retired = strcmp(link_closing(asking->link), "retire") == 0;
-    wire_release(&reply);
-    link_close(asking->link);
-    asking->link = NULL;
-    return ok;
+    client_free(asking->client);
+    return code;
 }
 
 /* It is over, or the terminal would still show it. */
@@ -296,10 +300,10 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
     struct json *result = NULL;
     enum exit_code code = EXIT_ERROR;
 
-    if (json_parse(result_json, strlen(result_json), &result, NULL) &&
-        call_open(asking->arguments, &asking->identity, LINK_MAY_START, &asking->link))
+    open_client(asking);
+    if (json_parse(result_json, strlen(result_json), &result, NULL))
         code = finish(asking, REPLY_FINAL, result);
-    link_close(asking->link);
+    client_free(asking->client);
     json_free(result);
     return code;
 }
@@ -308,11 +312,13 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
  * browser: wait as ever. */
 static bool show_here(struct asking *asking, enum exit_code *ret_code)
 {
-    char *params = request_params(asking);
-    const struct seat_options options = { .create_json = params, .asker = &asking->identity };
+    struct text params = { 0 };
+    struct seat_options options = { .asker = &asking->identity };
     struct seat_result result;
     bool was_shown;
 
+    write_request(asking, &params);
+    options.create_json = text_string(&params);
     seat_run(&options, &result);
     was_shown = result.end != SEAT_NO_TERMINAL;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", result.session_id);
@@ -330,7 +336,7 @@ static bool show_here(struct asking *asking, enum exit_code *ret_code)
         *ret_code = seat_finish(asking->arguments, &result);
     }
     seat_result_release(&result);
-    free(params);
+    text_release(&params);
     return was_shown;
 }
 
@@ -386,12 +392,18 @@ static bool identify(struct asking *asking, const struct arguments *arguments)
 {
     asking->arguments = arguments;
     asking->wait_s = -1;
-    asking->identity = (struct link_identity){ .role = "agent",
-                                               .name = "sayso ask",
-                                               .as_name = arguments_value(arguments, "as") };
-    if (os_working_directory(asking->directory, sizeof asking->directory))
-        asking->identity.directory = asking->directory;
+    asking->identity = (struct identity){ .role = "agent",
+                                          .name = "sayso ask",
+                                          .as_name = arguments_value(arguments, "as") };
+    asking->identity.directory = asking->directory = call_directory();
     return arguments_are_short(arguments, "as", ASK_NAME_BYTES);
+}
+
+static void release(struct asking *asking)
+{
+    free(asking->arguments_json);
+    free(asking->value_key);
+    free(asking->directory);
 }
 
 /* `sayso explain`: tells a person who asked back, as the one who asked, and waits on for the
@@ -406,19 +418,17 @@ static enum exit_code run_explain(const struct arguments *arguments)
 
     if (arguments->word_count < 2)
         return say_needs(arguments, "ID TEXT");
-    if (!identify(&asking, arguments) ||
-        !arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &wait_s))
-        return EXIT_USAGE;
     act_write_session(arguments, &given);
-    if (check(&asking, &given, &err)) {
-        free(asking.arguments_json); /* it is never asked anew */
-        asking.arguments_json = NULL;
+    if (!identify(&asking, arguments) ||
+        !arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &wait_s)) {
+        code = EXIT_USAGE;
+    } else if (check(&asking, &given, &err)) {
         asking.wait_s = wait_s;
-        while (!wait_once(&asking, &code))
-            continue;
+        code = wait_for_end(&asking);
     } else {
         say_error(arguments, &err, NULL);
     }
+    release(&asking);
     text_release(&given);
     return code;
 }
@@ -434,19 +444,12 @@ static bool is_piped(const struct arguments *arguments)
 static enum exit_code run_ask(const struct arguments *arguments)
 {
     struct asking asking = { 0 };
-    enum exit_code code;
+    enum exit_code code = EXIT_USAGE;
 
-    if (!identify(&asking, arguments))
-        return EXIT_USAGE;
-    if (!gather(&asking, &code))
-        return code;
-    if (!asking.may_show || !seat_is_person_here(is_piped(arguments)) ||
-        !show_here(&asking, &code)) {
-        while (!wait_once(&asking, &code))
-            continue;
-    }
-    free(asking.arguments_json);
-    free(asking.value_key);
+    if (identify(&asking, arguments) && gather(&asking, &code) &&
+        !(asking.may_show && seat_is_person_here(is_piped(arguments)) && show_here(&asking, &code)))
+        code = wait_for_end(&asking);
+    release(&asking);
     return code;
 }
 

@@ -5,11 +5,15 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/os.h"
 #include "cli/say.h"
+#include "core/visible_text.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
-const struct link_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+enum { DIRECTORY_BYTES = 4096 };
+
+const struct identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
 
 struct settings *call_settings(void)
 {
@@ -22,14 +26,14 @@ struct settings *call_settings(void)
 
 static bool has_saved_language; /* of the person, so that no ask brings another */
 
-static void use_saved_language(struct link *link)
+static void use_saved_language(struct client *link)
 {
     struct wire_message reply = { 0 };
     const struct json *setting;
     const char *source;
     struct error err;
 
-    if (link_call(link, "settings/list", "{\"name\":\"language\"}", &reply, &err)) {
+    if (client_call_and_wait(link, "settings/list", "{\"name\":\"language\"}", &reply, &err)) {
         setting = json_item(json_member(reply.result, "settings"), 0);
         source = json_member_text(setting, "source");
         has_saved_language = source && strcmp(source, "saved") == 0;
@@ -44,22 +48,39 @@ void call_speak_as_asked(const struct json *ask)
         settings_speak(NULL, false, json_member_text(json_member(ask, "origin"), "language"));
 }
 
-void call_speak_as_saved(void)
+/* NULL in *ret_link where it failed. */
+static bool open_client(const struct identity *identity, const struct client_policy *policy,
+                        struct client **ret_link, struct error *err)
 {
-    struct link *link = NULL;
-    struct error err;
-
-    if (link_open(&call_person, LINK_MUST_RUN, &link, &err))
-        use_saved_language(link);
-    link_close(link);
+    *ret_link = client_new_waiting(identity, policy, NULL, NULL);
+    if (client_open_and_wait(*ret_link, err))
+        return true;
+    client_free(*ret_link);
+    *ret_link = NULL;
+    return false;
 }
 
-bool call_open(const struct arguments *arguments, const struct link_identity *identity,
-               enum link_start start, struct link **ret_link)
+bool call_look(struct client **ret_link, struct error *err)
+{
+    return open_client(&call_person, &client_for_look, ret_link, err);
+}
+
+void call_speak_as_saved(void)
+{
+    struct client *link = NULL;
+    struct error err;
+
+    if (call_look(&link, &err))
+        use_saved_language(link);
+    client_free(link);
+}
+
+bool call_open(const struct arguments *arguments, const struct identity *identity,
+               const struct client_policy *policy, struct client **ret_link)
 {
     struct error err;
 
-    if (link_open(identity, start, ret_link, &err)) {
+    if (open_client(identity, policy, ret_link, &err)) {
         if (identity == &call_person)
             use_saved_language(*ret_link);
         return true;
@@ -68,12 +89,23 @@ bool call_open(const struct arguments *arguments, const struct link_identity *id
     return false;
 }
 
-bool call_open_running(const struct arguments *arguments, enum link_start start,
-                       const char *absent_json, struct link **ret_link, enum exit_code *ret_code)
+char *call_directory(void)
+{
+    char path[DIRECTORY_BYTES];
+    struct text shown = { 0 };
+
+    if (!os_working_directory(path, sizeof path))
+        return NULL;
+    visible_text(path, strlen(path), VISIBLE_LINES, &shown);
+    return text_take(&shown);
+}
+
+bool call_open_running(const struct arguments *arguments, const struct client_policy *policy,
+                       const char *absent_json, struct client **ret_link, enum exit_code *ret_code)
 {
     struct error err;
 
-    if (link_open(&call_person, start, ret_link, &err)) {
+    if (open_client(&call_person, policy, ret_link, &err)) {
         use_saved_language(*ret_link);
         return true;
     }
@@ -87,12 +119,12 @@ bool call_open_running(const struct arguments *arguments, enum link_start start,
     return false;
 }
 
-bool call_hub(const struct arguments *arguments, struct link *link, const char *method,
+bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
               const char *params_json, struct wire_message *ret_reply)
 {
     struct error err;
 
-    if (link_call(link, method, params_json, ret_reply, &err))
+    if (client_call_and_wait(link, method, params_json, ret_reply, &err))
         return true;
     say_error(arguments, &err, json_member(json_member(ret_reply->error, "data"), "detail"));
     return false;
@@ -128,13 +160,11 @@ char *call_id_params(const char *id)
     return text_take(&out);
 }
 
-void call_confirm(struct link *link, const struct link_identity *identity, const char *result_of,
-                  const char *notices_of)
+void call_confirm(struct client *link, const char *result_of, const char *notices_of)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
     struct wire_message reply = { 0 };
-    struct link *again = NULL;
     struct error err;
 
     json_write_object(&writer, NULL);
@@ -147,10 +177,8 @@ void call_confirm(struct link *link, const struct link_identity *identity, const
         json_write_text(&writer, NULL, notices_of);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    if (!link_call(link, "ask/delivered", text_string(&params), &reply, &err) &&
-        link_is_lost(link) && link_open(identity, LINK_MAY_START, &again, &err))
-        link_call(again, "ask/delivered", text_string(&params), &reply, &err);
-    link_close(again);
+    for (int try = 0; try < 2 && !reply.root; try++)
+        client_call_and_wait(link, "ask/delivered", text_string(&params), &reply, &err);
     wire_release(&reply);
     text_release(&params);
 }
@@ -171,7 +199,7 @@ bool act_write_session(const struct arguments *arguments, struct text *params)
     return true;
 }
 
-static bool finish(const struct arguments *arguments, const struct act *act, struct link *link,
+static bool finish(const struct arguments *arguments, const struct act *act, struct client *link,
                    const struct json *result)
 {
     if (act->finish)
@@ -186,7 +214,7 @@ static bool finish(const struct arguments *arguments, const struct act *act, str
 enum exit_code act_run(const struct arguments *arguments, const struct act *act)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct text params = { 0 };
     enum exit_code code = EXIT_USAGE;
 
@@ -194,13 +222,13 @@ enum exit_code act_run(const struct arguments *arguments, const struct act *act)
         text_add_text(&params, "{}");
     if (!act->write || act->write(arguments, &params)) {
         code = EXIT_ERROR;
-        if (call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+        if (call_open(arguments, &call_person, &client_for_command, &link) &&
             call_hub(arguments, link, act->method, text_string(&params), &reply) &&
             finish(arguments, act, link, reply.result))
             code = EXIT_DONE;
     }
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
     text_release(&params);
     return code;
 }

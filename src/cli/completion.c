@@ -59,13 +59,13 @@ static void offer_verbs(const struct completion *completion)
 static void offer_asks(const struct completion *completion)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct error err;
 
     if (strcmp(completion->verb->name, "token") == 0)
         return; /* its ids are of tokens */
-    if (link_open(&call_person, LINK_MUST_RUN, &link, &err) &&
-        link_call(link, "ask/list", "{\"filter\":\"active\"}", &reply, &err)) {
+    if (call_look(&link, &err) &&
+        client_call_and_wait(link, "ask/list", "{\"filter\":\"active\"}", &reply, &err)) {
         const struct json *asks = json_member(reply.result, "asks");
 
         for (size_t i = 0; i < json_length(asks); i++) {
@@ -79,7 +79,7 @@ static void offer_asks(const struct completion *completion)
         }
     }
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
 }
 
 static void offer_names(const struct completion *completion)

@@ -6,13 +6,12 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/os.h"
 #include "base/text.h"
 #include "cli/call.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "core/limits.h"
-#include "wire/link.h"
+#include "wire/client.h"
 
 struct decision {
     const char *method;
@@ -40,13 +39,13 @@ static void write_params(const struct arguments *arguments, const struct decisio
 }
 
 /* The title makes the confirmation readable. Agents can't read asks, so they get the ID. */
-static char *find_title(struct link *link, const char *id)
+static char *find_title(struct client *link, const char *id)
 {
     char *params = call_id_params(id), *title = NULL;
     struct wire_message got = { 0 };
     struct error err;
 
-    if (link_call(link, "ask/get", params, &got, &err)) {
+    if (client_call_and_wait(link, "ask/get", params, &got, &err)) {
         const char *found = json_member_text(json_member(got.result, "ask"), "title");
 
         title = found ? strdup(found) : NULL;
@@ -57,7 +56,7 @@ static char *find_title(struct link *link, const char *id)
 }
 
 /* Agents give whole ids to the hub; who types may give the beginning of one of their own. */
-static bool find_own(const struct arguments *arguments, struct link *link, const char *word,
+static bool find_own(const struct arguments *arguments, struct client *link, const char *word,
                      char id[LIMIT_ID_CHARS + 1])
 {
     struct text params = { 0 };
@@ -87,12 +86,12 @@ static bool find_own(const struct arguments *arguments, struct link *link, const
     return ok;
 }
 
-static enum exit_code decide(const struct arguments *arguments,
-                             const struct link_identity *identity, struct decision decision)
+static enum exit_code decide(const struct arguments *arguments, const struct identity *identity,
+                             struct decision decision)
 {
     char own[LIMIT_ID_CHARS + 1];
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct text params = { 0 };
     char *title = NULL;
     size_t length = decision.id ? strlen(decision.id) : 0;
@@ -100,7 +99,7 @@ static enum exit_code decide(const struct arguments *arguments,
         identity != &call_person && length < LIMIT_ID_CHARS && length >= LIMIT_ID_PREFIX_CHARS;
     bool ok = true;
 
-    if (!call_open(arguments, identity, LINK_MAY_START, &link))
+    if (!call_open(arguments, identity, &client_for_command, &link))
         return EXIT_ERROR;
     if (is_own_prefix) {
         ok = find_own(arguments, link, decision.id, own);
@@ -120,7 +119,7 @@ static enum exit_code decide(const struct arguments *arguments,
     free(title);
     wire_release(&reply);
     text_release(&params);
-    link_close(link);
+    client_free(link);
     return ok ? EXIT_DONE : EXIT_ERROR;
 }
 
@@ -170,20 +169,23 @@ static enum exit_code run_reply(const struct arguments *arguments)
 
 static enum exit_code run_withdraw(const struct arguments *arguments)
 {
-    char directory[4096];
+    char *directory = call_directory();
+    enum exit_code code;
     /* the same name and place as `sayso ask`: whose ask it is follows from these */
-    struct link_identity identity = { .role = "agent",
-                                      .name = "sayso ask",
-                                      .as_name = arguments_value(arguments, "as") };
+    struct identity identity = { .role = "agent",
+                                 .name = "sayso ask",
+                                 .as_name = arguments_value(arguments, "as"),
+                                 .directory = directory };
 
     if (arguments->word_count == 0)
-        return say_needs(arguments, "ID");
-    if (os_working_directory(directory, sizeof directory))
-        identity.directory = directory;
-    return decide(arguments, &identity,
-                  (struct decision){ .method = "ask/withdraw",
-                                     .done = TEXT_CLI_WITHDRAWN,
-                                     .id = arguments->words[0] });
+        code = say_needs(arguments, "ID");
+    else
+        code = decide(arguments, &identity,
+                      (struct decision){ .method = "ask/withdraw",
+                                         .done = TEXT_CLI_WITHDRAWN,
+                                         .id = arguments->words[0] });
+    free(directory);
+    return code;
 }
 
 static const struct verb_option note[] = { { "note", 'n', "TEXT", TEXT_OPT_NOTE, false } };

@@ -55,7 +55,7 @@ static void print_json(const struct json *link, bool is_opened)
     text_release(&out);
 }
 
-static bool show(const struct arguments *arguments, struct link *hub, const struct json *link)
+static bool show(const struct arguments *arguments, struct client *hub, const struct json *link)
 {
     const char *address = json_member_text(link, "link");
     bool is_wanted = !arguments_value(arguments, "no-browser");

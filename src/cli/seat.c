@@ -64,16 +64,16 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
 static void find_url(struct text *out)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct error err;
 
-    if (!link_open(&call_person, LINK_MUST_RUN, &link, &err))
+    if (!call_look(&link, &err))
         return;
-    if (link_call(link, "hub/status", "{}", &reply, &err) &&
+    if (client_call_and_wait(link, "hub/status", "{}", &reply, &err) &&
         json_is_yes(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
         text_add_text(out, json_member_text(reply.result, "url"));
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
 }
 
 static void say_where(const struct arguments *arguments, enum tty_trouble trouble,

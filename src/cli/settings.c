@@ -40,7 +40,7 @@ enum { EDITOR_WORDS = 16 };
 
 struct edit {
     const struct arguments *arguments;
-    struct link *link;
+    struct client *link;
     char path[PLACE_PATH_BYTES + 48];
     char *shown[SETTING_COUNT];  /* what is saved; NULL: nothing */
     char *wanted[SETTING_COUNT]; /* what the page says now */
@@ -287,7 +287,7 @@ static enum exit_code edit_settings(const struct arguments *arguments)
     struct wire_message reply = { 0 };
     enum exit_code code = EXIT_ERROR;
 
-    if (call_open(arguments, &call_person, LINK_MAY_START, &edit.link) &&
+    if (call_open(arguments, &call_person, &client_for_command, &edit.link) &&
         call_hub(arguments, edit.link, "settings/list", "{}", &reply) &&
         write_page(&edit, json_member(reply.result, "settings")))
         code = edit_page(&edit);
@@ -296,7 +296,7 @@ static enum exit_code edit_settings(const struct arguments *arguments)
         free(edit.wanted[id]);
     }
     wire_release(&reply);
-    link_close(edit.link);
+    client_free(edit.link);
     return code;
 }
 
@@ -443,7 +443,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         return edit_settings(arguments);
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         struct wire_message reply = { 0 };
-        struct link *link = NULL;
+        struct client *link = NULL;
         struct text params = { 0 };
         struct error err;
         bool ok;
@@ -456,15 +456,15 @@ static enum exit_code run_settings(const struct arguments *arguments)
             return EXIT_ERROR;
         if (arguments->problem && strcmp(acts[i].method, "settings/list") == 0)
             say_failure(arguments->problem);
-        if (arguments->problem && !link_open(&call_person, LINK_MUST_RUN, &link, &err))
+        if (arguments->problem && !call_look(&link, &err))
             return act_here(arguments, act, name, value) ? EXIT_DONE : EXIT_ERROR;
         write_params(name, value, strcmp(act, "reset") == 0, &params);
-        ok = (link || call_open(arguments, &call_person, LINK_MAY_START, &link)) &&
+        ok = (link || call_open(arguments, &call_person, &client_for_command, &link)) &&
              call_hub(arguments, link, acts[i].method, text_string(&params), &reply);
         if (ok)
             print_reply(arguments, act, reply.result);
         wire_release(&reply);
-        link_close(link);
+        client_free(link);
         text_release(&params);
         return ok ? EXIT_DONE : EXIT_ERROR;
     }

@@ -463,7 +463,7 @@ void show_whole(const struct arguments *arguments, const struct json *got)
                  json_member(got, "answer"));
 }
 
-static bool finish(const struct arguments *arguments, struct link *link, const struct json *got)
+static bool finish(const struct arguments *arguments, struct client *link, const struct json *got)
 {
     bool ok = call_expect(arguments, json_member(got, "ask"), "created_at");
 

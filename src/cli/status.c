@@ -44,21 +44,21 @@ static void print_status(const struct arguments *arguments, const struct json *s
 static enum exit_code run_status(const struct arguments *arguments)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     enum exit_code code;
     bool ok;
 
     if (arguments->problem) /* what runs does not need them, the next hub does */
         say_failure(arguments->problem);
-    if (!call_open_running(arguments, LINK_MUST_RUN, "{\"running\":false,\"pending\":null}", &link,
-                           &code))
+    if (!call_open_running(arguments, &client_for_look, "{\"running\":false,\"pending\":null}",
+                           &link, &code))
         return arguments->problem ? EXIT_ERROR : code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply) &&
          call_expect(arguments, reply.result, "socket");
     if (ok)
         print_status(arguments, reply.result);
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
     return ok && !arguments->problem ? EXIT_DONE : EXIT_ERROR;
 }
 
@@ -88,12 +88,12 @@ static bool wait_until_gone(int64_t pid, uint64_t start)
 static enum exit_code run_stop(const struct arguments *arguments)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct os_process hub = { 0 };
     enum exit_code code;
     bool ok;
 
-    if (!call_open_running(arguments, LINK_MUST_END, "{\"stopped\":false}", &link, &code))
+    if (!call_open_running(arguments, &client_for_end, "{\"stopped\":false}", &link, &code))
         return code;
     ok = call_hub(arguments, link, "hub/status", "{}", &reply);
     if (ok)
@@ -101,7 +101,7 @@ static enum exit_code run_stop(const struct arguments *arguments)
     wire_release(&reply);
     ok = ok && call_hub(arguments, link, "hub/stop", "{}", &reply);
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
     if (!ok || !wait_until_gone(hub.pid, hub.start))
         return EXIT_ERROR;
     if (arguments->is_json)

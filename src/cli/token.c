@@ -37,7 +37,7 @@ static bool write_new(const struct arguments *arguments, struct text *params)
 }
 
 /* A token whose secret reached nobody is taken back. */
-static bool save_secret(const struct arguments *arguments, struct link *link, const char *path,
+static bool save_secret(const struct arguments *arguments, struct client *link, const char *path,
                         const struct json *token)
 {
     struct text line = { 0 }, params = { 0 };
@@ -55,14 +55,14 @@ static bool save_secret(const struct arguments *arguments, struct link *link, co
     json_write_object(&writer, NULL);
     json_write_text(&writer, "id", json_member_text(token, "id"));
     json_write_end_object(&writer);
-    link_call(link, "token/revoke", text_string(&params), &reply, &unused);
+    client_call_and_wait(link, "token/revoke", text_string(&params), &reply, &unused);
     wire_release(&reply);
     text_release(&params);
     say_error(arguments, &err, NULL);
     return false;
 }
 
-static bool finish_new(const struct arguments *arguments, struct link *link,
+static bool finish_new(const struct arguments *arguments, struct client *link,
                        const struct json *token)
 {
     const char *path = arguments_value(arguments, "out");

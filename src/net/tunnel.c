@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
@@ -32,13 +33,19 @@ enum {
     TUNNEL_NAME_BYTES = 256,
 };
 
+enum outcome {
+    OUTCOME_OPEN,
+    OUTCOME_AWAY,    /* not there just now */
+    OUTCOME_REFUSED, /* it would be the same the next time */
+};
+
 /* One on its way. */
 struct tunnel {
     const struct tunnel_target *target;
     struct http_site site; /* what its address says */
     char name[TUNNEL_NAME_BYTES];
     int64_t until_ms;
-    int fd;
+    int fd, near_fd, ready_fd;
     struct tls *tls;
     struct text in; /* what came behind TLS and was not looked at */
 };
@@ -114,18 +121,19 @@ bool tunnel_check(const struct tunnel_target *target, struct error *err)
     return ok;
 }
 
-/* False: it took too long. */
+/* False: it took too long, or the process ends. */
 static bool wait_for(const struct tunnel *tunnel, short events)
 {
-    struct pollfd ready = { .fd = tunnel->fd, .events = events };
+    struct pollfd ready[] = { { .fd = tunnel->fd, .events = events },
+                              { .fd = tunnel_end_fd(), .events = POLLIN } };
     int64_t left_ms;
     int polled;
 
     do {
         left_ms = tunnel->until_ms - loop_boot_ms();
-        polled = poll(&ready, 1, left_ms > 0 ? (int)left_ms : 0);
+        polled = poll(ready, ARRAY_LEN(ready), left_ms > 0 ? (int)left_ms : 0);
     } while (polled < 0 && errno == EINTR);
-    return polled > 0;
+    return polled > 0 && !ready[1].revents;
 }
 
 static bool connect_to(struct tunnel *tunnel, const struct addrinfo *found)
@@ -163,7 +171,8 @@ static bool reach(struct tunnel *tunnel, struct error *err)
     int failed;
 
     snprintf(port, sizeof port, "%d", tunnel->site.public_port);
-    failed = getaddrinfo(tunnel->name, port, &wanted, &all);
+    failed = getaddrinfo(tunnel->name, port, &wanted, &all); /* nothing can cut this short */
+    tunnel_enter();
     if (failed)
         return error_set(err, ERROR_unavailable, "", "can't find the host of %s: %s",
                          tunnel->target->url, gai_strerror(failed));
@@ -190,13 +199,13 @@ static bool read_more(struct tunnel *tunnel)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
-static enum tunnel_outcome secure(struct tunnel *tunnel, struct error *err)
+static enum outcome secure(struct tunnel *tunnel, struct error *err)
 {
     struct tls_context *context;
     struct error why = { 0 };
 
     if (!tls_context_new_client(tunnel->target->ca_file, &context, err))
-        return TUNNEL_REFUSED;
+        return OUTCOME_REFUSED;
     tunnel->tls = tls_new_client(context, tunnel->name);
     tls_context_free(context);
     tls_handshake(tunnel->tls);
@@ -207,13 +216,13 @@ static enum tunnel_outcome secure(struct tunnel *tunnel, struct error *err)
             tls_explain(tunnel->tls, &why);
             error_set(err, ERROR_unavailable, "", "no secure connection to %s: %s",
                       tunnel->target->url, why.message);
-            return TUNNEL_REFUSED;
+            return OUTCOME_REFUSED;
         }
         error_set(err, ERROR_unavailable, "", "%s ended the connection before it was secure",
                   tunnel->target->url);
-        return TUNNEL_AWAY;
+        return OUTCOME_AWAY;
     }
-    return TUNNEL_OPEN;
+    return OUTCOME_OPEN;
 }
 
 static bool send_all(struct tunnel *tunnel, const char *bytes, size_t length)
@@ -273,7 +282,7 @@ static bool has_line(const struct text *in, size_t length, const char *name, con
 }
 
 /* What a reply that is no upgrade means to the person who gave address and token. */
-static enum tunnel_outcome explain(const struct tunnel *tunnel, int status, struct error *err)
+static enum outcome explain(const struct tunnel *tunnel, int status, struct error *err)
 {
     const char *url = tunnel->target->url;
 
@@ -283,13 +292,13 @@ static enum tunnel_outcome explain(const struct tunnel *tunnel, int status, stru
                   "the hub at %s does not take the token in %s: it was revoked or is out of date; "
                   "make another with sayso token new",
                   url, tunnel->target->token_file);
-        return TUNNEL_REFUSED;
+        return OUTCOME_REFUSED;
     case 403:
         error_set(err, ERROR_unavailable, "",
                   "the hub at %s does not go by this name: its setting public_url must be the "
                   "address that is used",
                   url);
-        return TUNNEL_REFUSED;
+        return OUTCOME_REFUSED;
     case 429:
     case 500:
     case 502:
@@ -297,11 +306,11 @@ static enum tunnel_outcome explain(const struct tunnel *tunnel, int status, stru
     case 504:
         error_set(err, ERROR_unavailable, "", "the hub at %s is not ready (HTTP %d): try again",
                   url, status);
-        return TUNNEL_AWAY;
+        return OUTCOME_AWAY;
     default:
         error_set(err, ERROR_unavailable, "", "what answers at %s is no hub of this kind (HTTP %d)",
                   url, status);
-        return TUNNEL_REFUSED;
+        return OUTCOME_REFUSED;
     }
 }
 
@@ -320,7 +329,7 @@ static int status_of(const char *head)
     return status;
 }
 
-static enum tunnel_outcome judge(struct tunnel *tunnel, const char *key, struct error *err)
+static enum outcome judge(struct tunnel *tunnel, const char *key, struct error *err)
 {
     size_t length = head_length(&tunnel->in);
     char accept[ACCEPT_KEY_BYTES];
@@ -330,10 +339,10 @@ static enum tunnel_outcome judge(struct tunnel *tunnel, const char *key, struct 
     if (status != 101 || !has_line(&tunnel->in, length, "sec-websocket-accept", accept))
         return explain(tunnel, status, err);
     text_drop_front(&tunnel->in, length);
-    return TUNNEL_OPEN;
+    return OUTCOME_OPEN;
 }
 
-static enum tunnel_outcome upgrade(struct tunnel *tunnel, struct error *err)
+static enum outcome upgrade(struct tunnel *tunnel, struct error *err)
 {
     struct text request = { 0 }, token = { 0 };
     char key[25];
@@ -341,7 +350,7 @@ static enum tunnel_outcome upgrade(struct tunnel *tunnel, struct error *err)
 
     if (!read_token(tunnel->target, &token, err)) {
         wipe(&token);
-        return TUNNEL_REFUSED;
+        return OUTCOME_REFUSED;
     }
     make_key(key);
     text_add_format(&request,
@@ -358,35 +367,81 @@ static enum tunnel_outcome upgrade(struct tunnel *tunnel, struct error *err)
     if (!ok) {
         error_set(err, ERROR_unavailable, "", "the hub at %s ended the connection",
                   tunnel->target->url);
-        return TUNNEL_AWAY;
+        return OUTCOME_AWAY;
     }
     return judge(tunnel, key, err);
 }
 
-enum tunnel_outcome tunnel_open(const struct tunnel_target *target, int *ret_fd, struct error *err)
+static enum outcome open_tunnel(struct tunnel *tunnel, struct error *err)
 {
-    struct tunnel tunnel = { .target = target,
-                             .site = { .host = "" },
-                             .until_ms = loop_boot_ms() + TUNNEL_LIMIT_MS,
-                             .fd = -1 };
-    enum tunnel_outcome outcome = TUNNEL_OPEN;
+    enum outcome outcome = OUTCOME_OPEN;
 
-    if (!read_url(target, &tunnel.site, tunnel.name, err))
-        return TUNNEL_REFUSED;
-    if (!reach(&tunnel, err))
-        return TUNNEL_AWAY;
-    if (is_https(&tunnel.site))
-        outcome = secure(&tunnel, err);
-    if (outcome == TUNNEL_OPEN)
-        outcome = upgrade(&tunnel, err);
-    if (outcome == TUNNEL_OPEN) {
-        *ret_fd = tunnel_start_pump(tunnel.fd, tunnel.tls, tunnel.in.bytes, tunnel.in.used, err);
-        outcome = *ret_fd < 0 ? TUNNEL_AWAY : TUNNEL_OPEN;
-    } else {
-        stream_close(tunnel.fd, tunnel.tls);
-    }
-    if (tunnel.tls)
-        tls_leave_thread(); /* one of libuv's ends when OpenSSL has gone already */
-    text_release(&tunnel.in);
+    tunnel->until_ms = loop_boot_ms() + TUNNEL_LIMIT_MS;
+    if (!reach(tunnel, err))
+        return OUTCOME_AWAY;
+    if (is_https(&tunnel->site))
+        outcome = secure(tunnel, err);
+    if (outcome == OUTCOME_OPEN)
+        outcome = upgrade(tunnel, err);
     return outcome;
+}
+
+/* The thread: says how it went, then carries. */
+static void *run(void *context)
+{
+    struct tunnel *tunnel = context;
+    struct error err = { 0 };
+    enum outcome outcome = open_tunnel(tunnel, &err);
+
+    if (outcome == OUTCOME_OPEN) {
+        dprintf(tunnel->ready_fd, "%c", OS_DAEMON_SERVES);
+        close(tunnel->ready_fd);
+        tunnel_pump(tunnel->near_fd, tunnel->fd, tunnel->tls, tunnel->in.bytes, tunnel->in.used);
+    } else {
+        dprintf(tunnel->ready_fd, "%c%s",
+                outcome == OUTCOME_AWAY ? TUNNEL_AWAY : OS_DAEMON_SAYS_WHY, err.message);
+        close(tunnel->ready_fd);
+        close(tunnel->near_fd);
+        stream_close(tunnel->fd, tunnel->tls);
+    }
+    if (is_https(&tunnel->site))
+        tls_leave_thread();
+    text_release(&tunnel->in);
+    free(tunnel);
+    tunnel_leave();
+    return NULL;
+}
+
+static void close_both(const int fds[2])
+{
+    close(fds[0]);
+    close(fds[1]);
+}
+
+int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *err)
+{
+    struct tunnel *tunnel = mem_new(sizeof *tunnel);
+    int ready[2], ends[2];
+
+    *tunnel = (struct tunnel){ .target = target, .site = { .host = "" }, .fd = -1 };
+    if (!read_url(target, &tunnel->site, tunnel->name, err)) {
+        free(tunnel);
+        return -1;
+    }
+    if (pipe2(ready, O_CLOEXEC) == 0) {
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
+            tunnel->ready_fd = ready[1];
+            tunnel->near_fd = ends[1];
+            *ret_fd = ends[0];
+            if (tunnel_start_thread(run, tunnel))
+                return ready[0];
+            close_both(ends);
+        }
+        close_both(ready);
+    }
+    error_set(err, ERROR_unavailable, "", "can't start a thread for the connection: %s",
+              strerror(errno));
+    *ret_fd = -1;
+    free(tunnel);
+    return -1;
 }

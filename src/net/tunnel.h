@@ -17,13 +17,11 @@ struct tunnel_target {
 /* Whether it can be used at all, before anything is connected; `err` says what to change. */
 bool tunnel_check(const struct tunnel_target *target, struct error *err);
 
-enum tunnel_outcome {
-    TUNNEL_OPEN,
-    TUNNEL_AWAY,    /* not there just now: it may be worth to try again */
-    TUNNEL_REFUSED, /* it would be the same the next time */
-};
-/* Waits, ten seconds at most. What is written into *ret_fd before it is closed arrives; at the end
- * of the process that is waited for. */
-enum tunnel_outcome tunnel_open(const struct tunnel_target *target, int *ret_fd, struct error *err);
+/* Connects on a thread of its own, which then carries the bytes of *ret_fd. The pipe that is
+ * returned says how it went, as a daemon does (os_hear_daemon): TUNNEL_AWAY and why, where it may
+ * be worth to try again. -1: no thread. What is written into *ret_fd before it is closed arrives;
+ * at the end of the process that is waited for. */
+enum { TUNNEL_AWAY = 'a' };
+int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *err);
 
 #endif

@@ -20,9 +20,16 @@ void tunnel_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes
 bool tunnel_read_frames(struct tunnel_reader *reader, const char *bytes, size_t length,
                         struct text *lines, struct text *out);
 
-/* Carries bytes until one end has gone. Takes both over; `unread` is what came
- * behind the handshake. Returns our end, or -1. */
-int tunnel_start_pump(int fd, struct tls *take_tls, const char *unread, size_t length,
-                      struct error *err);
+/* Carries bytes between our end and the hub's until one has gone, and closes both. `unread` is what
+ * came behind the handshake. */
+void tunnel_pump(int near_fd, int far_fd, struct tls *take_tls, const char *unread, size_t length);
+
+/* A thread without signals. False: none. */
+bool tunnel_start_thread(void *(*run)(void *context), void *context);
+/* Between these two the end of the process waits for it, and tells it by a pipe that can be read.
+ */
+void tunnel_enter(void);
+void tunnel_leave(void);
+int tunnel_end_fd(void);
 
 #endif

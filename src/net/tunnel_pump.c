@@ -262,29 +262,45 @@ static void say_last_words(struct pump *pump, char *bytes, size_t size)
     }
 }
 
-static void *run(void *context)
+void tunnel_pump(int near_fd, int far_fd, struct tls *take_tls, const char *unread, size_t length)
 {
-    struct pump *pump = context;
+    struct pump pump = {
+        .near = near_fd, .far = far_fd, .tls = take_tls, .heard_ms = loop_boot_ms()
+    };
     char *bytes = mem_new(STREAM_READ_BYTES);
 
-    while (!pump->near_ended && !pump->far_ended && turn(pump, bytes, STREAM_READ_BYTES))
+    fcntl(near_fd, F_SETFL, O_NONBLOCK);
+    take_far(&pump, unread, length);
+    while (!pump.near_ended && !pump.far_ended && turn(&pump, bytes, STREAM_READ_BYTES))
         continue;
-    say_last_words(pump, bytes, STREAM_READ_BYTES);
-    stream_close(pump->far, pump->tls);
-    if (pump->tls)
-        tls_leave_thread();
-    close(pump->near);
-    text_release(&pump->line);
-    ws_parser_release(&pump->reader.parser);
-    text_release(&pump->to_near);
-    text_release(&pump->to_far);
+    say_last_words(&pump, bytes, STREAM_READ_BYTES);
+    stream_close(far_fd, take_tls);
+    close(near_fd);
+    text_release(&pump.line);
+    ws_parser_release(&pump.reader.parser);
+    text_release(&pump.to_near);
+    text_release(&pump.to_far);
     free(bytes);
-    free(pump);
+}
+
+void tunnel_enter(void)
+{
+    pthread_mutex_lock(&lock);
+    pumps++;
+    pthread_mutex_unlock(&lock);
+}
+
+void tunnel_leave(void)
+{
     pthread_mutex_lock(&lock);
     pumps--;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    return NULL;
+}
+
+int tunnel_end_fd(void)
+{
+    return leave_fds[0];
 }
 
 static void end_all(void)
@@ -300,51 +316,22 @@ static void end_all(void)
     pthread_mutex_unlock(&lock);
 }
 
-static bool start_thread(struct pump *pump)
+bool tunnel_start_thread(void *(*run)(void *context), void *context)
 {
     sigset_t all, before;
     pthread_t thread;
     bool ok;
 
     pthread_mutex_lock(&lock);
-    if (leave_fds[0] < 0 && (pipe2(leave_fds, O_CLOEXEC) != 0 || atexit(end_all) != 0)) {
-        pthread_mutex_unlock(&lock);
+    ok = leave_fds[0] >= 0 || (pipe2(leave_fds, O_CLOEXEC) == 0 && atexit(end_all) == 0);
+    pthread_mutex_unlock(&lock);
+    if (!ok)
         return false;
-    }
     sigfillset(&all); /* signals are for the threads that were here first */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    ok = pthread_create(&thread, NULL, run, pump) == 0;
+    ok = pthread_create(&thread, NULL, run, context) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok) {
-        pumps++;
+    if (ok)
         pthread_detach(thread);
-    }
-    pthread_mutex_unlock(&lock);
     return ok;
-}
-
-int tunnel_start_pump(int fd, struct tls *take_tls, const char *unread, size_t length,
-                      struct error *err)
-{
-    struct pump *pump = mem_new(sizeof *pump);
-    int ends[2];
-
-    *pump = (struct pump){ .far = fd, .tls = take_tls, .heard_ms = loop_boot_ms() };
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) {
-        pump->near = ends[1];
-        fcntl(ends[1], F_SETFL, O_NONBLOCK);
-        take_far(pump, unread, length);
-        if (start_thread(pump))
-            return ends[0];
-        close(ends[0]);
-        close(ends[1]);
-    }
-    error_set(err, ERROR_unavailable, "", "can't start a thread for the connection: %s",
-              strerror(errno));
-    ws_parser_release(&pump->reader.parser);
-    text_release(&pump->to_near);
-    text_release(&pump->to_far);
-    stream_close(fd, take_tls);
-    free(pump);
-    return -1;
 }

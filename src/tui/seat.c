@@ -15,6 +15,7 @@
 #include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "tui/seat_inside.h"
+#include "wire/finder.h"
 #include "wire/phone.h"
 
 struct screen_time seat_now(void)
@@ -419,8 +420,13 @@ static void on_agent_note(void *context, const char *method, const struct json *
 
 void seat_ask(struct seat *seat)
 {
+    const struct identity *asker = seat->options->asker;
+    const struct link_identity identity = { .role = asker->role,
+                                            .name = asker->name,
+                                            .as_name = asker->as_name,
+                                            .directory = asker->directory };
     struct phone_parts parts = { .loop = seat->loop,
-                                 .identity = *seat->options->asker,
+                                 .identity = identity,
                                  .context = seat,
                                  .opened = on_agent_opened,
                                  .lost = on_agent_lost,

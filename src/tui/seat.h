@@ -10,7 +10,7 @@
 #include "base/os.h"
 #include "base/text.h"
 
-struct link_identity;
+struct identity;
 
 struct seat_options {
     bool is_inbox;
@@ -19,7 +19,7 @@ struct seat_options {
     const char *launch;     /* or the code of a command; NULL: none */
     /* Or one that is asked here and now: params of ask/create, and who asks. NULL: none. */
     const char *create_json;
-    const struct link_identity *asker;
+    const struct identity *asker;
 };
 
 enum seat_end {

@@ -26,6 +26,14 @@ const struct client_policy client_for_command = {
     .resend = RESEND_SAFE,
     .max_losses = 10,
 };
+const struct client_policy client_for_look = {
+    .finder = { .patience_ms = PATIENCE_MS },
+    .max_losses = 10,
+};
+const struct client_policy client_for_end = {
+    .finder = { .ends_older = true, .patience_ms = PATIENCE_MS },
+    .max_losses = 10,
+};
 const struct client_policy client_for_ask = {
     .finder = { .may_start = true, .ends_older = true, .patience_ms = PATIENCE_MS },
     .resend = RESEND_ALL,

@@ -37,8 +37,9 @@ struct client_policy {
     int max_losses;          /* that brought nothing, one after the other; 0: no end */
     int64_t grace_ms;        /* a call is given up so long behind the end of its wait; 0: never */
 };
-extern const struct client_policy client_for_command, client_for_ask, client_for_terminal,
-    client_for_mcp;
+/* LOOK is a command that starts no hub, END one that ends even a hub it can't speak with. */
+extern const struct client_policy client_for_command, client_for_look, client_for_end,
+    client_for_ask, client_for_terminal, client_for_mcp;
 
 /* Called from client_advance alone. Any may be NULL. */
 struct client_ops {
@@ -84,5 +85,17 @@ bool client_is_opening(const struct client *client);
 const struct client_reply *client_failure(const struct client *client); /* of the last search */
 /* Why the hub said it closes; "" if it did not. */
 const char *client_closing(const struct client *client);
+
+/* client_wait.c: for programs that wait. */
+struct client *client_new_waiting(const struct identity *who, const struct client_policy *policy,
+                                  const struct client_ops *ops, void *context);
+/* Until there is a hub. False: `err` is why there is none. */
+bool client_open_and_wait(struct client *client, struct error *err);
+/* Until its reply, which the caller releases either way. False: `err` is the hub's refusal, or,
+ * where *ret_reply is empty, why it did not reply (client_failure). */
+bool client_call_and_wait(struct client *client, const char *method, const char *params_json,
+                          struct wire_message *ret_reply, struct error *err);
+bool client_request_and_wait(struct client *client, const struct request *request,
+                             struct wire_message *ret_reply, struct error *err);
 
 #endif

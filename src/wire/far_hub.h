@@ -17,8 +17,8 @@ bool far_hub_is_chosen(void);
 /* One of this machine instead, by its socket, which is borrowed for ever; NULL: none was chosen. */
 void far_hub_choose_socket(const char *path);
 const char *far_hub_socket(void);
-/* A connection to it; -1: `err` says why, and *ret_is_final whether there is use in trying again.
- * May be called from any thread. */
+/* A connection to it, which is waited for; -1: `err` says why, and *ret_is_final whether there is
+ * use in trying again. May be called from any thread. */
 int far_hub_connect(bool *ret_is_final, struct error *err);
 
 #endif

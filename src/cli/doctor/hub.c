@@ -99,7 +99,7 @@ static void report_running(struct doctor *doctor, const struct json *status)
 void check_hub(struct doctor *doctor)
 {
     struct wire_message reply = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct place_note note = { 0 };
     struct error err;
 
@@ -109,15 +109,14 @@ void check_hub(struct doctor *doctor)
     }
     if (place_read_note(&doctor->place, &note, NULL) && is_alive(&note))
         doctor->note = note;
-    if (link_open(&call_person, LINK_MUST_RUN, &link, &err) &&
-        link_call(link, "hub/status", "{}", &reply, &err)) {
+    if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err)) {
         report_running(doctor, reply.result);
     } else {
         doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
                      "pid", say_number(note.pid));
     }
     wire_release(&reply);
-    link_close(link);
+    client_free(link);
 }
 
 void check_note(struct doctor *doctor)

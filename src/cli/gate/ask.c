@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/os.h"
 #include "base/random.h"
 #include "cli/call.h"
 #include "core/arguments.h"
@@ -16,6 +15,8 @@
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "i18n/i18n.h"
+
+#define TAG "gate"
 
 enum {
     TRIES = 3, /* a hub that dies is started again, the ask taken up by its key */
@@ -30,6 +31,7 @@ static const char said_nothing[] = "Nobody answered in time, so this call is den
                                    "Nothing was decided: do not try another way, ask the person.";
 static const char wrote[] = " They wrote: %s";
 static const char unreachable[] = "The person can't be asked, so this call is denied: %s";
+static const char hub_was_stopped[] = "the connection to the hub was lost";
 static const char hub_is_gone[] = "the hub went away again and again; sayso doctor finds out why";
 static const char too_long[] = "This call is denied: it is too long to be shown to a person whole, "
                                "and a rule speaks of it (%s). Do it in smaller steps.";
@@ -140,7 +142,7 @@ static bool write_params(const struct gate_question *question, struct text *out)
     json_write_integer(&writer, "timeout_seconds", question->wait_s);
     write_key(&writer, question->use_id);
     json_write_end_object(&writer);
-    json_write_text(&writer, "tag", "gate");
+    json_write_text(&writer, "tag", TAG);
     json_write_integer(&writer, "wait_seconds", -1);
     json_write_end_object(&writer);
     text_release(&title);
@@ -174,70 +176,59 @@ static void read_result(const struct gate_question *question, const struct json 
 
 /* Until it is over: a person who asks back gets no explanation from a hook, and a terminal that is
  * to be opened no help. */
-static bool ask_and_wait(struct link *link, const char *params, struct wire_message *reply,
-                         struct error *err)
+static bool ask_and_wait(struct client *client, const struct text *params,
+                         struct wire_message *reply, struct error *err)
 {
+    const struct request request = {
+        .method = METHOD_ask_create, .text = params, .wait_ms = -1, .tag = TAG
+    };
     enum reply_kind kind;
-    bool ok = link_call(link, "ask/create", params, reply, err);
+    bool ok = client_request_and_wait(client, &request, reply, err);
 
     while (ok && (ok = wire_read_kind(reply->root, &kind, err)) && kind != REPLY_FINAL) {
         const char *id = json_member_text(reply->result, "session_id");
         char *again = mem_format("{\"session_id\":\"%s\",\"wait_seconds\":-1}", id ? id : "");
 
         wire_release(reply);
-        ok = link_call(link, "ask/wait", again, reply, err);
+        ok = client_call_and_wait(client, "ask/wait", again, reply, err);
         free(again);
     }
     return ok;
 }
 
-/* One connection's worth of waiting. False: lost, to be tried again. */
-static bool ask_once(const struct gate_question *question, const char *params,
-                     struct gate_answer *answer)
-{
-    struct wire_message reply = { 0 };
-    struct error err = { 0 };
-    bool ok = link_open(&answer->identity, LINK_MAY_START, &answer->link, &err) &&
-              ask_and_wait(answer->link, params, &reply, &err);
-    bool is_lost = !ok && answer->link && link_is_lost(answer->link) &&
-                   strcmp(link_closing(answer->link), "stop") != 0;
-
-    if (ok)
-        read_result(question, reply.result, answer);
-    else if (!is_lost)
-        text_add_format(&answer->reason, unreachable, err.message);
-    wire_release(&reply);
-    if (!ok) {
-        link_close(answer->link);
-        answer->link = NULL;
-    }
-    return !is_lost;
-}
-
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer)
 {
     struct text params = { 0 };
-    bool is_settled = false;
+    struct wire_message reply = { 0 };
+    struct error err;
 
     snprintf(ret_answer->name, sizeof ret_answer->name, own_name, question->client);
-    ret_answer->identity = (struct link_identity){ .role = "agent", .name = ret_answer->name };
-    if (os_working_directory(ret_answer->directory, sizeof ret_answer->directory))
-        ret_answer->identity.directory = ret_answer->directory;
-    if (!write_params(question, &params)) {
+    ret_answer->directory = call_directory();
+    ret_answer->identity = (struct identity){ .role = "agent",
+                                              .name = ret_answer->name,
+                                              .directory = ret_answer->directory };
+    ret_answer->policy = client_for_ask;
+    ret_answer->policy.max_losses = TRIES - 1;
+    ret_answer->client = client_new_waiting(&ret_answer->identity, &ret_answer->policy, NULL, NULL);
+    if (!write_params(question, &params))
         text_add_format(&ret_answer->reason, too_long, question->match->pattern);
-        is_settled = true;
-    }
-    for (int try = 0; try < TRIES && !is_settled; try++)
-        is_settled = ask_once(question, text_string(&params), ret_answer);
-    if (!is_settled)
+    else if (ask_and_wait(ret_answer->client, &params, &reply, &err))
+        read_result(question, reply.result, ret_answer);
+    else if (client_failure(ret_answer->client)->failure == FAILURE_AGAIN)
         text_add_format(&ret_answer->reason, unreachable, hub_is_gone);
+    else if (client_failure(ret_answer->client)->failure == FAILURE_STOPPED)
+        text_add_format(&ret_answer->reason, unreachable, hub_was_stopped);
+    else
+        text_add_format(&ret_answer->reason, unreachable, err.message);
+    wire_release(&reply);
     text_release(&params);
 }
 
 void gate_confirm(struct gate_answer *take_answer)
 {
-    if (take_answer->link && take_answer->session_id[0])
-        call_confirm(take_answer->link, &take_answer->identity, take_answer->session_id, NULL);
-    link_close(take_answer->link);
+    if (take_answer->session_id[0])
+        call_confirm(take_answer->client, take_answer->session_id, NULL);
+    client_free(take_answer->client);
+    free(take_answer->directory);
     text_release(&take_answer->reason);
 }

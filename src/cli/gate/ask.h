@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "wire/link.h"
+#include "wire/client.h"
 
 struct gate_match;
 struct json;
 
-enum { GATE_NAME_BYTES = 64, GATE_DIRECTORY_BYTES = 4096 };
+enum { GATE_NAME_BYTES = 64 };
 
 struct gate_question {
     const char *client, *tool, *use_id; /* the last may be NULL */
@@ -22,9 +22,11 @@ struct gate_answer {
     bool is_allowed;    /* by a person, now, for this call */
     struct text reason; /* for the agent; never empty */
     char session_id[27];
-    struct link *link;
-    struct link_identity identity; /* the link's, so this is not to be copied */
-    char name[GATE_NAME_BYTES], directory[GATE_DIRECTORY_BYTES];
+    struct client *client;
+    struct identity identity; /* the client's, so this is not to be copied */
+    struct client_policy policy;
+    char name[GATE_NAME_BYTES];
+    char *directory; /* owned */
 };
 
 /* Returns when a person decided, nobody did, or it can't be asked. */

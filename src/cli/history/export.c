@@ -122,7 +122,7 @@ static bool write_out(struct out_file *file, struct text *out)
 }
 
 /* False: it could not be read, which was said, or be written, which closing the file tells. */
-static bool export_pages(struct look_back *look, struct link *link,
+static bool export_pages(struct look_back *look, struct client *link,
                          const struct record_format *format, struct out_file *file,
                          int64_t *ret_count)
 {
@@ -167,21 +167,21 @@ static void say_exported(const struct arguments *arguments, enum text_id text, i
 static bool export(struct look_back *look, const struct record_format *format, struct error *err)
 {
     const struct arguments *arguments = look->arguments;
-    struct link *link = NULL;
+    struct client *link = NULL;
     struct out_file file;
     int64_t count = 0;
     bool ok, is_written;
 
-    if (format && !call_open(arguments, &call_person, LINK_MAY_START, &link))
+    if (format && !call_open(arguments, &call_person, &client_for_command, &link))
         return false;
     if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
-        link_close(link);
+        client_free(link);
         return false;
     }
     ok = format ? export_pages(look, link, format, &file, &count)
                 : write_backup(file.stream, &count, err);
     is_written = out_file_close(&file, ok, ok || format ? err : NULL);
-    link_close(link);
+    client_free(link);
     if (ok && is_written)
         say_exported(arguments, format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, count);
     return ok && is_written;

@@ -118,7 +118,7 @@ static void write_params(const struct look_back *look, int64_t limit, struct tex
     json_write_end_object(&writer);
 }
 
-bool look_back_page(struct look_back *look, struct link *link, int64_t limit,
+bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
                     struct wire_message *ret_reply)
 {
     struct text params = { 0 };
@@ -188,7 +188,7 @@ static void print_page(const struct arguments *arguments, const struct json *ask
     }
 }
 
-static bool print_all(struct look_back *look, struct link *link, int64_t limit)
+static bool print_all(struct look_back *look, struct client *link, int64_t limit)
 {
     const struct arguments *arguments = look->arguments;
     int64_t count = 0;
@@ -227,19 +227,19 @@ static char *join_words(const struct arguments *arguments)
 static enum exit_code run_history(const struct arguments *arguments)
 {
     struct look_back look = { 0 };
-    struct link *link = NULL;
+    struct client *link = NULL;
     int64_t limit = HISTORY_DEFAULT;
     enum exit_code code = EXIT_USAGE;
 
     if (arguments_integer(arguments, "limit", 1, HISTORY_MOST, &limit) &&
         look_back_init(&look, arguments, false, join_words(arguments))) {
-        code = call_open(arguments, &call_person, LINK_MAY_START, &link) &&
+        code = call_open(arguments, &call_person, &client_for_command, &link) &&
                        print_all(&look, link, limit)
                    ? EXIT_DONE
                    : EXIT_ERROR;
     }
     look_back_release(&look);
-    link_close(link);
+    client_free(link);
     return code;
 }
 

@@ -31,7 +31,7 @@ void look_back_release(struct look_back *look);
 bool look_back_has_filters(const struct look_back *look);
 /* At most `limit` asks more, in reply->result's `asks`; is_over tells whether those were the last.
  * False: said why. The caller releases *ret_reply either way. */
-bool look_back_page(struct look_back *look, struct link *link, int64_t limit,
+bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
                     struct wire_message *ret_reply);
 
 /* What was answered, a line below the ask; nothing where it was not. */
