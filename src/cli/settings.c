@@ -460,7 +460,9 @@ static enum exit_code run_settings(const struct arguments *arguments)
             return act_here(arguments, act, name, value) ? EXIT_DONE : EXIT_ERROR;
         write_params(name, value, strcmp(act, "reset") == 0, &params);
         ok = (link || call_open(arguments, &call_person, &client_for_command, &link)) &&
-             call_hub(arguments, link, acts[i].method, text_string(&params), &reply);
+             call_hub(arguments, link, acts[i].method, text_string(&params), &reply) &&
+             (arguments->is_json || strcmp(acts[i].method, "settings/set") != 0 ||
+              call_expect(arguments, reply.result, "name"));
         if (ok)
             print_reply(arguments, act, reply.result);
         wire_release(&reply);
