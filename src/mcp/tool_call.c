@@ -189,7 +189,7 @@ static void on_done(void *context, const struct desk_reply *reply)
             tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
     }
-    if (stream && !is_over && reply->json && channel_need_input(call, reply->json))
+    if (stream && reply->kind == REPLY_INPUT && channel_need_input(call, reply->json))
         return;
     if (stream) {
         if (!come_back_reply(call, reply))
