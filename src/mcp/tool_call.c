@@ -346,7 +346,7 @@ void tool_wait_again(struct mcp_call *call)
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool,
-                   const struct mcp_request *request, const struct json *arguments, int64_t hold_s,
+                   const struct mcp_request *request, const struct tool_plan *plan, int64_t hold_s,
                    const char *state)
 {
     char tag[TEXT_INTEGER_BYTES];
@@ -359,7 +359,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
                                     .is_bound = state };
 
     json_write_text(&writer, "tool", tool->name);
-    json_write_value(&writer, "arguments", arguments);
+    json_write_raw(&writer, "arguments", plan->arguments_json);
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
@@ -372,8 +372,8 @@ static void submit(struct mcp_call *call, const struct tool *tool,
 }
 
 /* `theirs` is the tool of another server that was called, with `given`; NULL: it is ours. */
-static void ask(struct mcp_request *request, const struct tool *tool, const struct json *arguments,
-                const struct tool_plan *plan, const struct tool *theirs, const struct json *given)
+static void ask(struct mcp_request *request, const struct tool *tool, const struct tool_plan *plan,
+                const struct tool *theirs, const struct json *given)
 {
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
@@ -399,7 +399,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
         elsewhere_expect(call);
-        submit(call, tool, request, arguments, hold_s, state);
+        submit(call, tool, request, plan, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         if (hold_s > 0)
@@ -474,9 +474,10 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
     else if (plan.wish == TOOL_ANSWERED)
         reply_structured(&request->to, request->revision, text_string(&plan.result), false);
     else
-        ask(request, tool, arguments, &plan, theirs, given);
+        ask(request, tool, &plan, theirs, given);
     text_release(&plan.result);
     text_release(&plan.explanation);
+    free(plan.arguments_json);
 }
 
 static void call_tool(struct mcp_request *request, const struct tool *tool,

@@ -63,6 +63,7 @@ static void check_call(const struct ask_tool *tool, const struct ask_call *call)
 {
     struct json *arguments = NULL;
     struct ask_call again = { 0 };
+    struct text form = { 0 }, form_again = { 0 };
 
     require((call->session_id[0] != '\0') == (call->form.field_count == 0));
     if (call->session_id[0] != '\0')
@@ -73,6 +74,11 @@ static void check_call(const struct ask_tool *tool, const struct ask_call *call)
     require(json_parse(call->arguments_json, strlen(call->arguments_json), &arguments, NULL));
     require(arguments_check(tool, arguments, &again, NULL));
     require(strcmp(call->arguments_json, again.arguments_json) == 0);
+    form_encode(&call->form, &form);
+    form_encode(&again.form, &form_again);
+    require(strcmp(text_string(&form), text_string(&form_again)) == 0);
+    text_release(&form);
+    text_release(&form_again);
     ask_call_release(&again);
     json_free(arguments);
 }

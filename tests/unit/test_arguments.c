@@ -244,6 +244,22 @@ static void test_corpus_case(void **state)
     text_release(&bytes);
 }
 
+/* A front sends the hub what it has checked in its canonical form, and the hub checks that. */
+static void demand_same_again(const struct ask_call *call)
+{
+    struct outcome again = outcome_of(call->arguments_json, strlen(call->arguments_json));
+    struct text form = { 0 }, form_again = { 0 };
+
+    assert_true(again.ok);
+    assert_string_equal(again.call.arguments_json, call->arguments_json);
+    form_encode(&call->form, &form);
+    form_encode(&again.call.form, &form_again);
+    assert_string_equal(text_string(&form), text_string(&form_again));
+    text_release(&form);
+    text_release(&form_again);
+    ask_call_release(&again.call);
+}
+
 static struct ask_call good(const char *arguments)
 {
     struct outcome outcome = outcome_of(arguments, strlen(arguments));
@@ -251,6 +267,7 @@ static struct ask_call good(const char *arguments)
     if (!outcome.ok)
         fail_msg("%s at '%s': %s", error_name(outcome.err.code), outcome.err.path,
                  outcome.err.message);
+    demand_same_again(&outcome.call);
     return outcome.call;
 }
 

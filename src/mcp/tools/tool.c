@@ -32,6 +32,8 @@ static bool plan_ask(const struct tool *tool, const struct json *arguments,
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
     ret_plan->wait_s = wait && json_kind(wait) != KIND_NULL ? call.wait_s : -1;
     ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
+    ret_plan->arguments_json = call.arguments_json;
+    call.arguments_json = NULL;
     ask_call_release(&call);
     return true;
 }
