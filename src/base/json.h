@@ -32,6 +32,14 @@ enum { JSON_MAX_DEPTH = 64 };
 
 /* On failure `err` is bad_json without a path. */
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
+/* The same, and where the value of the root's member `key` is written, so that it can be passed on
+ * without being encoded again. */
+struct json_piece {
+    const char *bytes; /* of those that were read; NULL: there is no such member */
+    size_t length;
+};
+bool json_parse_message(const char *bytes, size_t length, const char *key,
+                        struct json_piece *ret_piece, struct json **ret_value, struct error *err);
 void json_free(struct json *value);
 struct json *json_keep(const struct json *value);          /* one more owner; each frees once */
 char *json_encode(const struct json *value);               /* compact; the caller frees */

@@ -31,8 +31,10 @@ struct reader {
     struct json *free_value; /* of the document */
     struct json *stack;      /* parts of what is not closed yet */
     size_t stacked, stack_room;
-    struct json *few; /* where the stack begins; owned by the caller */
-    bool has_nul;     /* the text that was read last */
+    struct json *few;   /* where the stack begins; owned by the caller */
+    const char *wanted; /* a member of the root whose place is noted; NULL: none */
+    size_t wanted_at, wanted_end;
+    bool has_nul; /* the text that was read last */
     bool is_out_of_memory;
     const char *problem;
 };
@@ -390,10 +392,18 @@ static bool read_key(struct reader *reader, struct json *member)
     return skip(reader, ':') || fail_syntax(reader);
 }
 
+/* The copy has its bytes where those that are read have them. */
+static void note_piece(struct reader *reader, const char *at)
+{
+    reader->wanted_at = (size_t)(at - reader->begin);
+    reader->wanted_end = (size_t)(reader->at - reader->begin);
+}
+
 /* Behind the opening bracket. */
 static bool read_parts(struct reader *reader, int depth, char close, struct json *out)
 {
     size_t first = reader->stacked;
+    const char *at;
 
     if (depth > JSON_MAX_DEPTH)
         return fail(reader, "too many levels");
@@ -405,8 +415,12 @@ static bool read_parts(struct reader *reader, int depth, char close, struct json
 
         if (out->kind == KIND_OBJECT && !read_key(reader, &part))
             return false;
+        skip_blanks(reader);
+        at = reader->at;
         if (!read_value(reader, depth, &part) || !push(reader, &part))
             return false;
+        if (reader->wanted && depth == 1 && part.key && strcmp(part.key, reader->wanted) == 0)
+            note_piece(reader, at);
         skip_blanks(reader);
     } while (skip(reader, ','));
     return skip(reader, close) ? close_parts(reader, first, out) : fail_syntax(reader);
@@ -474,9 +488,15 @@ static size_t most_values(const char *bytes, size_t length)
 
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
 {
+    return json_parse_message(bytes, length, NULL, NULL, ret_value, err);
+}
+
+bool json_parse_message(const char *bytes, size_t length, const char *key,
+                        struct json_piece *ret_piece, struct json **ret_value, struct error *err)
+{
     struct json few[STACK_FEW]; /* most documents need no more */
     size_t room = most_values(bytes, length) * sizeof(struct json);
-    struct reader reader = { .few = few, .stack = few, .stack_room = STACK_FEW };
+    struct reader reader = { .few = few, .stack = few, .stack_room = STACK_FEW, .wanted = key };
     struct json root = { 0 };
     bool ok;
 
@@ -511,5 +531,9 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     }
     reader.document->values[0] = root;
     *ret_value = reader.document->values;
+    if (ret_piece)
+        *ret_piece = reader.wanted_end ? (struct json_piece){ bytes + reader.wanted_at,
+                                                              reader.wanted_end - reader.wanted_at }
+                                       : (struct json_piece){ NULL, 0 };
     return true;
 }

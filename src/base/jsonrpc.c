@@ -12,11 +12,13 @@ static const char *skip_mark(const char *bytes, size_t length)
     return bytes + (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
 }
 
-bool jsonrpc_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err)
+bool jsonrpc_parse(const char *bytes, size_t length, struct json_piece *ret_result,
+                   struct json **ret_value, struct error *err)
 {
     const char *begin = skip_mark(bytes, length);
 
-    return json_parse(begin, length - (size_t)(begin - bytes), ret_value, err);
+    return json_parse_message(begin, length - (size_t)(begin - bytes), "result", ret_result,
+                              ret_value, err);
 }
 
 static bool is_id(const struct json *id)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/text.h"
 
 struct error;
@@ -25,8 +26,9 @@ struct jsonrpc_message {
     const char *method; /* NULL: a response */
     const struct json *id, *params, *result, *error;
 };
-/* As json_parse; a byte order mark in front is skipped (RFC 8259, 8.1). */
-bool jsonrpc_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
+/* As json_parse_message for `result`; a byte order mark in front is skipped (RFC 8259, 8.1). */
+bool jsonrpc_parse(const char *bytes, size_t length, struct json_piece *ret_result,
+                   struct json **ret_value, struct error *err);
 /* False: not a JSON-RPC 2.0 message; then only `id` is set, where one can be read. An id is an
  * integer or a text, params an object; the error about any other number has that number as its id.
  */

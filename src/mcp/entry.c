@@ -89,7 +89,7 @@ void entry_read(const char *bytes, size_t length, const struct mcp_headers *head
 
     *ret_entry =
         (struct entry){ .way = ENTRY_REFUSED, .status = ENTRY_BAD_REQUEST, .in_force = in_force };
-    if (!jsonrpc_parse(bytes, length, &ret_entry->value, &err))
+    if (!jsonrpc_parse(bytes, length, NULL, &ret_entry->value, &err))
         write_error(jsonrpc_find_id(bytes, length), in_force, JSONRPC_PARSE_ERROR, err.message,
                     &ret_entry->line);
     else if (json_kind(ret_entry->value) == KIND_LIST)

@@ -221,7 +221,7 @@ void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line,
         length--;
     if (length == 0)
         return;
-    if (jsonrpc_parse(line, length, &value, &err))
+    if (jsonrpc_parse(line, length, NULL, &value, &err))
         mcp_take_value(mcp, stream, NULL, value);
     else
         refuse_with(&to, jsonrpc_find_id(line, length), JSONRPC_PARSE_ERROR, err.message);

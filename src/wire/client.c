@@ -399,18 +399,19 @@ static void hear(struct client *client, const char *line, size_t length)
 {
     struct jsonrpc_message read = { 0 };
     struct wire_message message;
+    struct json_piece result;
     struct json *root = NULL;
     struct error err;
 
-    if (!jsonrpc_parse(line, length, &root, &err) && error_is_no_memory(&err)) {
+    if (!jsonrpc_parse(line, length, &result, &root, &err) && error_is_no_memory(&err)) {
         finder_fail(&client->finder, FAILURE_NO_MEMORY, err.message);
     } else if (!root || !jsonrpc_read(root, &read) ||
                (read.error && json_kind(read.id) == KIND_NULL)) {
         finder_fail(&client->finder, FAILURE_NOT_A_HUB,
                     "what listens there does not speak as a hub does");
     } else {
-        message = (struct wire_message){ root,        read.method, read.id,
-                                         read.params, read.result, read.error };
+        message = (struct wire_message){ root,        read.method, read.id, read.params,
+                                         read.result, read.error,  result };
         if (message.method)
             take_note(client, &message, line, length);
         else

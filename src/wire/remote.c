@@ -140,7 +140,9 @@ static void take_response(struct remote_visit *visit, const struct wire_message 
     }
     if (methods[call->method].flags & METHOD_WAITS && !message->error)
         wire_read_kind(message->root, &reply.kind, &reply.err);
-    json = message->result && reply.err.code == ERROR_NONE ? json_encode(message->result) : NULL;
+    json = message->result && reply.err.code == ERROR_NONE
+               ? mem_text_n(message->result_json.bytes, message->result_json.length)
+               : NULL;
     reply.json = json;
     reply.session_id = json_member_text(message->result, "session_id");
     remote_calls_take(&visit->calls, call);

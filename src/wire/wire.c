@@ -30,17 +30,19 @@ bool wire_parse(const char *line, size_t length, struct wire_message *ret_messag
 {
     struct jsonrpc_message message;
     struct json *root = NULL;
+    struct json_piece result;
 
     *ret_code = JSONRPC_PARSE_ERROR;
-    if (!jsonrpc_parse(line, length, &root, NULL))
+    if (!jsonrpc_parse(line, length, &result, &root, NULL))
         return false;
     *ret_code = JSONRPC_INVALID_REQUEST;
     if (!jsonrpc_read(root, &message)) {
         json_free(root);
         return false;
     }
-    *ret_message = (struct wire_message){ root,           message.method, message.id,
-                                          message.params, message.result, message.error };
+    *ret_message =
+        (struct wire_message){ root,           message.method, message.id, message.params,
+                               message.result, message.error,  result };
     return true;
 }
 

@@ -36,6 +36,7 @@ struct wire_message {
     struct json *root;  /* owned; everything below is borrowed from it */
     const char *method; /* NULL: a response */
     const struct json *id, *params, *result, *error;
+    struct json_piece result_json; /* of the line */
 };
 /* False: not JSON, or not a JSON-RPC message; *ret_code says which. */
 bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code);

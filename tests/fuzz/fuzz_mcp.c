@@ -318,7 +318,7 @@ static void count_requests(const char *line, size_t length)
 {
     struct json *value = NULL;
 
-    if (!jsonrpc_parse(line, length, &value, NULL)) {
+    if (!jsonrpc_parse(line, length, NULL, &value, NULL)) {
         world.asked++; /* its id may have been readable all the same */
         return;
     }

@@ -162,10 +162,41 @@ static void a_byte_order_mark_is_skipped(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct json *value = NULL;
 
-        assert_int_equal(jsonrpc_parse(cases[i].bytes, strlen(cases[i].bytes), &value, NULL),
+        assert_int_equal(jsonrpc_parse(cases[i].bytes, strlen(cases[i].bytes), NULL, &value, NULL),
                          cases[i].is_json);
         assert_int_equal(json_member_integer(value, "a", 0), cases[i].is_json);
         json_free(value);
+    }
+}
+
+/* What is passed on as it is. */
+static void the_place_of_a_result_is_found(void **state)
+{
+    static const struct {
+        const char *line, *result; /* NULL: it has none */
+    } cases[] = {
+        { "{\"id\":1,\"result\": {\"a\":[1,{\"result\":2}]} }", "{\"a\":[1,{\"result\":2}]}" },
+        { "\xef\xbb\xbf{\"result\":\"\\u0041\\n\",\"id\":1}", "\"\\u0041\\n\"" },
+        { "{\"r\\u0065sult\" : 7}", "7" },
+        { "{\"\\u0061\":\"\\u00e4\",\"result\":null,\"b\":1}", "null" },
+        { "{\"params\":{\"result\":1}}", NULL },
+        { "[{\"result\":1}]", NULL },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct json_piece piece;
+        struct json *value = NULL;
+
+        assert_true(jsonrpc_parse(cases[i].line, strlen(cases[i].line), &piece, &value, NULL));
+        json_free(value);
+        if (!cases[i].result) {
+            assert_null(piece.bytes);
+            continue;
+        }
+        assert_int_equal(piece.length, strlen(cases[i].result));
+        assert_memory_equal(piece.bytes, cases[i].result, piece.length);
+        assert_true(piece.bytes > cases[i].line && piece.bytes < strchr(cases[i].line, 0));
     }
 }
 
@@ -176,6 +207,7 @@ int main(void)
         cmocka_unit_test(an_id_is_never_a_piece_of_one),
         cmocka_unit_test(a_nul_is_a_byte_like_others),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
+        cmocka_unit_test(the_place_of_a_result_is_found),
         cmocka_unit_test(ids_that_are_refused_can_be_answered),
     };
 
