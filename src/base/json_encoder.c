@@ -1,4 +1,5 @@
 /* json_encoder.c - a value back to text: compact, in the order received or sorted by key. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,9 +144,16 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
     }
 }
 
+static void encode(const struct json *value, bool is_sorted, struct text *out)
+{
+    if (json_kind(value) == KIND_LIST || json_kind(value) == KIND_OBJECT)
+        COUNT_JSON(false);
+    add_value(value, is_sorted, out);
+}
+
 void json_add(struct text *out, const struct json *value)
 {
-    add_value(value, false, out);
+    encode(value, false, out);
 }
 
 void json_write_value(struct json_writer *writer, const char *key, const struct json *value)
@@ -160,7 +168,7 @@ char *json_encode(const struct json *value)
 {
     struct text out = { 0 };
 
-    add_value(value, false, &out);
+    encode(value, false, &out);
     return text_take(&out);
 }
 
@@ -168,6 +176,25 @@ char *json_encode_canonical(const struct json *value)
 {
     struct text out = { 0 };
 
-    add_value(value, true, &out);
+    encode(value, true, &out);
     return text_take(&out);
 }
+
+#ifdef SAYSO_CRASH_POINTS
+static atomic_long parsed, encoded;
+static atomic_flag is_counting = ATOMIC_FLAG_INIT;
+
+static void write_counts(void)
+{
+    fprintf(stderr, "json parsed=%ld encoded=%ld\n", (long)parsed, (long)encoded);
+}
+
+void json_count(bool is_parsed)
+{
+    if (!getenv("SAYSO_COUNT_JSON"))
+        return;
+    atomic_fetch_add(is_parsed ? &parsed : &encoded, 1);
+    if (!atomic_flag_test_and_set(&is_counting))
+        atexit(write_counts);
+}
+#endif

@@ -500,6 +500,7 @@ bool json_parse_message(const char *bytes, size_t length, const char *key,
     struct json root = { 0 };
     bool ok;
 
+    COUNT_JSON(true);
     if (length > UINT32_MAX / 2)
         return error_set(err, ERROR_bad_json, "", "not readable as JSON: too long");
     reader.document = mem_resize(NULL, sizeof *reader.document + room + length + READ_PAST);

@@ -25,6 +25,15 @@ struct json {
     uint8_t kind;    /* enum json_kind */
 };
 
+/* In builds with crash points SAYSO_COUNT_JSON has a process say at its end how many texts it
+ * parsed, and how many lists and objects that were parsed it encoded. */
+#ifdef SAYSO_CRASH_POINTS
+void json_count(bool is_parsed);
+#define COUNT_JSON(is_parsed) json_count(is_parsed)
+#else
+#define COUNT_JSON(is_parsed) ((void)0)
+#endif
+
 struct json_document {
     int owners;
     bool has_huge;        /* somewhere in it */

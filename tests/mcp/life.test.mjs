@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { BIN, inHome, scaled, until, withHome } from "./lib/home.mjs";
+import { BIN, CRASH_BIN, inHome, scaled, until, withHome } from "./lib/home.mjs";
 import { Judge } from "./lib/judge.mjs";
 import { atOnce, HANG_MS, opened } from "./lib/raw.mjs";
 import { MODERN, REVISIONS } from "./lib/schema.mjs";
@@ -233,6 +233,28 @@ describe("death", { concurrency: 4 }, () => {
 });
 
 describe("start and end", { concurrency: 4 }, () => {
+    // What comes in is parsed once: the call, ask/created, the reply, and what confirms its delivery. Of what was parsed
+    // only the arguments are encoded, in the canonical form in which they were checked.
+    test("an ask costs its front four parses and one encoding", inHome(async (home) => {
+        const env = { ...home.env, SAYSO_COUNT_JSON: "1" };
+        await home.must("settings", "set", "asks_per_minute", "100"); // a file, which is read once
+        async function counts(asks) {
+            const client = await opened(home, "2025-11-25", { options: { env }, program: CRASH_BIN });
+            for (let n = 0; n < asks; n++) {
+                const title = `${n} of ${asks}`, call = client.startTool("provide_choice", named(title));
+                const { session_id } = await until(async () => (await home.list("--active")).find((row) => row.title === title), title);
+                await home.must("answer", session_id, "--select", "b");
+                await client.collect(call);
+            }
+            client.startTool("provide_choice", named(`after ${asks}`), { progressToken: "t" }); // all that came before is read by then
+            await client.next(({ method }) => method === "notifications/progress");
+            await client.stop();
+            return /json parsed=(\d+) encoded=(\d+)/.exec(client.stderr).slice(1).map(Number);
+        }
+        const one = await counts(1), four = await counts(4);
+        assert.deepEqual(four.map((count, n) => (count - one[n]) / 3), [4, 1]);
+    }));
+
     test("nothing is touched before the first good ask: no file, no socket, no port", inHome(async (home) => {
         const trace = path.join(home.path, "..", `${path.basename(home.path)}.trace`);
         const requests = [

@@ -127,6 +127,8 @@ static void check(const struct round *round, const struct way *way, enum reply_k
     assert_true(wire_parse(line.bytes, line.used, &message, &code));
     assert_true(wire_read_kind(message.root, &read, &err));
     assert_int_equal(read, kind);
+    assert_int_equal(message.result_json.length, strlen(json));
+    assert_memory_equal(message.result_json.bytes, json, strlen(json)); /* passed on as it is */
     if (kind != REPLY_INPUT && outcome_read(message.result) != way->ending &&
         way->ending != ENDING_UNKNOWN)
         fail_msg("%s, %s: %s", round->tool->tool, way->name, json);

@@ -12,6 +12,7 @@ process.title = "supervisord";
 
 export const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const BIN = path.resolve(ROOT, process.env.SAYSO_BIN ?? "build/sayso");
+export const CRASH_BIN = path.resolve(ROOT, process.env.SAYSO_CRASH_BIN ?? "build-asan/sayso"); // with what is only for tests
 export const SCALE = Number(process.env.SAYSO_SCALE ?? "1");
 export const SLACK = Number(process.env.SAYSO_SLACK ?? "1"); // for bounds of time, where a store or a sanitizer is slow
 const KEPT = ["PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS"]; // no language, no terminal

@@ -11,7 +11,7 @@ const CLIENT_KEY = "io.modelcontextprotocol/clientInfo";
 
 export class Raw {
     // `isBare`: without a process; a kind of its own sends and hears (web.mjs).
-    constructor(home, { args = [], name = "raw", version = "1", capabilities = {}, options = {}, judge = new Judge(), isBare = false } = {}) {
+    constructor(home, { args = [], name = "raw", version = "1", capabilities = {}, options = {}, program, judge = new Judge(), isBare = false } = {}) {
         this.home = home;
         this.name = name;
         this.version = version;
@@ -25,7 +25,7 @@ export class Raw {
         this.stderr = "";
         if (isBare)
             return;
-        this.child = home.spawn(["mcp", ...args], options);
+        this.child = home.spawn(["mcp", ...args], options, program);
         this.exited = new Promise((resolve) => {
             this.child.on("close", (code, signal) => resolve({ code, signal }));
         });
