@@ -11,10 +11,10 @@ struct wait_terms;
 
 /* Defines a handler that calls `function` with a first argument of its own. */
 #define HANDLER(id, function, argument)                                                            \
-    void id##_method(struct desk *desk, struct desk_visit *visit, const struct json *params,       \
+    void id##_method(struct engine *engine, struct visit *visit, const struct json *params,        \
                      desk_done *done, void *context)                                               \
     {                                                                                              \
-        function(argument, desk, visit, params, done, context);                                    \
+        function(argument, engine, visit, params, done, context);                                  \
     }
 
 /* decide.c */

@@ -347,10 +347,10 @@ static void later_found(struct errand *errand)
     text_release(&fact);
 }
 
-void ask_later_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_later_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct putting_off *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
+    struct putting_off *own = errand_new(sizeof *own, engine, visit, done, context);
 
     own->seconds = json_member_integer(params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {

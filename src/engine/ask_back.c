@@ -64,10 +64,10 @@ static void ask_back_found(struct errand *errand)
     errand_end(errand);
 }
 
-void ask_back_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_back_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct asking *asking = errand_new(sizeof *asking, engine_of(desk), visit, done, context);
+    struct asking *asking = errand_new(sizeof *asking, engine, visit, done, context);
     const struct json *text = json_member(params, "text");
     struct error err;
 
@@ -167,8 +167,8 @@ static void on_question(void *context, const struct store_said *said, const stru
 void back_reply(const struct errand *errand, const struct store_row *row)
 {
     struct engine *engine = errand->engine;
-    struct telling *telling = errand_new(
-        sizeof *telling, engine, (struct desk_visit *)errand->visit, errand->done, errand->context);
+    struct telling *telling =
+        errand_new(sizeof *telling, engine, errand->visit, errand->done, errand->context);
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct live *live = live_find(engine, row->ask.id);
 
@@ -262,8 +262,7 @@ static void explain(struct explaining *own)
 void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
                   const struct wait_terms *terms, desk_done *done, void *context)
 {
-    struct explaining *own =
-        errand_new(sizeof *own, engine, (struct desk_visit *)visit, done, context);
+    struct explaining *own = errand_new(sizeof *own, engine, visit, done, context);
     const struct json *given = json_member(params, "explanation");
     const char *id = json_member_text(params, "session_id");
     struct error err;

@@ -432,11 +432,10 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 
 /* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
  * that. */
-static void take_returned(struct desk *desk, struct desk_visit *visit, const struct json *params,
+static void take_returned(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context,
                           void (*take)(struct errand *errand, const struct json *params))
 {
-    struct engine *engine = engine_of(desk);
     const char *id = json_member_text(params, "session_id");
     struct returned *returned;
 
@@ -450,16 +449,16 @@ static void take_returned(struct desk *desk, struct desk_visit *visit, const str
         take(&returned->errand, params);
 }
 
-void client_result_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void client_result_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
-    take_returned(desk, visit, params, done, context, take_result);
+    take_returned(engine, visit, params, done, context, take_result);
 }
 
-void client_failed_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void client_failed_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
-    take_returned(desk, visit, params, done, context, take_failure);
+    take_returned(engine, visit, params, done, context, take_failure);
 }
 
 /*
@@ -539,8 +538,7 @@ void round_resume(struct submission *submission, struct live *live)
     if (!state_is_open(live->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!comes_to_wait && response) {
-        attempt = errand_new(sizeof *attempt, engine, (struct desk_visit *)submission->errand.visit,
-                             NULL, NULL);
+        attempt = errand_new(sizeof *attempt, engine, submission->errand.visit, NULL, NULL);
         memcpy(attempt->id, live->id, sizeof attempt->id);
         client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
                     engine_utc_ms(engine) - round->asked_ms);

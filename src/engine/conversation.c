@@ -209,10 +209,9 @@ static void save_new(struct saying *saying)
     text_release(&body);
 }
 
-void conversation_new_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void conversation_new_method(struct engine *engine, struct visit *visit, const struct json *params,
                              desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct saying *saying;
     struct talk *talk;
     struct json_writer writer;
@@ -248,10 +247,10 @@ static void reply_loaded(struct errand *errand)
     saying_reply((struct saying *)errand, false);
 }
 
-void conversation_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void conversation_get_method(struct engine *engine, struct visit *visit, const struct json *params,
                              desk_done *done, void *context)
 {
-    saying_about(saying_new(engine_of(desk), visit, done, context), params, reply_loaded);
+    saying_about(saying_new(engine, visit, done, context), params, reply_loaded);
 }
 
 struct listing {
@@ -295,10 +294,9 @@ static void on_listed(void *context, const struct store_conversation *stored,
     }
 }
 
-void conversation_list_method(struct desk *desk, struct desk_visit *visit,
-                              const struct json *params, desk_done *done, void *context)
+void conversation_list_method(struct engine *engine, struct visit *visit, const struct json *params,
+                              desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
     const struct visit *looking = listing->errand.visit;
     int64_t limit = json_member_integer(params, "limit", LIST_USUAL);
@@ -425,10 +423,10 @@ static void hear(struct errand *errand)
                                          on_event, hearing);
 }
 
-void conversation_events_method(struct desk *desk, struct desk_visit *visit,
+void conversation_events_method(struct engine *engine, struct visit *visit,
                                 const struct json *params, desk_done *done, void *context)
 {
-    struct hearing *hearing = errand_new(sizeof *hearing, engine_of(desk), visit, done, context);
+    struct hearing *hearing = errand_new(sizeof *hearing, engine, visit, done, context);
     struct errand *errand = &hearing->saying.errand;
 
     errand->drop = hearing_drop;
@@ -448,8 +446,8 @@ static void follow(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void conversation_follow_method(struct desk *desk, struct desk_visit *visit,
+void conversation_follow_method(struct engine *engine, struct visit *visit,
                                 const struct json *params, desk_done *done, void *context)
 {
-    saying_about(saying_new(engine_of(desk), visit, done, context), params, follow);
+    saying_about(saying_new(engine, visit, done, context), params, follow);
 }

@@ -29,7 +29,7 @@ void saying_drop(struct errand *errand)
     json_free(saying->body);
 }
 
-struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+struct saying *saying_new(struct engine *engine, struct visit *visit, desk_done *done,
                           void *context)
 {
     struct saying *saying = errand_new(sizeof *saying, engine, visit, done, context);
@@ -357,10 +357,10 @@ static bool may_say(const struct visit *visit, bool is_persons, struct error *er
                                 : "this is for the host that runs the agent");
 }
 
-void conversation_say_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void conversation_say_method(struct engine *engine, struct visit *visit, const struct json *params,
                              desk_done *done, void *context)
 {
-    struct saying *saying = saying_new(engine_of(desk), visit, done, context);
+    struct saying *saying = saying_new(engine, visit, done, context);
     const struct json *body = json_member(params, "body");
     const char *name = json_member_text(params, "event");
     struct error err;

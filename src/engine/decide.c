@@ -508,8 +508,7 @@ static struct decision *decision_new(enum ask_event event, struct engine *engine
                                      struct visit *visit, const struct json *params,
                                      desk_done *done, void *context)
 {
-    struct decision *decision =
-        errand_new(sizeof *decision, engine, (struct desk_visit *)visit, done, context);
+    struct decision *decision = errand_new(sizeof *decision, engine, visit, done, context);
 
     decision->errand.drop = decision_drop;
     decision->event = event;
@@ -518,11 +517,10 @@ static struct decision *decision_new(enum ask_event event, struct engine *engine
     return decision;
 }
 
-static void decide(enum ask_event event, struct desk *desk, struct desk_visit *visit,
+static void decide(enum ask_event event, struct engine *engine, struct visit *visit,
                    const struct json *params, desk_done *done, void *context)
 {
-    struct decision *decision =
-        decision_new(event, engine_of(desk), (struct visit *)visit, params, done, context);
+    struct decision *decision = decision_new(event, engine, visit, params, done, context);
     struct error err;
 
     own_look(decision->errand.visit);

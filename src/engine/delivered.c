@@ -180,15 +180,15 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
     }
 }
 
-void ask_delivered_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_delivered_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
     struct delivered_errand *delivered =
-        errand_new(sizeof *delivered, engine_of(desk), visit, done, context);
+        errand_new(sizeof *delivered, engine, visit, done, context);
     const struct json *ids = json_member(params, "session_ids");
 
     delivered->errand.drop = delivered_drop;
-    notices_heard(engine_of(desk), (struct visit *)visit, json_member(params, "with_notices"));
+    notices_heard(engine, visit, json_member(params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {

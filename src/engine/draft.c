@@ -158,15 +158,15 @@ static void draft_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void ask_draft_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_draft_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct drafting *drafting = errand_new(sizeof *drafting, engine_of(desk), visit, done, context);
+    struct drafting *drafting = errand_new(sizeof *drafting, engine, visit, done, context);
     const struct json *draft = json_member(params, "draft");
 
     if (DELIBERATE_FAULT(draft_submitted)) {
         errand_end(&drafting->errand);
-        ask_answer_method(desk, visit, draft, done, context);
+        ask_answer_method(engine, visit, draft, done, context);
         return;
     }
     drafting->errand.drop = drafting_drop;

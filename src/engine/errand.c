@@ -26,10 +26,11 @@ static bool is_allowed(struct engine *engine, struct visit *visit, enum method m
            json_check_range(json_member(params, "arguments"), err) && json_check_range(params, err);
 }
 
-void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
+void engine_call(struct desk *desk, struct desk_visit *calling, const struct request *request,
                  desk_done *done, void *context)
 {
     struct engine *engine = engine_of(desk);
+    struct visit *visit = (struct visit *)calling;
     enum method method = request->method;
     struct desk_reply reply = { 0 };
     struct json *parsed = NULL;
@@ -37,13 +38,12 @@ void engine_call(struct desk *desk, struct desk_visit *visit, const struct reque
 
     if (request->text && json_parse(request->text->bytes, request->text->used, &parsed, &reply.err))
         params = parsed;
-    if (reply.err.code != ERROR_NONE ||
-        !is_allowed(engine, (struct visit *)visit, method, params, &reply.err) ||
+    if (reply.err.code != ERROR_NONE || !is_allowed(engine, visit, method, params, &reply.err) ||
         methods[method].flags & METHOD_OF_HUB) {
         done(context, &reply);
     } else {
         engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
-        handlers[method](desk, visit, params, done, context);
+        handlers[method](engine, visit, params, done, context);
         engine->reader = NULL;
     }
     json_free(parsed);
@@ -55,7 +55,7 @@ static void count(struct errand *errand)
     errand->engine->under_way++;
 }
 
-void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
+void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
                  void *context)
 {
     struct errand *errand = spare_new(bytes);
@@ -65,7 +65,7 @@ void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, 
     if (visit)
         engine_check_clock(engine); /* before anything is dated by a clock that was set */
     errand->engine = engine;
-    errand->visit = (struct visit *)visit;
+    errand->visit = visit;
     errand->done = done;
     errand->context = context;
     if (errand->visit)

@@ -181,13 +181,13 @@ static void hide_found(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void ask_hide_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_hide_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
     const char *option_id = json_member_text(params, "option_id");
     struct hiding *hiding;
 
-    hiding = errand_new(sizeof *hiding, engine_of(desk), visit, done, context);
+    hiding = errand_new(sizeof *hiding, engine, visit, done, context);
     hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(params, "hidden"));
     if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {

@@ -169,10 +169,9 @@ static bool read_filters(const struct json *params, struct store_history_query *
     return true;
 }
 
-void ask_history_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_history_method(struct engine *engine, struct visit *visit, const struct json *params,
                         desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct looking *looking = errand_new(sizeof *looking, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", HISTORY_DEFAULT);
@@ -433,10 +432,9 @@ static void on_counted(void *context, const struct store_row *row, int64_t looke
         count_row(counting, row);
 }
 
-void ask_statistics_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_statistics_method(struct engine *engine, struct visit *visit, const struct json *params,
                            desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
     struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };

@@ -127,14 +127,14 @@ struct errand {
     size_t bytes;                        /* of the struct it begins */
 };
 /* What the rows of methods.def do, each as id_method. */
-typedef void method_handler(struct desk *desk, struct desk_visit *visit, const struct json *params,
+typedef void method_handler(struct engine *engine, struct visit *visit, const struct json *params,
                             desk_done *done, void *context);
 #define HUB_METHOD(id, name, roles, flags)
 #define METHOD(id, name, roles, flags) method_handler id##_method;
 #include "ports/methods.def"
 void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
                  desk_done *done, void *context);
-void *errand_new(size_t bytes, struct engine *engine, struct desk_visit *visit, desk_done *done,
+void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
                  void *context);
 void errand_begin_write(struct errand *errand);
 void errand_end(struct errand *errand); /* drops what it embeds and frees it */

@@ -182,8 +182,7 @@ void launch_renew(struct engine *engine, struct visit *visit, struct live *live,
                   void *context)
 {
     const struct lifecycle_facts facts = { .wait_for_terminal = true };
-    struct opening *opening =
-        errand_new(sizeof *opening, engine, (struct desk_visit *)visit, done, context);
+    struct opening *opening = errand_new(sizeof *opening, engine, visit, done, context);
 
     memcpy(opening->errand.id, live->id, sizeof opening->errand.id);
     opening->fresh = launch_make();
@@ -310,14 +309,14 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
         look_reply(errand);
 }
 
-void ask_attach_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_attach_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
     struct opening *opening;
     const struct json *launch = json_member(params, "launch");
     const char *code = json_text(launch), *key = json_member_text(params, "key");
 
-    opening = errand_new(sizeof *opening, engine_of(desk), visit, done, context);
+    opening = errand_new(sizeof *opening, engine, visit, done, context);
     if (!launch) {
         errand_find_ask(&opening->errand, params, attach_found);
         return;

@@ -135,10 +135,9 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     return true;
 }
 
-void ask_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
     int64_t limit =
@@ -260,18 +259,17 @@ void look_reply(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void ask_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_get_method(struct engine *engine, struct visit *visit, const struct json *params,
                     desk_done *done, void *context)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
 
     errand_find_ask(errand, params, look_reply);
 }
 
-void ask_watch_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_watch_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    visit_watch(engine_of(desk), (struct visit *)visit,
-                json_is_yes(json_member(params, "remaining")));
-    ask_list_method(desk, visit, params, done, context);
+    visit_watch(engine, visit, json_is_yes(json_member(params, "remaining")));
+    ask_list_method(engine, visit, params, done, context);
 }

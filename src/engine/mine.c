@@ -110,14 +110,13 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
            (prefix && strspn(prefix, "abcdefghijklmnopqrstuvwxyz234567") == json_length(given));
 }
 
-void mine_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void mine_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct mine *mine = errand_new(sizeof *mine, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", MINE_MOST);
-    struct store_list_query query = { .principal = ((struct visit *)visit)->principal };
+    struct store_list_query query = { .principal = (visit)->principal };
 
     mine->errand.drop = mine_drop;
     if (!list_read_group(params, &query.which)) {
@@ -168,26 +167,26 @@ static void get_found(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void mine_get_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void mine_get_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
 
     errand_find_ask(errand, params, get_found);
 }
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
-void mine_follow_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void mine_follow_method(struct engine *engine, struct visit *visit, const struct json *params,
                         desk_done *done, void *context)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
-    struct visit *follower = (struct visit *)visit;
+    struct visit *follower = visit;
 
     (void)params;
     (void)done;
     (void)context;
-    visit_follow(engine_of(desk), follower);
+    visit_follow(engine, follower);
     visit_tell(follower, line, sizeof line - 1);
 }
 

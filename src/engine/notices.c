@@ -183,8 +183,7 @@ void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, 
         done(context, reply);
         return;
     }
-    announcement =
-        errand_new(sizeof *announcement, engine, (struct desk_visit *)visit, done, context);
+    announcement = errand_new(sizeof *announcement, engine, visit, done, context);
     announcement->errand.drop = announcement_drop;
     memcpy(announcement->errand.id, reply->session_id, sizeof announcement->errand.id);
     text_add_text(&announcement->result, reply->json);

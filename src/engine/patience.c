@@ -85,10 +85,9 @@ static void on_learnt(void *context, const struct store_reply *reply)
     errand_ok(errand, "{}");
 }
 
-void client_cut_off_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void client_cut_off_method(struct engine *engine, struct visit *visit, const struct json *params,
                            desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
     const struct visit *gave_up = lesson->errand.visit;
     struct store_client client = visit_client(gave_up);

@@ -228,12 +228,12 @@ static void reply_link(struct errand *errand)
     text_release(&out);
 }
 
-void portal_link_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void portal_link_method(struct engine *engine, struct visit *visit, const struct json *params,
                         desk_done *done, void *context)
 {
     struct errand *errand;
 
-    errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    errand = errand_new(sizeof *errand, engine, visit, done, context);
     if (json_member(params, "session_id"))
         errand_find_ask(errand, params, reply_link);
     else
@@ -282,10 +282,9 @@ static bool may_open(struct engine *engine, struct visit *visit, struct error *e
 
 /* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
  * page, which may be anybody's. */
-void portal_open_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void portal_open_method(struct engine *engine, struct visit *visit, const struct json *params,
                         desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
     const char *given = json_member_text(params, "session_id");

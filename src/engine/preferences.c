@@ -10,10 +10,9 @@
 #include "engine/inside.h"
 #include "engine/waits.h"
 
-void settings_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void settings_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     const char *name = json_member_text(params, "name");
     struct text out = { 0 };
@@ -163,10 +162,9 @@ static void save_host(struct preference *preference)
         put_and_reply(preference);
 }
 
-void settings_set_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void settings_set_method(struct engine *engine, struct visit *visit, const struct json *params,
                          desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     const char *name = json_member_text(params, "name");
     struct setting_value value = { 0 };
     struct preference *preference;

@@ -203,10 +203,10 @@ static void retime_found(struct errand *errand)
     store_write_change(engine->parts.store, change, on_retimed, retiming);
 }
 
-static struct retiming *retiming_new(enum ask_event event, struct desk *desk,
-                                     struct desk_visit *visit, desk_done *done, void *context)
+static struct retiming *retiming_new(enum ask_event event, struct engine *engine,
+                                     struct visit *visit, desk_done *done, void *context)
 {
-    struct retiming *retiming = errand_new(sizeof *retiming, engine_of(desk), visit, done, context);
+    struct retiming *retiming = errand_new(sizeof *retiming, engine, visit, done, context);
 
     retiming->event = event;
     return retiming;
@@ -220,8 +220,8 @@ static void retiming_drop(struct errand *errand)
 void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
                 void *context)
 {
-    struct retiming *retiming = retiming_new(words->event, &errand->engine->desk,
-                                             (struct desk_visit *)errand->visit, done, context);
+    struct retiming *retiming =
+        retiming_new(words->event, errand->engine, errand->visit, done, context);
 
     retiming->errand.drop = retiming_drop;
     retiming->errand.is_ours = words->is_ours;
@@ -231,10 +231,10 @@ void retime_say(const struct errand *errand, const struct retime_words *words, d
     retime_found(&retiming->errand);
 }
 
-void ask_extend_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_extend_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    struct retiming *retiming = retiming_new(EVENT_EXTENDED, desk, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_EXTENDED, engine, visit, done, context);
 
     retiming->version = json_member_integer(params, "version", 0);
     if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
@@ -246,10 +246,10 @@ void ask_extend_method(struct desk *desk, struct desk_visit *visit, const struct
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
-void ask_undo_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_undo_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct retiming *retiming = retiming_new(EVENT_UNDONE, desk, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_UNDONE, engine, visit, done, context);
 
     if (DELIBERATE_FAULT(undo_ignored)) {
         errand_ok(&retiming->errand, "{}");
@@ -258,10 +258,11 @@ void ask_undo_method(struct desk *desk, struct desk_visit *visit, const struct j
     errand_find_ask(&retiming->errand, params, retime_found);
 }
 
-void ask_switch_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_switch_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, desk, visit, done, context);
+    struct retiming *retiming =
+        retiming_new(EVENT_INTERFACE_SWITCHED, engine, visit, done, context);
     const char *name = json_member_text(params, "interface");
 
     retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
@@ -333,10 +334,10 @@ static void send_found(struct errand *errand)
     store_write_change(store, &change, on_sent, errand);
 }
 
-void ask_send_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_send_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
 
     errand_find_ask(errand, params, send_found);
 }
@@ -408,10 +409,10 @@ static void challenge_found(struct errand *errand)
     text_release(&out);
 }
 
-void ask_challenge_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_challenge_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine_of(desk), visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
 
     errand_find_ask(errand, params, challenge_found);
 }

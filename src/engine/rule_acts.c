@@ -227,10 +227,10 @@ static void standing_found(struct errand *errand)
     store->ops->get(store, errand->id, on_row, errand);
 }
 
-static void begin(bool is_add, struct desk *desk, struct desk_visit *visit,
+static void begin(bool is_add, struct engine *engine, struct visit *visit,
                   const struct json *params, desk_done *done, void *context)
 {
-    struct standing *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
+    struct standing *own = errand_new(sizeof *own, engine, visit, done, context);
 
     own->errand.drop = standing_drop;
     own->is_add = is_add;
@@ -247,10 +247,9 @@ static void begin(bool is_add, struct desk *desk, struct desk_visit *visit,
 HANDLER(rule_preview, begin, false)
 HANDLER(rule_add, begin, true)
 
-void rule_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void rule_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
@@ -304,10 +303,9 @@ static const struct rule *find_by_id(const struct engine *engine, const char *id
     return found;
 }
 
-void rule_remove_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void rule_remove_method(struct engine *engine, struct visit *visit, const struct json *params,
                         desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     struct error err;
     const struct rule *rule = find_by_id(engine, json_member_text(params, "id"), &err);
@@ -431,10 +429,9 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
     rule_case_end(&read);
 }
 
-void rule_suggest_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void rule_suggest_method(struct engine *engine, struct visit *visit, const struct json *params,
                          desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct suggesting *own = errand_new(sizeof *own, engine, visit, done, context);
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,

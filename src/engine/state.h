@@ -270,8 +270,8 @@ struct engine {
     struct visit *visits;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
-    struct errand *early;            /* acts on asks whose storing we have not heard of yet */
-    const struct desk_visit *reader; /* it calls METHOD_READS; NULL: nobody does right now */
+    struct errand *early;       /* acts on asks whose storing we have not heard of yet */
+    const struct visit *reader; /* it calls METHOD_READS; NULL: nobody does right now */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;

@@ -33,7 +33,7 @@ struct submission {
 };
 
 /* submit.c: what all of its stations do */
-struct submission *submission_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+struct submission *submission_new(struct engine *engine, struct visit *visit, desk_done *done,
                                   void *context);     /* with an empty call */
 void submission_match(struct submission *submission); /* its digest too, once the call is read */
 void submission_tell_created(const struct submission *submission, const char *id);

@@ -272,15 +272,15 @@ static void take_up(struct submission *submission, const struct json *response)
         resume(submission);
 }
 
-void ask_create_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_create_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
     struct submission *submission;
     struct error err;
 
-    if (((struct visit *)visit)->locate && !((struct visit *)visit)->line)
-        own_enter(engine_of(desk), (struct visit *)visit);
-    submission = submission_new(engine_of(desk), visit, done, context);
+    if ((visit)->locate && !(visit)->line)
+        own_enter(engine, visit);
+    submission = submission_new(engine, visit, done, context);
     if (!read_call(submission, params, &err)) {
         errand_fail(&submission->errand, &err, NULL);
         return;
@@ -289,7 +289,7 @@ void ask_create_method(struct desk *desk, struct desk_visit *visit, const struct
         collect(submission);
         return;
     }
-    memcpy(submission->ask.principal, ((struct visit *)visit)->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, (visit)->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
     submission_match(submission);
     if (submission->state)
@@ -319,8 +319,7 @@ static void read_question(const struct conversation *machine, struct ask_call *r
 void submit_question(struct engine *engine, struct visit *visit, const char *id,
                      const struct conversation *machine, desk_done *done, void *context)
 {
-    struct submission *submission =
-        submission_new(engine, (struct desk_visit *)visit, done, context);
+    struct submission *submission = submission_new(engine, visit, done, context);
 
     submission->tool = &tool_ask_user_question;
     submission->is_question = true;
@@ -346,7 +345,7 @@ static void submission_drop(struct errand *errand)
     free(submission->earlier_json);
 }
 
-struct submission *submission_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+struct submission *submission_new(struct engine *engine, struct visit *visit, desk_done *done,
                                   void *context)
 {
     struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);

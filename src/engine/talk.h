@@ -46,7 +46,7 @@ struct saying {
     void (*after)(struct saying *saying); /* kept, or, with `failure`, not; NULL: it is replied */
     struct error failure;
 };
-struct saying *saying_new(struct engine *engine, struct desk_visit *visit, desk_done *done,
+struct saying *saying_new(struct engine *engine, struct visit *visit, desk_done *done,
                           void *context);
 void saying_drop(struct errand *errand); /* what it holds */
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */

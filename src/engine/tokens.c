@@ -391,20 +391,20 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
-static struct token_errand *begin(struct desk *desk, struct desk_visit *visit, desk_done *done,
+static struct token_errand *begin(struct engine *engine, struct visit *visit, desk_done *done,
                                   void *context)
 {
-    struct token_errand *own = errand_new(sizeof *own, engine_of(desk), visit, done, context);
+    struct token_errand *own = errand_new(sizeof *own, engine, visit, done, context);
 
     own->errand.drop = token_errand_drop;
     return own;
 }
 
-void token_new_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void token_new_method(struct engine *engine, struct visit *visit, const struct json *params,
                       desk_done *done, void *context)
 {
-    struct store *store = engine_of(desk)->parts.store;
-    struct token_errand *own = begin(desk, visit, done, context);
+    struct store *store = engine->parts.store;
+    struct token_errand *own = begin(engine, visit, done, context);
     struct error err;
 
     if (!read_new(params, own, &err)) {
@@ -478,10 +478,9 @@ static int by_age(const void *a, const void *b)
     return strcmp((*first)->id, (*second)->id);
 }
 
-void token_list_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void token_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct token **sorted;
     struct table_link *link = NULL;
     struct text out = { 0 };
@@ -576,14 +575,14 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
     return found;
 }
 
-void token_revoke_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void token_revoke_method(struct engine *engine, struct visit *visit, const struct json *params,
                          desk_done *done, void *context)
 {
-    struct token_errand *own = begin(desk, visit, done, context);
+    struct token_errand *own = begin(engine, visit, done, context);
     const struct token *token;
     struct error err;
 
-    token = find_by_id(engine_of(desk), json_member_text(params, "id"), &err);
+    token = find_by_id(engine, json_member_text(params, "id"), &err);
     if (token)
         revoke(own, token);
     else

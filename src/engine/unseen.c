@@ -64,11 +64,10 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     }
 }
 
-void ask_unseen_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_unseen_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
     const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
-    struct engine *engine = engine_of(desk);
     struct store *store = engine->parts.store;
     struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
     const char *visited = store->ops->meta(store, fact_name);
@@ -117,10 +116,9 @@ static void on_visited(void *context, const struct store_reply *reply)
         errand_ok(context, "{}");
 }
 
-void ask_seen_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_seen_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
     struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     struct store *store = engine->parts.store;
     char now[TEXT_INTEGER_BYTES];

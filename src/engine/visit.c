@@ -44,15 +44,14 @@ static void load_client(struct engine *engine, struct visit *visit)
 {
     struct store *store = engine->parts.store;
     struct store_client client = visit_client(visit);
-    struct desk_visit *of = (struct desk_visit *)visit;
 
     if (!client.transport)
         return;
     visit->loading = 2;
     store->ops->get_cut_off(store, &client, patience_loaded,
-                            errand_new(sizeof(struct errand), engine, of, NULL, NULL));
+                            errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
     store->ops->get_form_fact(store, &client, form_fact_loaded,
-                              errand_new(sizeof(struct errand), engine, of, NULL, NULL));
+                              errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
 }
 
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)

@@ -83,8 +83,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
         owe(engine, waiter);
         return;
     }
-    errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit, waiter->done,
-                        waiter->context);
+    errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
     memcpy(errand->id, live->id, sizeof errand->id);
     unlink_waiter(live, waiter);
     free_waiter(engine, waiter);
@@ -138,15 +137,14 @@ static void wait_tell_time_left(const struct engine *engine, const struct live *
 }
 
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
-void ask_detach_method(struct desk *desk, struct desk_visit *leaving, const struct json *params,
+void ask_detach_method(struct engine *engine, struct visit *visit, const struct json *params,
                        desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
-    struct errand *errand = errand_new(sizeof *errand, engine, leaving, done, context);
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
     const char *id = json_member_text(params, "session_id");
     struct waiter *next;
 
-    for (struct waiter *waiter = errand->visit->waiters; id && waiter; waiter = next) {
+    for (struct waiter *waiter = visit->waiters; id && waiter; waiter = next) {
         next = waiter->visit_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
@@ -154,8 +152,8 @@ void ask_detach_method(struct desk *desk, struct desk_visit *leaving, const stru
         }
     }
     if (id)
-        handed_return(engine, errand->visit, id); /* the client dropped it on its way */
-    notices_repeat(errand->visit);
+        handed_return(engine, visit, id); /* the client dropped it on its way */
+    notices_repeat(visit);
     errand_ok(errand, "{}");
 }
 
@@ -276,8 +274,7 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         next = waiter->next;
         if (waiter->visit != visit)
             continue;
-        errand = errand_new(sizeof *errand, engine, (struct desk_visit *)waiter->visit,
-                            waiter->done, waiter->context);
+        errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
@@ -443,19 +440,17 @@ static void on_wait_row(void *context, const struct store_reply *reply)
 void wait_begin(struct engine *engine, struct visit *visit, const char *id,
                 const struct wait_terms *terms, desk_done *done, void *context)
 {
-    struct wait_errand *wait =
-        errand_new(sizeof *wait, engine, (struct desk_visit *)visit, done, context);
+    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
 
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
     wait->terms = *terms;
     engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
 }
 
-void ask_wait_method(struct desk *desk, struct desk_visit *visit, const struct json *params,
+void ask_wait_method(struct engine *engine, struct visit *visit, const struct json *params,
                      desk_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
-    struct visit *waiting = (struct visit *)visit;
+    struct visit *waiting = visit;
     const char *id = json_member_text(params, "session_id");
     int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
     struct wait_terms terms = {
