@@ -163,6 +163,17 @@ static bool needs_sync(const struct job *job)
            (job->what == WRITE_client && !job->of.client.client.name);
 }
 
+bool job_brings_answer(const struct store_change *change)
+{
+    return !change->removes_answer && (change->answer_json || change->answer_key);
+}
+
+bool job_only_delivers(const struct store_change *change)
+{
+    return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
+           change->if_version == 0 && change->set_flags == 0;
+}
+
 struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context)
 {
     const struct columns *columns = &job_kinds[what].columns;

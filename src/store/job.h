@@ -111,6 +111,9 @@ struct job_list {
     int64_t count;
 };
 
+bool job_brings_answer(const struct store_change *change);
+bool job_only_delivers(
+    const struct store_change *change); /* which neither store makes a change of */
 struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */

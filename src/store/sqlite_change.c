@@ -37,11 +37,6 @@ struct changed {
     bool has_won;
 };
 
-static bool brings_answer(const struct store_change *change)
-{
-    return !change->removes_answer && (change->answer_json || change->answer_key);
-}
-
 static struct statement bind_change(struct write *write, const struct store_change *change,
                                     const struct found *ask)
 {
@@ -53,14 +48,8 @@ static struct statement bind_change(struct write *write, const struct store_chan
     statement_integer(&update, ask->number);
     statement_integer(&update, ask->seq);
     statement_integer(&update, write->head.seq + 1);
-    statement_integer(&update, brings_answer(change));
+    statement_integer(&update, job_brings_answer(change));
     return update;
-}
-
-static bool only_delivers(const struct store_change *change)
-{
-    return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
-           change->if_version == 0 && change->set_flags == 0;
 }
 
 static int update_found(struct write *write, const struct store_change *change,
@@ -159,11 +148,11 @@ int change_run(struct write *write, struct job *job)
     size_t delivered;
     int rc;
 
-    if (only_delivers(change)) {
+    if (job_only_delivers(change)) {
         rc = deliver_run(write, job, &delivered);
         return rc == SQLITE_OK && delivered == 0 ? reply_lost(write, job) : rc;
     }
-    if (brings_answer(change)) {
+    if (job_brings_answer(change)) {
         event.answer = change->answer_json;
         event.person = change->person;
         event.answer_key = change->answer_key;

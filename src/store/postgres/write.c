@@ -66,12 +66,6 @@ static void bind_create(const struct job *job, struct params *out)
     add_values(out, job, CREATE_ASKER, job_kinds[WRITE_create].columns.count);
 }
 
-static bool only_delivers(const struct store_change *change)
-{
-    return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
-           change->if_version == 0 && change->set_flags == 0;
-}
-
 static void bind_deliver(const struct store_change *change, struct params *out)
 {
     params_text(out, change->ask_id);
@@ -99,7 +93,7 @@ static void add_rest(struct params *out, const struct store_change *change)
 static void bind_change(const struct job *job, struct params *out)
 {
     const struct store_change *change = &job->of.change;
-    bool brings = !change->removes_answer && (change->answer_json || change->answer_key);
+    bool brings = job_brings_answer(change);
 
     add_values(out, job, 0, CHANGE_ANSWER);
     params_text(out, brings ? change->answer_json : NULL);
@@ -137,7 +131,7 @@ bool write_bind(const struct job *job, const struct sql **ret_sql, struct params
 
     if (kind->flags & WRITE_IS_OF_FILE)
         return false;
-    if (job->what == WRITE_change && only_delivers(&job->of.change)) {
+    if (job->what == WRITE_change && job_only_delivers(&job->of.change)) {
         bind_deliver(&job->of.change, out);
         *ret_sql = call_of(&deliver_call, "deliver", out->count);
         return true;
