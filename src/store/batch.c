@@ -21,7 +21,7 @@ int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path
     *runner = (struct batch_runner){
         .write.db = db, .path = path, .is_broken = is_broken, .is_full_sync = true
     };
-    statements_init(&runner->write.statements, db, write_sql, WRITE_COUNT);
+    statements_init(&runner->write.statements, db, write_sql, STATEMENT_COUNT);
     return event_head_read(db, &runner->write.head);
 }
 
@@ -87,21 +87,21 @@ static int run_job_alone(struct batch_runner *runner, struct job *job)
     struct event_head head = write->head;
     struct error err;
     enum failure failure;
-    int rc = write_run(write, WRITE_SAVEPOINT);
+    int rc = write_run(write, STATEMENT_SAVEPOINT);
 
     if (rc != SQLITE_OK)
         return rc;
     rc = runs[job->what](write, job);
     if (rc == SQLITE_OK)
-        return write_run(write, WRITE_RELEASE);
+        return write_run(write, STATEMENT_RELEASE);
     failure = failure_of(write->db, rc);
     if (failure != FAILURE_JOB || sqlite3_get_autocommit(write->db))
         return rc;
     failure_describe(failure, write->db, runner->path, &err);
     job_fail(job, &err);
     go_back(write, &head);
-    rc = write_run(write, WRITE_UNDO);
-    return rc == SQLITE_OK ? write_run(write, WRITE_RELEASE) : rc;
+    rc = write_run(write, STATEMENT_UNDO);
+    return rc == SQLITE_OK ? write_run(write, STATEMENT_RELEASE) : rc;
 }
 
 /* A savepoint keeps a copy of every page that changes, so first all jobs do without; only if one
@@ -145,7 +145,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
 
     CRASH_POINT(store_before_begin);
     if (rc == SQLITE_OK)
-        rc = write_run(write, WRITE_BEGIN);
+        rc = write_run(write, STATEMENT_BEGIN);
     CRASH_POINT(store_after_begin);
     if (rc == SQLITE_OK)
         rc = run_jobs(runner, jobs);
@@ -153,7 +153,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
         rc = write_counter(write);
     CRASH_POINT(store_before_commit);
     if (rc == SQLITE_OK)
-        rc = write_run(write, WRITE_COMMIT);
+        rc = write_run(write, STATEMENT_COMMIT);
     CRASH_POINT(store_after_commit);
     return rc;
 }
@@ -174,9 +174,9 @@ static void forget_failed_commit(struct batch_runner *runner)
 {
     struct write *write = &runner->write;
 
-    if (use_sync(runner, false) == SQLITE_OK && write_run(write, WRITE_BEGIN) == SQLITE_OK &&
-        write_run(write, WRITE_FORGET) == SQLITE_OK)
-        write_run(write, WRITE_COMMIT);
+    if (use_sync(runner, false) == SQLITE_OK && write_run(write, STATEMENT_BEGIN) == SQLITE_OK &&
+        write_run(write, STATEMENT_FORGET) == SQLITE_OK)
+        write_run(write, STATEMENT_COMMIT);
     roll_back(write->db);
 }
 

@@ -50,14 +50,14 @@ int write_look(struct write *write, const char *id, struct found *ret_found)
 
     *ret_found = (struct found){ 0 };
     if (hinted) {
-        look = statement_of(&write->statements, WRITE_LOOK);
+        look = statement_of(&write->statements, STATEMENT_LOOK);
         statement_integer(&look, hinted);
         statement_text(&look, id);
         rc = read_found(&look, ret_found);
     }
     if (rc != SQLITE_OK || ret_found->number)
         return rc;
-    look = statement_of(&write->statements, WRITE_SEARCH);
+    look = statement_of(&write->statements, STATEMENT_SEARCH);
     statement_text(&look, id);
     return read_found(&look, ret_found);
 }

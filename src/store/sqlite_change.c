@@ -15,7 +15,7 @@
 #include "core/ask.h"
 #include "store/row.h"
 
-_Static_assert(ASK_DETACHED == 1, "WRITE_ABANDON knows it");
+_Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
 
 /* The row behind an id or an answer_key, copied into the reply. */
 static int reply_row(struct write *write, struct job *job, enum write_statement how,
@@ -40,7 +40,7 @@ struct changed {
 static struct statement bind_change(struct write *write, const struct store_change *change,
                                     const struct found *ask)
 {
-    struct statement update = statement_of(&write->statements, WRITE_CHANGE);
+    struct statement update = statement_of(&write->statements, STATEMENT_CHANGE);
     const struct column *columns = job_kinds[WRITE_change].columns.list;
 
     statement_values(&update, columns, CHANGE_ACTOR, change);
@@ -97,7 +97,7 @@ static int update_ask(struct write *write, const struct store_change *change,
 
 static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
 {
-    struct statement draft = statement_of(&write->statements, WRITE_ANSWER_TO_DRAFT);
+    struct statement draft = statement_of(&write->statements, STATEMENT_ANSWER_TO_DRAFT);
     int rc;
 
     statement_integer(&draft, number);
@@ -107,7 +107,7 @@ static int undo_answer(struct write *write, const struct store_change *change, i
     CRASH_POINT(store_answer_to_draft);
     if (rc != SQLITE_OK)
         return rc;
-    rc = write_run_on(write, WRITE_ANSWER_UNDECIDE, number);
+    rc = write_run_on(write, STATEMENT_ANSWER_UNDECIDE, number);
     CRASH_POINT(store_answer_undecided);
     return rc == SQLITE_OK ? index_reopen(write, number) : rc;
 }
@@ -128,7 +128,7 @@ static void describe(const struct store_change *change, const struct changed *ch
 static int reply_lost(struct write *write, struct job *job)
 {
     const struct store_change *change = &job->of.change;
-    int rc = reply_row(write, job, WRITE_FIND, change->ask_id);
+    int rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
     const struct store_row *row = job->reply.row;
     bool is_seen =
         row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
@@ -160,7 +160,7 @@ int change_run(struct write *write, struct job *job)
     }
 
     if (change->answer_key) {
-        rc = reply_row(write, job, WRITE_FIND_KEY, change->answer_key);
+        rc = reply_row(write, job, STATEMENT_FIND_KEY, change->answer_key);
         if (rc != SQLITE_OK || job->reply.row) {
             job->reply.outcome = STORE_REPEATED;
             return rc;
@@ -181,7 +181,7 @@ int change_run(struct write *write, struct job *job)
     if (rc == SQLITE_OK && !changed.has_won)
         return reply_lost(write, job);
     if (rc == SQLITE_OK && !change->skips_row)
-        rc = reply_row(write, job, WRITE_FIND, change->ask_id);
+        rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
     return rc;
 }
 
@@ -196,7 +196,7 @@ int mark_run(struct write *write, struct job *job)
         job->reply.outcome = STORE_MISSING;
     if (rc != SQLITE_OK || ask.number == 0)
         return rc;
-    update = statement_of(&write->statements, WRITE_MARK);
+    update = statement_of(&write->statements, STATEMENT_MARK);
     statement_integer(&update, ask.number);
     statement_integer(&update, mark->set_flags);
     statement_integer(&update, mark->clear_flags);
@@ -207,7 +207,7 @@ int mark_run(struct write *write, struct job *job)
 
 bool abandon_is_needed(struct write *write)
 {
-    struct statement find = statement_of(&write->statements, WRITE_ABANDONED);
+    struct statement find = statement_of(&write->statements, STATEMENT_ABANDONED);
     bool is_needed;
 
     statement_integer(&find, write->head.unsettled);
@@ -220,7 +220,7 @@ int abandon_run(struct write *write, struct job *job)
 {
     struct event event = { .ask = "", .kind = EVENT_AGENT_DETACHED };
     struct text body = { 0 };
-    int rc = write_run_on(write, WRITE_ABANDON, write->head.unsettled);
+    int rc = write_run_on(write, STATEMENT_ABANDON, write->head.unsettled);
 
     if (rc != SQLITE_OK || sqlite3_changes(write->db) == 0)
         return rc;

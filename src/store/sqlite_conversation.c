@@ -22,7 +22,7 @@ static int64_t count_lines(const char *events)
 static int write_line(struct write *write, const char *id, int64_t number, const char *line,
                       size_t length)
 {
-    struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION_EVENT);
+    struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION_EVENT);
     size_t kind_length = strcspn(line, " ");
     char *kind = mem_text_n(line, kind_length);
     char *body = mem_text_n(line + kind_length + 1, length - kind_length - 1);
@@ -52,7 +52,7 @@ static int write_events(struct write *write, const char *id, const char *events,
         rc = write_line(write, id, ++number, line, (size_t)(end - line));
     if (rc != SQLITE_OK)
         return rc;
-    prune = statement_of(&write->statements, WRITE_CONVERSATION_PRUNE);
+    prune = statement_of(&write->statements, STATEMENT_CONVERSATION_PRUNE);
     statement_text(&prune, id);
     statement_integer(&prune, STORE_CONVERSATION_EVENTS);
     statement_integer(&prune, STORE_CONVERSATION_BYTES);
@@ -62,7 +62,7 @@ static int write_events(struct write *write, const char *id, const char *events,
 static int find_key(struct write *write, const struct store_conversation *conversation,
                     bool *ret_found)
 {
-    struct statement find = statement_of(&write->statements, WRITE_CONVERSATION_FIND_KEY);
+    struct statement find = statement_of(&write->statements, STATEMENT_CONVERSATION_FIND_KEY);
 
     statement_text(&find, conversation->principal);
     statement_text(&find, conversation->key);
@@ -72,7 +72,7 @@ static int find_key(struct write *write, const struct store_conversation *conver
 
 static int make_room(struct write *write, const char *principal)
 {
-    struct statement room = statement_of(&write->statements, WRITE_CONVERSATION_ROOM);
+    struct statement room = statement_of(&write->statements, STATEMENT_CONVERSATION_ROOM);
 
     statement_text(&room, principal);
     statement_integer(&room, STORE_CONVERSATIONS);
@@ -82,7 +82,7 @@ static int make_room(struct write *write, const char *principal)
 static int insert_conversation(struct write *write, const struct store_new_conversation *made,
                                bool *ret_inserted)
 {
-    struct statement insert = statement_of(&write->statements, WRITE_CONVERSATION);
+    struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION);
 
     statement_values(&insert, job_kinds[WRITE_conversation].columns.list, CONVERSATION_LINES, made);
     statement_integer(&insert, count_lines(made->events));
@@ -118,7 +118,7 @@ int conversation_run(struct write *write, struct job *job)
 static int update_conversation(struct write *write, struct job *job, bool *ret_won)
 {
     const struct store_conversation_step *step = &job->of.conversation_step;
-    struct statement update = statement_of(&write->statements, WRITE_CONVERSATION_STEP);
+    struct statement update = statement_of(&write->statements, STATEMENT_CONVERSATION_STEP);
 
     statement_values(&update, job_kinds[WRITE_conversation_step].columns.list, STEP_LINES, step);
     statement_integer(&update, count_lines(step->events));
@@ -142,7 +142,7 @@ static int deliver_answer(struct write *write, const struct store_conversation_s
 
 static int refuse_step(struct write *write, struct job *job)
 {
-    struct statement look = statement_of(&write->statements, WRITE_CONVERSATION_LOOK);
+    struct statement look = statement_of(&write->statements, STATEMENT_CONVERSATION_LOOK);
 
     statement_text(&look, job->of.conversation_step.id);
     job->reply.outcome = statement_step(&look) ? STORE_LOST : STORE_MISSING;
@@ -172,7 +172,7 @@ int conversation_sweep(struct write *write, const struct store_sweep *sweep, int
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && is_more && *ret_count < sweep->batch) {
-        rc = write_run_on(write, WRITE_CONVERSATION_SWEEP, sweep->older_than_ms);
+        rc = write_run_on(write, STATEMENT_CONVERSATION_SWEEP, sweep->older_than_ms);
         is_more = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
         *ret_count += is_more;
         if (slice_is_over(&write->slice))

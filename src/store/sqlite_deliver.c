@@ -12,7 +12,7 @@
 static int deliver_here(struct write *write, const struct store_change *change, const char *id,
                         int64_t number, bool *ret_has_won)
 {
-    struct statement update = statement_of(&write->statements, WRITE_DELIVERED);
+    struct statement update = statement_of(&write->statements, STATEMENT_DELIVERED);
     int rc;
 
     statement_integer(&update, number);

@@ -17,7 +17,7 @@ enum {
 
 static int read_next(struct write *write, int64_t *ret_next)
 {
-    struct statement next = statement_of(&write->statements, WRITE_INDEX_NEXT);
+    struct statement next = statement_of(&write->statements, STATEMENT_INDEX_NEXT);
 
     *ret_next = statement_step(&next) ? sqlite3_column_int64(next.handle, 0) : 1;
     return statement_end(&next);
@@ -25,7 +25,7 @@ static int read_next(struct write *write, int64_t *ret_next)
 
 int index_drop_words(struct write *write, int64_t number)
 {
-    int rc = write_run_on(write, WRITE_UNINDEX_WORDS, number);
+    int rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
 
     CRASH_POINT(store_sweep_unindexed);
     return rc;
@@ -38,8 +38,8 @@ int index_reopen(struct write *write, int64_t number)
 
     if (rc != SQLITE_OK || number >= next)
         return rc;
-    rc = write_run_on(write, WRITE_UNINDEX_WORDS, number);
-    return rc == SQLITE_OK ? write_run_on(write, WRITE_INDEX_LEAVE, number) : rc;
+    rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
+    return rc == SQLITE_OK ? write_run_on(write, STATEMENT_INDEX_LEAVE, number) : rc;
 }
 
 static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
@@ -50,7 +50,7 @@ static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
 
     search_text((const char *)sqlite3_column_text(row, 3),
                 (const char *)sqlite3_column_text(row, 4), &body);
-    insert = statement_of(&write->statements, WRITE_INDEX_WORDS);
+    insert = statement_of(&write->statements, STATEMENT_INDEX_WORDS);
     statement_integer(&insert, number);
     statement_text(&insert, text_string(&body));
     rc = statement_run(&insert);
@@ -65,7 +65,7 @@ static int add_agent(struct write *write, sqlite3_stmt *row, int64_t number)
 
     if (!agent)
         return SQLITE_OK;
-    insert = statement_of(&write->statements, WRITE_INDEX_AGENT);
+    insert = statement_of(&write->statements, STATEMENT_INDEX_AGENT);
     statement_text(&insert, agent);
     statement_integer(&insert, number);
     return statement_run(&insert);
@@ -75,12 +75,12 @@ static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool 
 {
     bool is_settled = sqlite3_column_int(row, 1) != 0;
     int rc =
-        is_left ? write_run_on(write, WRITE_INDEX_TAKE, number) : add_agent(write, row, number);
+        is_left ? write_run_on(write, STATEMENT_INDEX_TAKE, number) : add_agent(write, row, number);
 
     if (rc == SQLITE_OK && is_settled)
         rc = add_words(write, row, number);
     else if (rc == SQLITE_OK)
-        rc = write_run_on(write, WRITE_INDEX_LEAVE, number);
+        rc = write_run_on(write, STATEMENT_INDEX_LEAVE, number);
     CRASH_POINT(store_index_taken);
     return rc;
 }
@@ -95,7 +95,7 @@ static int take_some(struct write *write, const struct store_index *index, int64
                      struct taken *taken)
 {
     struct statement pick =
-        statement_of(&write->statements, to ? WRITE_INDEX_PICK_LEFT : WRITE_INDEX_PICK);
+        statement_of(&write->statements, to ? STATEMENT_INDEX_PICK_LEFT : STATEMENT_INDEX_PICK);
     int rc = SQLITE_OK, ended;
 
     statement_integer(&pick, index->now_ms);
@@ -116,7 +116,7 @@ static int take_some(struct write *write, const struct store_index *index, int64
 /* A window of those that were left, the next one the next time. */
 static int take_left(struct write *write, const struct store_index *index, int64_t *ret_count)
 {
-    struct statement window = statement_of(&write->statements, WRITE_INDEX_WINDOW);
+    struct statement window = statement_of(&write->statements, STATEMENT_INDEX_WINDOW);
     struct taken taken = { 0 };
     int64_t to = 0, seen = 0;
     int rc;
@@ -157,7 +157,7 @@ static int merge_step(struct write *write, bool *ret_is_done)
 {
     bool is_anew = must_be_anew(write);
     int64_t before = sqlite3_total_changes64(write->db);
-    int rc = write_run(write, is_anew ? WRITE_INDEX_TIDY : WRITE_INDEX_MERGE);
+    int rc = write_run(write, is_anew ? STATEMENT_INDEX_TIDY : STATEMENT_INDEX_MERGE);
     bool is_over = sqlite3_total_changes64(write->db) - before < 2;
 
     CRASH_POINT(store_index_merged);
@@ -191,7 +191,7 @@ static int take_batch(struct write *write, const struct store_index *index, int6
     if (rc == SQLITE_OK)
         rc = take_some(write, index, from, 0, &taken);
     if (rc == SQLITE_OK && taken.count > 0)
-        rc = write_run_on(write, WRITE_INDEX_MOVE, taken.last + 1);
+        rc = write_run_on(write, STATEMENT_INDEX_MOVE, taken.last + 1);
     CRASH_POINT(store_index_moved);
     *ret_count += taken.count;
     return rc;

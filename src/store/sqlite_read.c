@@ -8,33 +8,10 @@
 #include "store/row.h"
 
 enum read_statement {
-    READ_GET,
-    READ_UNDELIVERED,
-    READ_UNDELIVERED_KEY,
-    READ_UNDELIVERED_ALL,
-    READ_LIST,
-    READ_LIST_OPEN,
-    READ_LIST_PREFIX,
-    READ_LIST_NEW,   /* of an agent: what no index knows yet, */
-    READ_LIST_AGENT, /* and what one does: by its name, */
-    READ_LIST_OWN,   /* by its principal */
-    READ_LIVE,
-    READ_DRAFT,
-    READ_SAID,
-    READ_SETTINGS,
-    READ_TOKENS,
-    READ_RULES,
-    READ_KEYS,
-    READ_CUT_OFF,
-    READ_FORM_FACT,
-    READ_META,
-    READ_CONVERSATION_GET,
-    READ_CONVERSATION_FIND,
-    READ_CONVERSATION_LIST,
-    READ_CONVERSATION_EVENTS,
-    READ_BEGIN,
-    READ_REST,
-    READ_COUNT,
+#define STATEMENT(id, ...) READ_##id,
+#include "store/sqlite_read.def"
+#undef STATEMENT
+    READ_COUNT
 };
 
 #define UNDELIVERED                                                                                \
@@ -76,61 +53,9 @@ enum read_statement {
                            " JOIN events e ON e.seq = c.earlier_seq) "
 
 static const char *const read_sql[READ_COUNT] = {
-    [READ_GET] = ROW_GET,
-    [READ_UNDELIVERED] =
-        "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED "AND k.digest = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_KEY] = "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
-                             "AND k.idempotency_key = ?2 " NEWEST "1",
-    [READ_UNDELIVERED_ALL] = "SELECT " ROW_TOLD(
-        "e.body") "WHERE k.number IN (SELECT k.number FROM asks k " UNDELIVERED
-                  "UNION ALL SELECT number FROM asks WHERE principal = ?1 AND " SCHEMA_UNHEARD
-                  ") " NEWEST "?2",
-    [READ_LIST] = LIST("1"),
-    [READ_LIST_OPEN] = LIST(OPEN),
-    [READ_LIST_PREFIX] = LIST(CANDIDATES),
-    [READ_LIST_NEW] = LIST("k.number >= (SELECT next FROM search)"),
-    [READ_LIST_OWN] =
-        "SELECT " ROW_BRIEF
-        "0 FROM by_principal b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
-        "WHERE b.principal = ?4 AND " INDEXED LIST_FILTERS OF_AGENT
-        "ORDER BY b.number DESC LIMIT ?1",
-    [READ_LIST_AGENT] =
-        "SELECT " ROW_BRIEF
-        "0 FROM by_agent b CROSS JOIN asks k ON k.number = b.number" ROW_JOIN_ANSWER
-        "WHERE b.agent = ?6 AND " INDEXED LIST_FILTERS "ORDER BY b.number DESC LIMIT ?1",
-    [READ_LIVE] = "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
-                  "AND (k.state " SQL_IS_OPEN " OR (k.delivered_ms = 0 AND (k.deliver_after_ms > ?1"
-                  " OR " SQL_EACH_BY_PERSON("k.state") ")))"
-                                                       " ORDER BY k.number",
-    [READ_DRAFT] = "SELECT ask, body FROM drafts WHERE ask = ?1 AND person = ?2",
-    [READ_SAID] = CHAIN "SELECT kind, said, at FROM (SELECT seq, kind, body ->> 'said' AS said,"
-                        " body ->> 'at' AS at FROM chain WHERE " ROW_SAYS " AND said IS NOT NULL"
-                        " ORDER BY seq DESC LIMIT ?2) ORDER BY seq",
-    [READ_SETTINGS] = "SELECT name, value FROM settings WHERE person = ?1 ORDER BY name",
-    [READ_TOKENS] = "SELECT hash, kind, label, sub_agent, may_answer, created_ms, expires_ms,"
-                    " used_ms, browser FROM tokens WHERE revoked_ms = 0 AND length(hash) = 32"
-                    " ORDER BY created_ms, hash",
-    [READ_RULES] = "SELECT id, kind, facts, answer, actor, created_ms, expires_ms FROM rules"
-                   " WHERE revoked_ms = 0 AND length(kind) = 32 ORDER BY created_ms, id",
-    [READ_KEYS] = ("SELECT purpose, secret, created_ms, id FROM keys"
-                   " WHERE purpose = ?1 AND length(secret) = 32 ORDER BY id"),
-    [READ_CUT_OFF] =
-        "SELECT cut_off_ms FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
-    [READ_FORM_FACT] =
-        "SELECT form_works FROM client_facts WHERE (name, version, transport) = (?1, ?2, ?3)",
-    [READ_META] = "SELECT value FROM meta WHERE name = ?1",
-    [READ_CONVERSATION_GET] = CONVERSATION_SELECT "WHERE id = ?1",
-    [READ_CONVERSATION_FIND] = CONVERSATION_SELECT "WHERE principal = ?1 AND key = ?2",
-    [READ_CONVERSATION_LIST] =
-        CONVERSATION_SELECT "WHERE (?1 IS NULL OR principal = ?1) AND (?2 IS NULL OR state = ?2)"
-                            " AND (?3 IS NULL OR (created_ms, id) < (SELECT created_ms, id"
-                            " FROM conversations WHERE id = ?3))"
-                            " ORDER BY created_ms DESC, id DESC LIMIT ?4",
-    [READ_CONVERSATION_EVENTS] =
-        ("SELECT number, kind, body FROM conversation_events"
-         " WHERE conversation = ?1 AND number > ?2 ORDER BY number LIMIT ?3"),
-    [READ_BEGIN] = "BEGIN",
-    [READ_REST] = "COMMIT",
+#define STATEMENT(id, ...) [READ_##id] = (__VA_ARGS__),
+#include "store/sqlite_read.def"
+#undef STATEMENT
 };
 
 void reader_init(struct reader *reader, sqlite3 *db, const char *path, atomic_bool *is_broken)

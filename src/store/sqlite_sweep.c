@@ -47,7 +47,7 @@ static int count_ended(struct write *write, int64_t needed)
 
     if (write->ended >= needed || write->is_ended_exact)
         return SQLITE_OK;
-    count = statement_of(&write->statements, WRITE_SWEEP_COUNT);
+    count = statement_of(&write->statements, STATEMENT_SWEEP_COUNT);
     statement_integer(&count, needed + SWEEP_COUNT_AHEAD);
     write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
     write->is_ended_exact = write->ended < needed + SWEEP_COUNT_AHEAD;
@@ -60,13 +60,13 @@ static int pick_all(struct write *write, const struct store_sweep *sweep, struct
     int rc = count_ended(write, sweep->keep_ended + 2 * victims->room);
 
     if (rc == SQLITE_OK)
-        rc = pick(write, WRITE_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
+        rc = pick(write, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
     if (rc != SQLITE_OK)
         return rc;
     excess = write->ended - victims->count - sweep->keep_ended;
     room = victims->room - victims->count;
     if (excess > 0 && room > 0)
-        rc = pick(write, WRITE_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
+        rc = pick(write, STATEMENT_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
                   victims);
     return rc;
 }
@@ -74,7 +74,7 @@ static int pick_all(struct write *write, const struct store_sweep *sweep, struct
 /* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
 static int empty_event(struct write *write, int64_t *seq)
 {
-    struct statement update = statement_of(&write->statements, WRITE_SWEEP_EVENT);
+    struct statement update = statement_of(&write->statements, STATEMENT_SWEEP_EVENT);
     int64_t earlier = 0;
     int rc;
 
@@ -89,8 +89,8 @@ static int empty_event(struct write *write, int64_t *seq)
 
 static int drop(struct write *write, const struct victim *victim)
 {
-    static const enum write_statement parts[] = { WRITE_SWEEP_DRAFTS, WRITE_INDEX_TAKE,
-                                                  WRITE_UNINDEX_AGENT, WRITE_SWEEP_ASK };
+    static const enum write_statement parts[] = { STATEMENT_SWEEP_DRAFTS, STATEMENT_INDEX_TAKE,
+                                                  STATEMENT_UNINDEX_AGENT, STATEMENT_SWEEP_ASK };
     int64_t seq = victim->seq;
     int rc = SQLITE_OK;
 
@@ -126,7 +126,7 @@ static int move_on(struct write *write)
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && !is_found && write->head.unsettled <= write->head.seq) {
-        struct statement find = statement_of(&write->statements, WRITE_UNSETTLED);
+        struct statement find = statement_of(&write->statements, STATEMENT_UNSETTLED);
         int64_t to = write->head.unsettled + SWEEP_WINDOW;
 
         statement_integer(&find, write->head.unsettled);
@@ -162,7 +162,7 @@ static int run_slice(struct write *write, const struct store_sweep *sweep, struc
     if (rc == SQLITE_OK && is_last)
         rc = conversation_sweep(write, sweep, ret_count);
     if (rc == SQLITE_OK && is_last) {
-        rc = write_run_on(write, WRITE_SWEEP_PRINCIPALS, sweep->older_than_ms);
+        rc = write_run_on(write, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
         *ret_count += sqlite3_changes(write->db);
         write->principal[0] = '\0'; /* it may be one of them */
     }
