@@ -123,8 +123,11 @@ struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
 /* Nobody waits for its response any more; the desk may still owe its reply. */
 static void leave_stream(struct mcp_call *call)
 {
-    if (call->to.stream)
+    if (call->to.stream) {
         call->to.stream->call_count--;
+        if (call->to.stream->call == call)
+            call->to.stream->call = NULL;
+    }
     call->to.stream = NULL;
     call->to.batch = NULL;
     hold_end(call);
@@ -143,7 +146,6 @@ void call_end(struct mcp_call *call)
         call->visit->uses--;
     free_work(call->work);
     free(call->progress);
-    free(call->url);
     free(call->come_back);
     free(call->given);
     pool_free(call, sizeof *call + strlen(call->id_json) + 1);

@@ -188,14 +188,14 @@ static enum ability ability_for(const struct json *told)
 static bool write_elicitation(const struct mcp_call *call, const char *session_id,
                               const struct json *told, struct text *out)
 {
-    const char *url = json_member_text(told, "url");
+    const char *url = json_member_text(told, "url"), *ask_url = call->to.mcp->ask_url;
     struct form form = { 0 };
     enum language language;
     char *place;
 
     if (!call_has(call, ability_for(told)) || !read_form(told, &form, &language))
         return false;
-    place = call->url ? mem_text(call->url) : mem_format("sayso show %s", session_id);
+    place = mem_format("%s%s", ask_url ? ask_url : "sayso show ", session_id);
     if (url)
         form_schema_write_url(&form, session_id, url, out);
     else

@@ -84,28 +84,34 @@ static void write_state(const struct mcp_call *call, struct text *out)
 
 void elsewhere_tell_stream(struct mcp_call *call)
 {
-    struct text state = { 0 };
-    char *sealed;
+    struct mcp_stream *stream = call->to.stream;
 
     if (!is_told(call))
         return;
-    write_state(call, &state);
-    sealed = seal(call->to.mcp, stream_binding, text_string(&state));
-    call->to.stream->awaits_state = false;
-    call->to.stream->ops->state(call->to.stream, sealed);
-    free(sealed);
-    text_release(&state);
+    stream->call = call;
+    stream->awaits_state = false;
+    stream->ops->state(stream);
 }
 
-/* What is left of the client's patience. While it shows our form some have no end of it. */
-static int64_t left_s(const struct mcp_call *call, const struct json *state)
+char *mcp_stream_state(const struct mcp_stream *stream)
 {
-    int64_t limit_s = hold_limit_s(call);
+    struct text state = { 0 };
+    char *sealed;
+
+    if (!stream->call)
+        return NULL;
+    write_state(stream->call, &state);
+    sealed = seal(stream->call->to.mcp, stream_binding, text_string(&state));
+    text_release(&state);
+    return sealed;
+}
+
+/* How much of its time limit the client has used. While it shows our form some have none. */
+static int64_t used_s(const struct mcp_call *call, const struct json *state)
+{
     int64_t gone_s = (utc_ms(call->to.mcp) - json_member_integer(state, "began_ms", 0)) / 1000;
 
-    if (json_is_yes(json_member(state, "shown")) || gone_s < 0)
-        return limit_s;
-    return gone_s < limit_s ? limit_s - gone_s : 0;
+    return json_is_yes(json_member(state, "shown")) || gone_s < 0 ? 0 : gone_s;
 }
 
 static void set_tool(struct mcp_call *call, const struct json *state)
@@ -122,15 +128,23 @@ static void set_tool(struct mcp_call *call, const struct json *state)
     }
 }
 
+static void begin_stream(struct mcp_stream *stream)
+{
+    if (stream->ops->waits)
+        stream->ops->waits(stream);
+}
+
 /* The same call, under the same id, waiting for the same ask. */
 static void wait_on(struct mcp_request *request, const struct json *state)
 {
     struct mcp *mcp = request->to.mcp;
     struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
+    struct mcp_stream *stream = request->to.stream;
     struct mcp_call *call;
-    int64_t wait_s;
+    int64_t used, limit_s;
 
     if (!visit) {
+        begin_stream(stream);
         tool_refuse_busy(request);
         return;
     }
@@ -138,9 +152,13 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     set_tool(call, state);
     text_put(call->session_id, sizeof call->session_id, json_member_text(state, "ask"));
     call->has_returned = json_is_yes(json_member(state, "shown"));
-    wait_s = left_s(call, state);
-    hold_begin(call, wait_s);
-    tool_wait(call, wait_s);
+    used = used_s(call, state);
+    call->started_boot_ms -= used * 1000;
+    elsewhere_tell_stream(call);
+    begin_stream(stream);
+    limit_s = hold_limit_s(call);
+    hold_begin(call, limit_s);
+    tool_wait(call, used < limit_s ? limit_s - used : 0);
 }
 
 bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)
@@ -158,15 +176,13 @@ bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)
         id_json = json_encode(json_member(state, "id"));
         request.to.id_json = id_json;
         request.params = state;
-        if (stream->ops->state)
-            stream->ops->state(stream, sealed);
-        if (stream->ops->waits)
-            stream->ops->waits(stream);
         mcp_open(&request.to);
-        if (call_was_cancelled(mcp, id_json))
+        if (call_was_cancelled(mcp, id_json)) {
+            begin_stream(stream);
             mcp_skip(&request.to); /* its client does not expect a response any more */
-        else
+        } else {
             wait_on(&request, state);
+        }
         free(id_json);
     }
     json_free(state);

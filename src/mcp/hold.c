@@ -48,9 +48,11 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms)
 
 void hold_begin(struct mcp_call *call, int64_t hold_s)
 {
+    struct clock *clock = call->to.mcp->parts.clock;
+
     hold_until(call, call->started_boot_ms + hold_s * 1000);
     if (call->progress) {
-        call->progress->next_boot_ms = call->started_boot_ms + PROGRESS_EVERY_MS;
+        call->progress->next_boot_ms = clock->boot_ms(clock) + PROGRESS_EVERY_MS;
         hold_wake_at(call->to.mcp, call->progress->next_boot_ms);
     }
 }

@@ -49,6 +49,7 @@ struct mcp {
     enum mcp_revision negotiated;       /* by initialize; until then the newest legacy one */
     char *client_name, *client_version; /* of initialize; NULL before */
     unsigned abilities;                 /* of initialize */
+    char *ask_url;        /* of the last ask, without its id; NULL: shown nowhere, or not known */
     char *modern_name;    /* of the client that 2026-07-28 was last spoken with; NULL: none */
     enum mcp_level level; /* of log messages to a legacy client */
     struct mcp_visit *visits;
@@ -118,7 +119,6 @@ struct mcp_call {
     struct shown_form *shown;                  /* at the client, for the desk; NULL: none */
     char *given;                 /* to a tool of another server, as JSON; NULL: to one of ours */
     const struct compat *compat; /* that tool; NULL: ours */
-    char *url;                   /* where its ask is shown; NULL: nowhere, or not known */
     char *come_back; /* with which its client may call again, sealed; NULL: it may not */
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
     bool is_at_desk;                    /* which owes a reply */

@@ -38,6 +38,7 @@ void mcp_free(struct mcp *mcp)
     text_release(&mcp->line);
     free(mcp->client_name);
     free(mcp->client_version);
+    free(mcp->ask_url);
     free(mcp->modern_name);
     for (size_t i = 0; i < CANCELLED_KEPT; i++)
         free(mcp->cancelled[i]);

@@ -39,9 +39,9 @@ struct mcp_stream_ops {
     void (*finished)(struct mcp_stream *stream);
     /* The client is asked to come back for the rest later (2025-11-25). May be NULL. */
     void (*part)(struct mcp_stream *stream, int retry_ms);
-    /* Whoever loses this stream can come back for its call, to any server of the session, with
-     * this (mcp_take_up); NULL: it can't. Legacy only. May be NULL. */
-    void (*state)(struct mcp_stream *stream, const char *sealed);
+    /* What mcp_stream_state says of this stream is known or has changed. Legacy only. May be NULL.
+     */
+    void (*state)(struct mcp_stream *stream);
 };
 /* The transport's own struct begins with this and sets `ops`; the rest is ours. It is not freed in
  * one of those, and dropped before it is. */
@@ -50,6 +50,7 @@ struct mcp_stream {
     uint32_t open;                   /* requests not answered yet */
     uint32_t call_count;             /* calls that answer here */
     struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
+    struct mcp_call *call;           /* its client can come back for; NULL: none */
     bool awaits_state;               /* `state` will be called in a moment */
 };
 
@@ -129,6 +130,9 @@ void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);
 /* The client is back for a call that another server began: it goes on on this stream, which is
  * fresh. False, and nothing was said: this state is not ours, of another session, or too old. */
 bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed);
+/* Whoever loses this stream can come back for its call with this, to any server of the session;
+ * NULL: it can't. It is made when it is needed, since thousands of streams wait. */
+char *mcp_stream_state(const struct mcp_stream *stream);
 /* Its client closed it, as modern ones do when they give up: after how long is worth knowing. Then
  * as mcp_drop. */
 void mcp_give_up(struct mcp *mcp, struct mcp_stream *stream);

@@ -246,6 +246,19 @@ static void tell_asked(struct mcp_call *call, const char *url)
     text_release(&message);
 }
 
+/* Asks of a hub are shown at addresses that end with their ids: thousands of them need not be kept.
+ */
+static void learn_url(struct mcp *mcp, const char *id, const char *url)
+{
+    size_t length = url ? strlen(url) : 0, id_length = strlen(id);
+    bool is_of_id = length > id_length && strcmp(url + length - id_length, id) == 0;
+
+    if (is_of_id && mcp->ask_url && strncmp(mcp->ask_url, url, length - id_length) == 0)
+        return;
+    free(mcp->ask_url);
+    mcp->ask_url = is_of_id ? mem_text_n(url, length - id_length) : NULL;
+}
+
 static void take_ask_event(struct mcp *mcp, const struct json *params)
 {
     const char *tag = json_member_text(params, "tag");
@@ -256,9 +269,8 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
         text_put(call->session_id, sizeof call->session_id, id);
         elsewhere_tell_stream(call);
         learn(call, "asked", id, params);
-        free(call->url);
-        call->url = mem_text(json_member_text(params, "url"));
-        tell_asked(call, call->url);
+        learn_url(mcp, id, json_member_text(params, "url"));
+        tell_asked(call, json_member_text(params, "url"));
         come_back_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);

@@ -260,12 +260,12 @@ static void on_finished(struct mcp_stream *mcp)
     ((struct stage_stream *)mcp)->finished++;
 }
 
-static void on_state(struct mcp_stream *mcp, const char *sealed)
+static void on_state(struct mcp_stream *mcp)
 {
     struct stage_stream *stream = (struct stage_stream *)mcp;
 
     free(stream->state);
-    stream->state = mem_text(sealed);
+    stream->state = mcp_stream_state(mcp);
     stream->states++;
 }
 

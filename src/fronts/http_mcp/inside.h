@@ -50,14 +50,15 @@ struct stream {
     struct stream *next, *previous;
     struct peer *peer;
     struct http_exchange *exchange; /* NULL: the client is away */
-    int64_t number, seq;            /* event ids are NUMBER-SEQ, g in front of a standing one's; */
-    char *state;                    /* .STATE behind, with which any hub goes on; NULL: none */
-    struct text *body;              /* the response, while nothing was streamed; NULL: none yet */
-    struct event *events;           /* oldest first */
+    int64_t number,
+        seq;           /* event ids are NUMBER-SEQ, g in front of a standing one's, .STATE behind */
+    struct text *body; /* the response, while nothing was streamed; NULL: none yet */
+    struct event *events; /* oldest first */
     uint32_t event_bytes;
     uint16_t status;
     bool is_streaming; /* events, not one JSON */
     bool is_finished;
+    bool has_state; /* its client can come back for its call */
     int64_t away_until_boot_ms;
 };
 

@@ -87,17 +87,18 @@ static void send_event(struct stream *stream, int64_t seq, bool is_response, con
                        const char *data, size_t length)
 {
     struct text id = { 0 };
+    char *state = NULL;
 
     if (keeps_events(stream)) {
         text_add_format(&id, "%s%lld-%lld", stream == stream->peer->standing ? STANDING : "",
                         (long long)stream->number, (long long)seq);
-        if (stream->state && !is_response) {
-            text_add_char(&id, '.');
-            text_add_text(&id, stream->state);
-        }
+        state = is_response ? NULL : mcp_stream_state(&stream->mcp);
+        if (state)
+            text_add_format(&id, ".%s", state);
     }
     sse_send(stream->exchange, id.used ? id.bytes : NULL, event, data, length);
     text_release(&id);
+    free(state);
 }
 
 /* An id before there is anything to say: with it a client can come back (2025-11-25). Older ones
@@ -186,13 +187,12 @@ static void on_part(struct mcp_stream *mcp, int retry_ms)
 }
 
 /* One that was begun before anybody could come back to it has its first id now. */
-static void on_state(struct mcp_stream *mcp, const char *sealed)
+static void on_state(struct mcp_stream *mcp)
 {
     struct stream *stream = (struct stream *)mcp;
-    bool is_first = !stream->state;
+    bool is_first = !stream->has_state;
 
-    free(stream->state);
-    stream->state = mem_text(sealed);
+    stream->has_state = true;
     if (is_first && stream->is_streaming && stream->exchange)
         prime(stream);
 }
@@ -226,7 +226,6 @@ void stream_free(struct stream *stream)
     if (stream->body)
         text_release(stream->body);
     free(stream->body);
-    free(stream->state);
     pool_free(stream, sizeof *stream);
 }
 
