@@ -134,7 +134,8 @@ void announce_new(struct engine *engine, const struct live *live)
         say(engine, live, false);
     else
         plan(engine, live->id,
-             client_shows(live) ? live->quiet_until_boot_ms : engine_boot_ms(engine), false);
+             client_shows(live) ? live_rare(live)->quiet_until_boot_ms : engine_boot_ms(engine),
+             false);
     plan_reminder(engine, live);
 }
 

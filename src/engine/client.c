@@ -106,9 +106,9 @@ static void client_write_form(const struct engine *engine, const struct waiter *
     }
     text_release(&url);
     json_write_text(writer, "language", language ? language : settings_language_tag(settings));
-    if (waiter->lacks) {
-        json_write_text(writer, "lacks", waiter->lacks->message);
-        json_write_text(writer, "lacks_at", waiter->lacks->path);
+    if (waiter->round && waiter->round->lacks) {
+        json_write_text(writer, "lacks", waiter->round->lacks->message);
+        json_write_text(writer, "lacks_at", waiter->round->lacks->path);
     }
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
@@ -275,7 +275,7 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
             alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
     }
-    if (live->quiet_until_boot_ms > engine_boot_ms(engine))
+    if (live_rare(live)->quiet_until_boot_ms > engine_boot_ms(engine))
         live_mark_dirty(engine, live);
 }
 
@@ -470,17 +470,25 @@ void client_failed_method(struct engine *engine, struct visit *visit, const stru
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };
 
+static struct round *round_of(struct waiter *waiter)
+{
+    if (!waiter->round)
+        waiter->round = mem_new(sizeof *waiter->round);
+    return waiter->round;
+}
+
 void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
 {
     struct live *live = waiter->live;
+    struct round *round = round_of(waiter);
     struct text state = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    waiter->round.number++;
-    waiter->round.is_url = waiter->is_url;
-    waiter->round.asked_ms = engine_utc_ms(engine);
-    if (waiter->round.number > ROUNDS_MOST ||
-        !come_back_seal(engine, live->call_match, live->id, &waiter->round, &state)) {
+    round->number++;
+    round->is_url = waiter->is_url;
+    round->asked_ms = engine_utc_ms(engine);
+    if (round->number > ROUNDS_MOST ||
+        !come_back_seal(engine, live->call_match, live->id, round, &state)) {
         /* it is held like any other, others can answer */
         waiter->client.has_form = waiter->client.has_url = false;
         return;
@@ -504,16 +512,17 @@ bool round_ask_again(struct engine *engine, struct live *live, const struct visi
                      const struct error *lacks)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        bool is_legacy = waiter->round.number == 0;
+        const struct round round = waiter->round ? *waiter->round : (struct round){ 0 };
+        bool is_legacy = round.number == 0;
 
-        if (waiter->visit != visit || !waiter->done || waiter->round.is_bad ||
-            (is_legacy && (!lacks || !waiter->shows_form)) || waiter->round.number >= ROUNDS_MOST)
+        if (waiter->visit != visit || !waiter->done || round.is_bad ||
+            (is_legacy && (!lacks || !waiter->shows_form)) || round.number >= ROUNDS_MOST)
             continue;
-        waiter->round.is_bad = true;
+        round_of(waiter)->is_bad = true;
         waiter->shows_form = false;
         if (lacks) {
-            waiter->lacks = mem_new(sizeof *lacks);
-            *waiter->lacks = *lacks;
+            waiter->round->lacks = mem_new(sizeof *lacks);
+            *waiter->round->lacks = *lacks;
         }
         client_offer(engine, live, NULL);
         return true;

@@ -35,9 +35,8 @@ static void present(const struct submission *submission, struct live *live)
 static void join(struct submission *submission, struct live *live, const char *id)
 {
     struct engine *engine = submission->errand.engine;
-    struct submission *late = live->late, *next;
+    struct submission *late = live_take_late(live), *next;
 
-    live->late = NULL;
     submission_tell_created(submission, id);
     for (; late; late = next) {
         next = late->next_late;
@@ -249,7 +248,8 @@ void submission_create(struct submission *submission)
     }
     fill_ask(submission);
     live = live_new(engine, &submission->ask, &submission->match, &visit->asker, principal.name);
-    live->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
+    if (submission->quiet_ms > 0)
+        live_need_rare(live)->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
     launch_keep(engine, live, submission->ask.launch_hash);
     submission_park(submission, live);
     errand_begin_write(&submission->errand);

@@ -32,7 +32,7 @@ static int64_t quiet_s(const struct engine *engine, const struct live *live)
 
     if (!live || !state_is_open(live->state) || !client_shows(live))
         return 0;
-    left_ms = live->quiet_until_boot_ms - engine_boot_ms(engine);
+    left_ms = live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine);
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
 
@@ -195,7 +195,7 @@ void describe_members(const struct engine *engine, const struct store_row *row,
     }
     if (live) { /* memory knows better who waits and who types right now */
         shown.ask.flags = live->flags;
-        shown.ask.hold_used_ms = live->hold_used_ms;
+        shown.ask.hold_used_ms = live_rare(live)->hold_used_ms;
     }
     write_members(engine, &shown, agent, writer);
     json_free(origin);

@@ -55,7 +55,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
 {
     int64_t now_boot = engine_boot_ms(engine);
     int64_t missing = DRAFT_HOLD_MS - (live->deadline.boot_ms - now_boot);
-    int64_t room = DRAFT_HOLD_MOST_MS - live->hold_used_ms;
+    int64_t room = DRAFT_HOLD_MOST_MS - live_rare(live)->hold_used_ms;
     struct store_change change = store_change_of(live->id, EVENT_DRAFT_CHANGED);
     struct lifecycle_facts facts = { 0 };
     struct errand *errand;
@@ -65,14 +65,14 @@ static void hold_deadline(struct engine *engine, struct live *live)
     if (live->deadline_ms == 0 || missing <= 0 ||
         !settings_is_on(engine->parts.settings, SETTING_TYPING_HOLD))
         return;
-    live->hold_used_ms += missing;
+    live_need_rare(live)->hold_used_ms += missing;
     live->deadline_ms += missing;
     live->original_ms += missing;
     alarm_set(&engine->alarms, &live->deadline, live->deadline.boot_ms + missing);
     change.from_states = lifecycle_states_for(EVENT_DRAFT_CHANGED, &facts);
     change.deadline_ms = live->deadline_ms;
     change.original_ms = live->original_ms;
-    change.hold_used_ms = live->hold_used_ms;
+    change.hold_used_ms = live->rare->hold_used_ms;
     change.if_version = live->version; /* a person's own deadline may be on its way to the store */
     change.now_ms = engine_utc_ms(engine);
     errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);

@@ -11,16 +11,16 @@
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)
 {
-    live->version += step->raises_version;
+    live_set_version(live, live->version + step->raises_version);
     live->flags = (live->flags | change->set_flags) & ~change->clear_flags;
     if (change->deadline_ms != STORE_KEEP)
         live->deadline_ms = change->deadline_ms;
     if (change->original_ms != STORE_KEEP)
         live->original_ms = change->original_ms;
     if (change->hold_used_ms != STORE_KEEP)
-        live->hold_used_ms = change->hold_used_ms;
+        live_need_rare(live)->hold_used_ms = change->hold_used_ms;
     if (change->decided_ms != STORE_KEEP)
-        live->decided_ms = change->decided_ms;
+        live_need_rare(live)->decided_ms = change->decided_ms;
     if (change->interface != STORE_KEEP)
         live->interface = (uint8_t)change->interface;
     live_set_state(engine, live, step->state);

@@ -198,7 +198,7 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     live->is_stored = true;
     live->is_elsewhere = follow_is_shared(engine);
     live->seq = row->seq;
-    live->decided_ms = row->ask.decided_ms;
+    live_set_stored_times(live, row->ask.hold_used_ms, row->ask.decided_ms);
     launch_keep(engine, live, row->ask.launch_hash);
     if (state_is_open(live->state)) {
         time_start(engine, live);
@@ -227,14 +227,13 @@ static void take_over(struct engine *engine, struct live *live, const struct sto
     live->seq = row->seq;
     if (live->version != ask->version)
         live->is_back_told = false; /* it may be another question by now */
-    live->version = ask->version;
+    live_set_version(live, ask->version);
     detached_set(engine, live, ask->flags & ASK_DETACHED);
     live->flags = ask->flags;
     live->interface = (uint8_t)ask->interface;
     live->deadline_ms = ask->deadline_ms;
     live->original_ms = ask->original_ms;
-    live->hold_used_ms = ask->hold_used_ms;
-    live->decided_ms = ask->decided_ms;
+    live_set_stored_times(live, ask->hold_used_ms, ask->decided_ms);
     live_set_state(engine, live, ask->state);
     launch_keep(engine, live, ask->launch_hash);
 }

@@ -47,6 +47,11 @@ void live_free(struct engine *engine, struct live *live);
 void live_forget(struct engine *engine, struct live *live);            /* it never was */
 struct table_link *id_find(const struct table *table, const char *id); /* of asks, by any text */
 struct live *live_find(const struct engine *engine, const char *id);   /* may miss */
+const struct live_rare *live_rare(const struct live *live);
+void live_set_version(struct live *live, int64_t version);
+struct live_rare *live_need_rare(struct live *live); /* to be written to */
+struct submission *live_take_late(struct live *live);
+void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t decided_ms);
 /* Open asks are counted. */
 void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
 struct match live_match(const struct ask *ask);

@@ -56,17 +56,18 @@ struct launch_code launch_make(void)
 void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES])
 {
     static const uint8_t none[DIGEST_BYTES];
-    struct launch *launch = live->launch;
+    struct launch *launch = live_rare(live)->launch;
 
     if (launch)
         table_remove(&engine->by_launch, &launch->link);
     if (memcmp(hash, none, sizeof none) == 0) {
         free(launch);
-        live->launch = NULL;
+        if (live->rare)
+            live->rare->launch = NULL;
         return;
     }
     if (!launch)
-        launch = live->launch = mem_new(sizeof *launch);
+        launch = live_need_rare(live)->launch = mem_new(sizeof *launch);
     launch->live = live;
     memcpy(launch->hash, hash, sizeof launch->hash);
     table_insert(&engine->by_launch, &launch->link);
@@ -225,13 +226,14 @@ static void on_attached(void *context, const struct store_reply *reply)
 static void attach(struct errand *errand, struct live *live, const uint8_t *opened)
 {
     struct opening *opening = (struct opening *)errand;
+    const struct launch *launch = live_rare(live)->launch;
     const struct lifecycle_facts facts = { 0 };
 
     opening->change = store_change_of(errand->id, EVENT_ATTACHED);
-    if (live->launch)
-        memcpy(opening->change.launch_hash, opened ? opened : live->launch->hash, DIGEST_BYTES);
-    if (opened && live->launch)
-        memcpy(opening->change.if_launch_hash, live->launch->hash, DIGEST_BYTES);
+    if (launch)
+        memcpy(opening->change.launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
+    if (opened && launch)
+        memcpy(opening->change.if_launch_hash, launch->hash, DIGEST_BYTES);
     save(opening, live, EVENT_ATTACHED, &facts, on_attached);
 }
 

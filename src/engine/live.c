@@ -46,9 +46,46 @@ static void add_key(struct engine *engine, struct live *live, const uint8_t key[
     table_insert(&engine->by_key, &live->key->link);
 }
 
+const struct live_rare *live_rare(const struct live *live)
+{
+    static const struct live_rare nothing;
+
+    return live->rare ? live->rare : &nothing;
+}
+
+struct live_rare *live_need_rare(struct live *live)
+{
+    if (!live->rare)
+        live->rare = mem_new(sizeof *live->rare);
+    return live->rare;
+}
+
+void live_set_version(struct live *live, int64_t version)
+{
+    live->is_told = live->is_told && version == live->version;
+    live->version = version;
+}
+
+struct submission *live_take_late(struct live *live)
+{
+    struct submission *late = live_rare(live)->late;
+
+    if (late)
+        live->rare->late = NULL;
+    return late;
+}
+
+void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t decided_ms)
+{
+    if (live->rare || hold_used_ms || decided_ms) {
+        live_need_rare(live)->hold_used_ms = hold_used_ms;
+        live->rare->decided_ms = decided_ms;
+    }
+}
+
 static size_t live_bytes(size_t title_bytes)
 {
-    return sizeof(struct live) + title_bytes + 1;
+    return offsetof(struct live, title) + title_bytes + 1;
 }
 
 struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
@@ -68,7 +105,7 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     live->created_ms = ask->created_ms;
     live->deadline_ms = ask->deadline_ms;
     live->original_ms = ask->original_ms;
-    live->hold_used_ms = ask->hold_used_ms;
+    live_set_stored_times(live, ask->hold_used_ms, 0);
     live->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
     live->deadline.kind = ALARM_DEADLINE;
     live->principal = principal_get(engine, ask->principal);
@@ -146,6 +183,7 @@ static void drop(struct engine *engine, struct live *live)
         engine->open_count--;
     }
     launch_keep(engine, live, (const uint8_t[DIGEST_BYTES]){ 0 });
+    free(live->rare);
     if (live->form) {
         form_release(live->form);
         free(live->form);
@@ -195,8 +233,8 @@ struct store_row live_row(const struct live *live)
                  .flags = live->flags,
                  .version = live->version,
                  .created_ms = live->created_ms,
-                 .hold_used_ms = live->hold_used_ms,
-                 .decided_ms = live->decided_ms },
+                 .hold_used_ms = live_rare(live)->hold_used_ms,
+                 .decided_ms = live_rare(live)->decided_ms },
     };
 
     memcpy(row.ask.id, live->id, sizeof row.ask.id);

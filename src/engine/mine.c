@@ -211,9 +211,9 @@ static void tell(struct engine *engine, const struct live *live, bool is_over)
 /* Not of every key a person types: only what raises the version is to be seen by agents. */
 void mine_publish(struct engine *engine, struct live *live)
 {
-    if (!state_is_open(live->state) || live->version == live->told_version)
+    if (!state_is_open(live->state) || live->is_told)
         return;
-    live->told_version = live->version;
+    live->is_told = true;
     tell(engine, live, false);
 }
 

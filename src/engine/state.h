@@ -73,8 +73,9 @@ struct client_side {
 struct round {
     int64_t asked_ms;
     int number;
-    bool is_bad; /* what it brought was not good once */
-    bool is_url; /* it was given an address, not the form */
+    bool is_bad;         /* what it brought was not good once */
+    bool is_url;         /* it was given an address, not the form */
+    struct error *lacks; /* owned; what a form came back without; NULL: nothing */
 };
 
 /* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
@@ -88,14 +89,13 @@ struct waiter {
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     desk_done *done;
     void *context;
-    struct round round;
+    struct round *round; /* owned; NULL: its client has not been asked again */
     struct client_side client;
-    struct error *lacks; /* owned; what a form came back without; NULL: nothing */
-    bool is_overdue;     /* its time was up before its ask was stored */
-    bool is_owed;        /* counted in engine->under_way */
-    bool comes_back;     /* its client is not shown that it is pending */
-    bool shows_form;     /* a legacy client, until it answers */
-    bool is_url;         /* what its client shows is an address */
+    bool is_overdue : 1; /* its time was up before its ask was stored */
+    bool is_owed : 1;    /* counted in engine->under_way */
+    bool comes_back : 1; /* its client is not shown that it is pending */
+    bool shows_form : 1; /* a legacy client, until it answers */
+    bool is_url : 1;     /* what its client shows is an address */
 };
 
 struct principal {
@@ -156,37 +156,44 @@ struct live_key {
     uint8_t key[MATCH_BYTES];
 };
 
+/* What few of the asks in memory have. */
+struct live_rare {
+    struct submission *late;     /* found it before it was stored: to be told its id then */
+    struct launch *launch;       /* NULL: it was never handed to a terminal */
+    int64_t hold_used_ms;        /* as stored */
+    int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
+    int64_t decided_ms;          /* UTC; 0: it is not */
+};
+
 /* There may be a hundred thousand, so what most asks never need is outside. */
 struct live {
     struct table_link by_id, by_call;
     char id[ASK_ID_BYTES];
-    bool is_stored;    /* false while its creation is being committed */
-    bool is_deciding;  /* expiry is on its way to the store */
-    bool is_undoing;   /* so is an undo: what it takes back may not be delivered meanwhile */
-    bool is_sending;   /* so is the end of its undo window */
-    bool is_back_told; /* an agent was told what is asked back */
-    bool is_dirty;     /* watchers have not seen the newest change */
-    bool is_elsewhere; /* another hub made it, or had it before us: that one ends it on time */
-    bool is_overtaken; /* somebody changed it before we knew that it is stored */
+    bool is_stored : 1;    /* false while its creation is being committed */
+    bool is_deciding : 1;  /* expiry is on its way to the store */
+    bool is_undoing : 1;   /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_sending : 1;   /* so is the end of its undo window */
+    bool is_back_told : 1; /* an agent was told what is asked back */
+    bool is_dirty : 1;     /* watchers have not seen the newest change */
+    bool is_elsewhere : 1; /* another hub made it, or had it before us: that one ends it on time */
+    bool is_overtaken : 1; /* somebody changed it before we knew that it is stored */
+    bool is_told : 1;      /* agents were told of this version */
     uint8_t call_match[MATCH_BYTES];
-    struct live_key *key;     /* NULL: none */
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
     uint32_t flags, load_pass;
+    struct live_key *key; /* NULL: none */
     int64_t version, seq;
-    int64_t told_version; /* the one whose agents were told of */
-    int64_t created_ms, deadline_ms, original_ms, hold_used_ms; /* UTC, as stored */
-    int64_t quiet_until_boot_ms;     /* nobody else makes a noise before, while a client shows it */
-    int64_t detached_ms, decided_ms; /* 0: it is not */
+    int64_t created_ms, deadline_ms, original_ms; /* UTC, as stored */
+    int64_t detached_ms;                          /* 0: it is not */
     struct principal *principal;
     struct origin *origin;
     struct alarm deadline;       /* while open; the end of the undo window afterwards */
     struct attention *attention; /* NULL: none yet */
     struct waiter *waiters;
-    struct submission *late; /* found it before it was stored: to be told its id then */
+    struct live_rare *rare; /* NULL: nothing of it; live_rare() reads it */
     struct live *next_dirty;
     const struct ask_tool *tool; /* NULL: one that is not known here */
     struct form *form;           /* NULL: only the store has it */
-    struct launch *launch;       /* NULL: it was never handed to a terminal */
     char title[];
 };
 

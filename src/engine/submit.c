@@ -153,8 +153,8 @@ static void match_or_create(struct submission *submission)
         client_offer(engine, live, NULL);
         errand_end(&submission->errand);
     } else { /* an id that may not survive a crash is nobody's yet */
-        submission->next_late = live->late;
-        live->late = submission;
+        submission->next_late = live_rare(live)->late;
+        live_need_rare(live)->late = submission;
     }
 }
 
@@ -442,9 +442,8 @@ void submission_reply_launch(const struct submission *submission, struct live *l
 
 void submission_end_late(struct live *live, const struct error *failure)
 {
-    struct submission *late = live->late;
+    struct submission *late = live_take_late(live);
 
-    live->late = NULL;
     while (late) {
         struct submission *next = late->next_late;
 

@@ -99,7 +99,7 @@ static void expire_later(struct engine *engine, struct live *live, const struct 
             state_is_open(live->state)) /* not yet, by the store's own clock */
             alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_EARLY_MS);
     } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
-        live->version = reply->row->ask.version;
+        live_set_version(live, reply->row->ask.version);
         time_start(engine, live);
     }
 }

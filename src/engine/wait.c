@@ -47,7 +47,9 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     if (waiter->visit_next)
         waiter->visit_next->visit_previous = waiter->visit_previous;
     visit_release(waiter->visit);
-    free(waiter->lacks);
+    if (waiter->round)
+        free(waiter->round->lacks);
+    free(waiter->round);
     pool_free(waiter, sizeof *waiter);
 }
 
@@ -193,7 +195,10 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->context = context;
     waiter->wait_ms = wait_ms;
     waiter->client = terms->client;
-    waiter->round = terms->round;
+    if (terms->round.number > 0 || terms->round.is_bad) {
+        waiter->round = mem_new(sizeof *waiter->round);
+        *waiter->round = terms->round;
+    }
     waiter->alarm.kind = ALARM_WAIT;
     visit->references++;
     waiter->next = live->waiters;
@@ -342,13 +347,15 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
         struct visit *visit = waiter->visit;
-        const struct wait_terms terms = { .wait_ms = waiter->wait_ms,
-                                          .comes_back = waiter->comes_back,
-                                          .client = waiter->client,
-                                          .round = waiter->round };
+        struct wait_terms terms = { .wait_ms = waiter->wait_ms,
+                                    .comes_back = waiter->comes_back,
+                                    .client = waiter->client };
         desk_done *done = waiter->done;
         void *context = waiter->context;
 
+        if (waiter->round)
+            terms.round = *waiter->round;
+        terms.round.lacks = NULL; /* its form is not shown for that ask */
         live->waiters = waiter->next;
         visit->references++;
         free_waiter(engine, waiter);

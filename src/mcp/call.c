@@ -87,11 +87,16 @@ bool call_was_cancelled(const struct mcp *mcp, const char *id_json)
     return false;
 }
 
+static size_t call_bytes(size_t id_bytes)
+{
+    return offsetof(struct mcp_call, id_json) + id_bytes;
+}
+
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit)
 {
     struct mcp *mcp = request->to.mcp;
     size_t id_bytes = strlen(request->to.id_json) + 1;
-    struct mcp_call *call = pool_new(sizeof *call + id_bytes);
+    struct mcp_call *call = pool_new(call_bytes(id_bytes));
 
     call->to = request->to;
     memcpy(call->id_json, request->to.id_json, id_bytes);
@@ -111,6 +116,12 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     mcp->call_count++;
     table_insert(&mcp->by_tag, &call->by_tag);
     return call;
+}
+
+void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given)
+{
+    call->compat = mem_new(sizeof *call->compat);
+    *call->compat = (struct compat_call){ tool, json_encode(given) };
 }
 
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
@@ -147,8 +158,10 @@ void call_end(struct mcp_call *call)
     free_work(call->work);
     free(call->progress);
     free(call->come_back);
-    free(call->given);
-    pool_free(call, sizeof *call + strlen(call->id_json) + 1);
+    if (call->compat)
+        free(call->compat->given);
+    free(call->compat);
+    pool_free(call, call_bytes(strlen(call->id_json) + 1));
 }
 
 /* What the desk owes a reply for stays until that comes; the others are gone. */

@@ -55,7 +55,7 @@ static const char *tool_name(const struct mcp_call *call)
 
     if (!call->compat)
         return call->tool ? call->tool->name : NULL;
-    while (*rows && (*rows)->compat != call->compat)
+    while (*rows && (*rows)->compat != call->compat->tool)
         rows++;
     return *rows ? (*rows)->name : NULL;
 }
@@ -69,8 +69,8 @@ static void write_state(const struct mcp_call *call, struct text *out)
     json_write_raw(&writer, "id", call->to.id_json);
     json_write_text(&writer, "ask", call->session_id);
     json_write_text_if(&writer, "tool", tool_name(call));
-    if (call->given)
-        json_write_raw(&writer, "given", call->given);
+    if (call->compat)
+        json_write_raw(&writer, "given", call->compat->given);
     json_write_integer(&writer, "began_ms",
                        utc_ms(mcp) - (clock->boot_ms(clock) - call->started_boot_ms));
     json_write_bool_if(&writer, "shown", call->shown || call->has_returned);
@@ -121,8 +121,7 @@ static void set_tool(struct mcp_call *call, const struct json *state)
         name ? tool_find(call->to.mcp->parts.offer->tools, name, strlen(name)) : NULL;
 
     if (tool && tool->compat && json_member(state, "given")) {
-        call->compat = tool->compat;
-        call->given = json_encode(json_member(state, "given"));
+        call_set_compat(call, tool->compat, json_member(state, "given"));
     } else if (tool) {
         call->tool = tool->ask;
     }

@@ -103,6 +103,11 @@ struct call_work {
     void (*leave)(struct mcp_call *call); /* replies when we leave; NULL: it is a tool's */
 };
 
+struct compat_call {
+    const struct compat *tool;
+    char *given; /* its arguments, as JSON */
+};
+
 /* One tools/call on its way. Thousands may wait for a person, so what those do not need is outside.
  */
 struct mcp_call {
@@ -117,16 +122,15 @@ struct mcp_call {
     struct call_progress *progress;            /* NULL: none is wanted */
     struct call_work *work;                    /* NULL: it waits for a person */
     struct shown_form *shown;                  /* at the client, for the desk; NULL: none */
-    char *given;                 /* to a tool of another server, as JSON; NULL: to one of ours */
-    const struct compat *compat; /* that tool; NULL: ours */
+    struct compat_call *compat;                /* of another server's tool; NULL: of one of ours */
     char *come_back; /* with which its client may call again, sealed; NULL: it may not */
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
-    bool is_at_desk;                    /* which owes a reply */
-    bool is_away;                       /* its stream is paused */
-    bool is_let_go;                     /* it was, and the desk will say `pending` for that */
-    bool detaches_soon;
-    bool has_returned; /* the client's form did, or is shown by another server's request */
-    bool has_opened;   /* its person agreed to look at an address of ours */
+    bool is_at_desk : 1;                /* which owes a reply */
+    bool is_away : 1;                   /* its stream is paused */
+    bool is_let_go : 1;                 /* it was, and the desk will say `pending` for that */
+    bool detaches_soon : 1;
+    bool has_returned : 1; /* the client's form did, or is shown by another server's request */
+    bool has_opened : 1;   /* its person agreed to look at an address of ours */
     char session_id[27];
     char id_json[];
 };
@@ -270,6 +274,7 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
                        bool is_error);
 
 /* call.c: the calls under way */
+void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given);
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
 void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */

@@ -48,10 +48,10 @@ struct mcp_stream_ops {
 struct mcp_stream {
     const struct mcp_stream_ops *ops;
     uint32_t open;                   /* requests not answered yet */
-    uint32_t call_count;             /* calls that answer here */
+    uint32_t call_count : 31;        /* calls that answer here */
+    bool awaits_state : 1;           /* `state` will be called in a moment */
     struct mcp_delivery *deliveries; /* in messages that may not have arrived yet */
     struct mcp_call *call;           /* its client can come back for; NULL: none */
-    bool awaits_state;               /* `state` will be called in a moment */
 };
 
 /* What HTTP said beside the body; a NULL struct on stdio, a NULL member where it is absent. */

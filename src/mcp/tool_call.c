@@ -140,7 +140,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id, !call->compat);
     if (is_good && call->compat && reply->json) {
-        write_compat(&out, revision, call->compat, call->given, reply->json);
+        write_compat(&out, revision, call->compat->tool, call->compat->given, reply->json);
         to = call_let_go(call);
         mcp_reply(&to, text_string(&out));
         text_release(&out);
@@ -403,10 +403,8 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_s = hold_limit_s(call);
     if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
-    if (theirs) {
-        call->compat = theirs->compat;
-        call->given = json_encode(given);
-    }
+    if (theirs)
+        call_set_compat(call, theirs->compat, given);
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;

@@ -56,9 +56,9 @@ struct stream {
     struct event *events; /* oldest first */
     uint32_t event_bytes;
     uint16_t status;
-    bool is_streaming; /* events, not one JSON */
-    bool is_finished;
-    bool has_state; /* its client can come back for its call */
+    bool is_streaming : 1; /* events, not one JSON */
+    bool is_finished : 1;
+    bool has_state : 1; /* its client can come back for its call */
     int64_t away_until_boot_ms;
 };
 
