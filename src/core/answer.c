@@ -1,6 +1,6 @@
 /*
- * answer.c - reads an answer against its form: first where each field's value stands, then whether
- * it may stand there, then whether it is enough.
+ * answer.c - reads an answer and its notes against its form: first where each field's value stands,
+ * then whether it may stand there, then whether it is enough; and writes it as JSON.
  * Every refusal carries the JSON pointer of the culprit. Texts are kept as they came.
  */
 #include "core/answer.h"
@@ -11,9 +11,11 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/field_class.h"
+#include "core/limits.h"
 #include "core/visible_text.h"
 
 void answer_from_defaults(const struct form *form, struct answer *ret_answer)
@@ -268,6 +270,147 @@ static void find_strangers(const struct form *form, const struct json *fields,
     }
 }
 
+/* Leaves *ret_note NULL when there is nothing to see in it: an empty note is no note. */
+static bool read_note(const struct json *given, const char *path, char **ret_note,
+                      struct error *err)
+{
+    if (!answer_check_text(given, path, err))
+        return false;
+    if (text_count(json_text(given), json_length(given)) > LIMIT_ANNOTATION_CHARS)
+        return error_set(err, ERROR_too_long, path, "must have at most %d characters",
+                         LIMIT_ANNOTATION_CHARS);
+    if (answer_has_visible(given))
+        *ret_note = mem_text(json_text(given));
+    return true;
+}
+
+static char **notes_of(const struct field *field, struct answer *answer)
+{
+    if (!answer->option_notes) {
+        answer->option_notes = mem_new(field->option_count * sizeof *answer->option_notes);
+        answer->option_note_count = field->option_count;
+    }
+    return answer->option_notes;
+}
+
+/* A note may be for any option, chosen or not. */
+static bool read_option_note(const struct field *field, const char *id, const struct json *given,
+                             struct answer *answer, struct error *err)
+{
+    const struct option *option = field_find_option(field, id);
+    char *note = NULL;
+
+    if (!option)
+        return answer_refuse_id(field, "", err);
+    if (answer->option_notes && answer->option_notes[option - field->options])
+        return error_set(err, ERROR_duplicate_option_id, "", "this option has a note already");
+    if (!read_note(given, "", &note, err))
+        return false;
+    if (note)
+        notes_of(field, answer)[option - field->options] = note;
+    return true;
+}
+
+static bool read_field_note(const struct form *form, const char *name, const struct json *given,
+                            struct answer *answer, bool *has_any, struct error *err)
+{
+    const struct field *field = form_find_field(form, name);
+    char *note = NULL;
+
+    if (!field)
+        return error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
+    if (!read_note(given, "", &note, err))
+        return false;
+    answer->values[field - form->fields].note = note;
+    *has_any = *has_any || note;
+    return true;
+}
+
+static bool has_notes(const struct answer *answer)
+{
+    for (size_t i = 0; i < answer->option_note_count; i++) {
+        if (answer->option_notes[i])
+            return true;
+    }
+    return false;
+}
+
+void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer)
+{
+    const struct field *field = &form->fields[0];
+    const struct json *notes = json_member(given, "option_annotations");
+    const char *common = form->global_annotation;
+
+    if (!form->allow_annotations)
+        return;
+    for (size_t i = 0; i < field->option_count; i++) {
+        const char *prefilled = field->options[i].annotation;
+        char **note = &notes_of(field, answer)[i];
+
+        if (!prefilled || !*prefilled)
+            continue;
+        if (answer->values[0].is_selected[i] && !json_member(notes, field->options[i].id)) {
+            *note = mem_text(prefilled);
+        } else if (!answer->values[0].is_selected[i] && *note && strcmp(*note, prefilled) == 0) {
+            free(*note); /* it only stood there */
+            *note = NULL;
+        }
+    }
+    if (!has_notes(answer)) {
+        free(answer->option_notes);
+        answer->option_notes = NULL;
+        answer->option_note_count = 0;
+    }
+    if (common && *common && !json_member(given, "global_annotation"))
+        answer->global_note = mem_text(common);
+}
+
+/* By their ids or names; whether a field got one. */
+static bool read_notes(const struct form *form, const struct json *given, const char *path,
+                       bool is_by_option, struct answer *answer, struct mistakes *mistakes)
+{
+    const struct json *notes = json_member(given, path + 1);
+    bool has_any = false;
+
+    if (notes && json_kind(notes) != KIND_OBJECT)
+        mistakes_count(mistakes,
+                       answer_refuse_type(notes, path, "an object", mistakes_next(mistakes)));
+    for (void *it = json_first(notes); it && mistakes->count < mistakes->most;
+         it = json_next(notes, it)) {
+        const char *key = json_key(it);
+        struct error *err = mistakes_next(mistakes);
+        bool ok = is_by_option
+                      ? read_option_note(&form->fields[0], key, json_value(it), answer, err)
+                      : read_field_note(form, key, json_value(it), answer, &has_any, err);
+
+        mistakes_count(mistakes, ok || answer_error_below(err, path, key));
+    }
+    return has_any;
+}
+
+static void read_all_notes(const struct form *form, const struct json *given, struct answer *answer,
+                           struct mistakes *mistakes)
+{
+    static const char common[] = "/global_annotation", by_option[] = "/option_annotations",
+                      by_field[] = "/field_annotations";
+    const struct json *global_note = json_member(given, common + 1);
+    bool has_field_notes;
+
+    read_notes(form, given, by_option, true, answer, mistakes);
+    has_field_notes = read_notes(form, given, by_field, false, answer, mistakes);
+
+    if (global_note)
+        mistakes_count(mistakes, read_note(global_note, common, &answer->global_note,
+                                           mistakes_next(mistakes)));
+    if (!form->allow_annotations &&
+        (answer->option_notes || has_field_notes || answer->global_note))
+        mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
+                                           answer->option_notes ? by_option
+                                           : has_field_notes    ? by_field
+                                                                : common,
+                                           "notes are switched off in this ask"));
+}
+
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
                    struct error *ret_errors, size_t most)
 {
@@ -280,7 +423,7 @@ size_t answer_read(const struct form *form, const struct json *given, struct ans
     find_strangers(form, json_member(given, "fields"), &mistakes);
     for (size_t i = 0; i < form->field_count; i++)
         read_field(form, i, given, &answer.values[i], &mistakes);
-    answer_read_notes(form, given, &answer, &mistakes);
+    read_all_notes(form, given, &answer, &mistakes);
     if (mistakes.count == 0)
         *ret_answer = answer;
     else
@@ -306,4 +449,114 @@ bool answer_is_text_only(const struct answer *answer)
         has_text = has_text || value->text;
     }
     return has_text;
+}
+
+/* As JSON: store and agent get the same picks and notes. */
+
+void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,
+                        const struct field_value *value)
+{
+    json_write_list(writer, key);
+    for (size_t i = 0; value->is_selected && i < value->option_count; i++) {
+        if (value->is_selected[i])
+            json_write_text(writer, NULL, field->options[i].id);
+    }
+    json_write_end_list(writer);
+}
+
+void answer_write_notes(struct json_writer *writer, const struct form *form,
+                        const struct answer *answer)
+{
+    if (answer->option_notes) {
+        json_write_object(writer, "option_annotations");
+        for (size_t i = 0; i < answer->option_note_count; i++)
+            json_write_text_if(writer, form->fields[0].options[i].id, answer->option_notes[i]);
+        json_write_end_object(writer);
+    }
+    json_write_text_if(writer, "global_annotation", answer->global_note);
+}
+
+void answer_write_field_notes(struct json_writer *writer, const struct form *form,
+                              const struct answer *answer)
+{
+    bool has_any = false;
+
+    for (size_t i = 0; i < answer->value_count; i++) {
+        if (!answer->values[i].note)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "field_annotations");
+        has_any = true;
+        json_write_foreign_key(writer, form->fields[i].name);
+        json_write_text(writer, NULL, answer->values[i].note);
+    }
+    if (has_any)
+        json_write_end_object(writer);
+}
+
+bool answer_has_value(const struct field_value *value)
+{
+    return answer_count_picks(value) > 0 || value->has_number || value->has_confirm || value->text;
+}
+
+/* As answer_check reads it below `fields`: what is gone is written as gone. */
+static void write_stored(struct json_writer *writer, const struct field *field,
+                         const struct field_value *value)
+{
+    if (!value->is_selected && !answer_has_value(value) && !field_has_default(field))
+        return;
+    json_write_foreign_key(writer, field->name);
+    class_of(field)->write_stored(writer, field, value);
+}
+
+/* As answer_write_notes, but a prefilled note that was removed is written as an empty one: an
+ * answer that is undone becomes a draft, where a note that is left out counts as kept. */
+static void write_stored_notes(struct json_writer *writer, const struct form *form,
+                               const struct answer *answer)
+{
+    const struct field *field = &form->fields[0];
+    bool has_any = false;
+
+    for (size_t i = 0; form->allow_annotations && i < field->option_count; i++) {
+        const char *note = answer->option_notes ? answer->option_notes[i] : NULL;
+        bool is_gone = !note && field->options[i].annotation && answer->values[0].is_selected[i];
+
+        if (!note && !is_gone)
+            continue;
+        if (!has_any)
+            json_write_object(writer, "option_annotations");
+        has_any = true;
+        json_write_text(writer, field->options[i].id, note ? note : "");
+    }
+    if (has_any)
+        json_write_end_object(writer);
+    if (answer->global_note || (form->allow_annotations && form->global_annotation))
+        json_write_text(writer, "global_annotation",
+                        answer->global_note ? answer->global_note : "");
+    if (answer->hides_placeholder)
+        json_write_bool(writer, "placeholder_visible", false);
+}
+
+/* What stood there beforehand and is gone is written as gone: leaving it out would mean the
+ * defaults. */
+void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
+{
+    const struct field_value *value = &answer->values[0];
+    struct json_writer writer = json_object_to(out);
+    bool is_said = answer_has_value(value) || field_has_default(&form->fields[0]);
+    size_t own_members = class_is_scalar(class_of(&form->fields[0])) && is_said ? 0 : 1;
+
+    if (value->is_selected)
+        answer_write_picks(&writer, "selected_ids", &form->fields[0], value);
+    if (value->text || form->fields[0].default_text)
+        json_write_text(&writer, "custom_input", value->text ? value->text : "");
+    if (own_members < answer->value_count) {
+        json_write_object(&writer, "fields");
+        for (size_t i = own_members; i < answer->value_count; i++)
+            write_stored(&writer, &form->fields[i], &answer->values[i]);
+        json_write_end_object(&writer);
+    }
+    answer_write_field_notes(&writer, form, answer);
+    write_stored_notes(&writer, form, answer);
+    json_write_end_object(&writer);
 }

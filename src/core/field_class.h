@@ -65,8 +65,6 @@ const struct field_class *class_find(const char *name);
 bool class_is_scalar(const struct field_class *class); /* neither picks nor words */
 bool class_is_text(const struct field_class *class);   /* words alone */
 
-/* Reading an answer: answer.c finds where each field's value stands, answer_notes.c reads notes. */
-
 /* All that is wrong with an answer, as far as there is room: what has no end stops there. */
 struct mistakes {
     struct error *errors; /* NULL: only counted */
@@ -81,9 +79,6 @@ void answer_read_picks(const struct field *field, const struct said *said,
                        struct field_value *value, struct mistakes *mistakes);
 bool answer_read_words(const struct said *said, struct field_value *value, struct error *err);
 size_t answer_count_picks(const struct field_value *value);
-
-void answer_read_notes(const struct form *form, const struct json *given, struct answer *answer,
-                       struct mistakes *mistakes);
 
 /* Puts parent/key before the error's path. Keys are other people's text: shown form, pointer
  * escapes, cut between characters. Always false. */

@@ -1,4 +1,4 @@
-/* record.c - see record.h. An answer is as core/answer_json.c writes it: the first field's picks
+/* record.c - see record.h. An answer is as core/answer.c writes it: the first field's picks
  * and words stand for themselves, everything else under the names of the fields. */
 #include "cli/history/record.h"
 
