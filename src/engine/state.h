@@ -205,7 +205,7 @@ struct visit {
     bool is_watching;
     bool wants_remaining; /* what time is left, again and again */
     bool is_following;    /* an agent's: told of its own asks */
-    uint16_t look_count;  /* replies about asks that are being read for it */
+    uint32_t look_count;  /* replies about asks that are being read for it */
     struct text *unheard; /* lines that wait for those replies; NULL: none */
     struct waiter *waiters;
     struct shown_code *codes;    /* owned; one for an ask */
