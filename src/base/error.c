@@ -29,29 +29,111 @@ bool error_set(struct error *err, enum error_code code, const char *path, const 
     return false;
 }
 
-/* So many texts on in what error_add packs: code, path and message of one after another. */
-static const char *text_after(const char *text, size_t count)
+enum { VALUE_BYTES = 400 };
+
+static void put(struct error *err, size_t *used, const char *bytes, size_t length)
 {
-    while (count-- > 0)
-        text += strlen(text) + 1;
-    return text;
+    size_t room = sizeof err->message - 1 - *used;
+
+    length = length < room ? length : room;
+    memcpy(err->message + *used, bytes, length);
+    *used += length;
+}
+
+bool error_fill(struct error *err, enum error_code code, const char *path, unsigned text,
+                const char *english, const struct text_pairs *pairs)
+{
+    size_t used = 0, count = 0;
+    struct text_piece piece;
+
+    if (!err)
+        return false;
+    *err = (struct error){ .code = code, .text = (uint16_t)(text + 1) };
+    text_put(err->path, sizeof err->path, path);
+    while (text_next_piece(&english, pairs, &piece)) {
+        size_t before = used;
+
+        if (piece.is_value && piece.length > VALUE_BYTES) /* something of the sentence is left */
+            piece.length = VALUE_BYTES;
+        put(err, &used, piece.bytes, piece.length);
+        if (piece.is_value && count < ERROR_VALUES)
+            err->lengths[count++] = (uint16_t)(used - before);
+    }
+    return false;
+}
+
+bool error_say_base(struct error *err, enum error_code code, const char *path, enum base_text text,
+                    ...)
+{
+    static const char *const english[] = {
+#define SPOKEN(name, english, chinese) [BASE_##name] = english,
+#include "base/texts.def"
+#undef SPOKEN
+    };
+    struct text_pairs pairs;
+    va_list arguments;
+
+    va_start(arguments, text);
+    text_read_pairs(&pairs, arguments);
+    va_end(arguments);
+    return error_fill(err, code, path, (unsigned)text, english[text], &pairs);
+}
+
+static error_words_reader *words_reader;
+
+void error_use_words(error_words_reader *reader)
+{
+    words_reader = reader;
+}
+
+void error_hear(struct error *err, const struct json *said)
+{
+    if (words_reader)
+        words_reader(err, said);
+}
+
+/* All of a mistake but what follows it in `more`. */
+static struct error one_of(const void *head, const char *path, const char *message)
+{
+    struct error one = { 0 };
+
+    memcpy(&one, head, offsetof(struct error, path));
+    text_put(one.path, sizeof one.path, path);
+    text_put(one.message, sizeof one.message, message);
+    return one;
+}
+
+/* What error_add packed at `at`; NULL: nothing is there. Moves `at` on. */
+static const char *next_packed(const struct error *err, size_t *at, const char **ret_path,
+                               const char **ret_message)
+{
+    const char *head = err->more + *at;
+
+    if (*at >= err->more_bytes)
+        return NULL;
+    *ret_path = head + offsetof(struct error, path);
+    *ret_message = *ret_path + strlen(*ret_path) + 1;
+    *at = (size_t)(*ret_message + strlen(*ret_message) + 1 - err->more);
+    return head;
 }
 
 bool error_at(const struct error *err, size_t index, struct error *ret_one)
 {
-    const char *at = err->more;
+    const char *head = (const char *)err, *path = err->path, *message = err->message;
+    size_t at = 0;
 
-    if (index == 0)
-        return !error_set(ret_one, err->code, err->path, "%s", err->message);
-    while (*at && --index > 0)
-        at = text_after(at, 3);
-    return *at && !error_set(ret_one, error_find(at), text_after(at, 1), "%s", text_after(at, 2));
+    for (size_t i = 0; head && i < index; i++)
+        head = next_packed(err, &at, &path, &message);
+    if (head)
+        *ret_one = one_of(head, path, message);
+    return head != NULL;
 }
 
 bool error_add(struct error *err, const struct error *next)
 {
-    const char *const texts[] = { error_name(next->code), next->path, next->message };
-    size_t used = 0;
+    const size_t head = offsetof(struct error, path);
+    size_t at = 0, path_bytes = strlen(next->path) + 1, bytes = strlen(next->message) + 1;
+    const char *path, *message;
 
     if (!err)
         return false;
@@ -59,31 +141,27 @@ bool error_add(struct error *err, const struct error *next)
         *err = *next;
     if (strcmp(err->path, next->path) == 0)
         return false;
-    for (; err->more[used]; used = (size_t)(text_after(err->more + used, 3) - err->more)) {
-        if (strcmp(text_after(err->more + used, 1), next->path) == 0)
+    while (next_packed(err, &at, &path, &message)) {
+        if (strcmp(path, next->path) == 0)
             return false;
     }
-    if (used + strlen(texts[0]) + strlen(texts[1]) + strlen(texts[2]) + 4 > sizeof err->more)
+    if (at + head + path_bytes + bytes > sizeof err->more)
         return false;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        size_t bytes = strlen(texts[i]) + 1;
-
-        memcpy(err->more + used, texts[i], bytes);
-        used += bytes;
-    }
+    memcpy(err->more + at, next, head);
+    memcpy(err->more + at + head, next->path, path_bytes);
+    memcpy(err->more + at + head + path_bytes, next->message, bytes);
+    err->more_bytes = at + head + path_bytes + bytes;
     return false;
 }
 
-static const char out_of_memory[] = "out of memory";
-
 bool error_set_no_memory(struct error *err)
 {
-    return error_set(err, ERROR_storage_failed, "", "%s", out_of_memory);
+    return error_say_base(err, ERROR_storage_failed, "", BASE_REASON_OUT_OF_MEMORY, NULL);
 }
 
 bool error_is_no_memory(const struct error *err)
 {
-    return err->code == ERROR_storage_failed && strcmp(err->message, out_of_memory) == 0;
+    return err->text == BASE_REASON_OUT_OF_MEMORY + 1;
 }
 
 void error_write_message(const struct error *err, struct json_writer *writer)
@@ -98,11 +176,12 @@ void error_write_message(const struct error *err, struct json_writer *writer)
     text_release(&message);
 }
 
-void error_write_list(const struct error *err, struct json_writer *writer)
+void error_write_list(const struct error *err, error_add_words *add_words,
+                      struct json_writer *writer)
 {
     struct error one;
 
-    if (!err->more[0])
+    if (err->more_bytes == 0)
         return;
     json_write_list(writer, "errors");
     for (size_t i = 0; error_at(err, i, &one); i++) {
@@ -110,18 +189,20 @@ void error_write_list(const struct error *err, struct json_writer *writer)
         json_write_text(writer, "code", error_name(one.code));
         json_write_text(writer, "path", one.path);
         json_write_text(writer, "message", one.message);
+        if (add_words)
+            add_words(&one, writer);
         json_write_end_object(writer);
     }
     json_write_end_list(writer);
 }
 
-void error_write(const struct error *err, struct json_writer *writer)
+void error_write(const struct error *err, error_add_words *add_words, struct json_writer *writer)
 {
     json_write_text(writer, "code", error_name(err->code));
     json_write_text(writer, "path", err->path);
     if (err->retry_after_s > 0)
         json_write_integer(writer, "retry_after_seconds", err->retry_after_s);
-    error_write_list(err, writer);
+    error_write_list(err, add_words, writer);
 }
 
 const char *error_name(enum error_code code)

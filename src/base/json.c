@@ -161,8 +161,7 @@ bool json_check_range(const struct json *value, struct error *err)
 
     if (!value || !document_of(value)->has_huge || !find_huge(value, &found))
         return true;
-    return error_set(err, ERROR_out_of_range, found.path,
-                     "out of range: a whole number fits into 64 bits, any other into a double");
+    return error_say_base(err, ERROR_out_of_range, found.path, BASE_REASON_NUMBER_RANGE, NULL);
 }
 
 const struct json *json_member_n(const struct json *object, const char *key, size_t length)

@@ -128,12 +128,14 @@ enum { /* the first byte of what it says; why not follows */
 };
 enum os_daemon { OS_DAEMON_STARTING, OS_DAEMON_READY, OS_DAEMON_FAILED };
 struct os_daemon_words {
-    char bytes[484]; /* a whole message of struct error */
+    char bytes[1600]; /* the first one, and error_pack's */
     size_t used;
 };
 int os_begin_daemon(const char *program, const char *const *arguments, const char *log_path,
                     const char *const *environment_names, struct error *err);
 enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words);
+/* What it said behind the first byte. */
+void os_read_why(const struct os_daemon_words *words, struct error *err);
 /* False, and `err` is why it failed. */
 bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err);
 /* Starts a program that outlives us and is not waited for: own session, /dev/null for all three
@@ -159,7 +161,8 @@ bool os_passed_socket(int *ret_fd, char *path, size_t path_size, struct error *e
 void os_turn_away(int listening_fd); /* closes whoever waits there to be let in */
 /* "READY=1" and the like; false where no service manager wants to hear it. */
 bool os_tell_manager(const char *state);
-/* In the daemon, once: NULL, it serves or another one already does; else why it does not. */
-void os_tell_starter(const char *failure);
+/* In the daemon, once: NULL, it serves or another one already does; else why it does not, as
+ * error_pack (i18n) writes it. */
+void os_tell_starter(const struct text *failure);
 
 #endif

@@ -92,20 +92,20 @@ bool os_private_directory(const char *path, struct error *err)
     struct stat found;
 
     if (!make_parents(path) || (mkdir(path, 0700) != 0 && errno != EEXIST))
-        return error_set(err, ERROR_unavailable, "", "can't make the directory %s: %s", path,
-                         strerror(errno));
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_CANT_MAKE, "path", path,
+                              "reason", strerror(errno), NULL);
     if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-        return error_set(err, ERROR_unavailable, "",
-                         "%s is not a directory: move it away and try again", path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NO_DIRECTORY, "path", path,
+                              NULL);
     if (found.st_uid != geteuid())
-        return error_set(err, ERROR_unavailable, "",
-                         "%s belongs to another user: give it back with chown or remove it", path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_FOREIGN_DIRECTORY, "path",
+                              path, NULL);
     if (found.st_mode & 022)
-        return error_set(err, ERROR_unavailable, "", "others may write in %s: run chmod 700 on it",
-                         path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_OPEN_DIRECTORY, "path", path,
+                              NULL);
     if ((found.st_mode & 077) && chmod(path, 0700) != 0)
-        return error_set(err, ERROR_unavailable, "", "can't make %s private: %s", path,
-                         strerror(errno));
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NOT_PRIVATE, "path", path,
+                              "reason", strerror(errno), NULL);
     return true;
 }
 
@@ -114,18 +114,17 @@ bool os_private_file(const char *path, struct error *err)
     struct stat found;
 
     if (stat(path, &found) != 0)
-        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
-                         "can't read %s: %s", path, strerror(errno));
+        return error_say_base(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
+                              BASE_REASON_CANT_READ, "path", path, "reason", strerror(errno), NULL);
     if (!S_ISREG(found.st_mode))
-        return error_set(err, ERROR_unavailable, "", "%s is not a file", path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_NO_FILE, "path", path,
+                              NULL);
     if (found.st_uid != geteuid() && found.st_uid != 0)
-        return error_set(err, ERROR_unavailable, "",
-                         "%s holds a secret and belongs to another user: copy it to a file of your "
-                         "own",
-                         path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_FOREIGN, "path", path,
+                              NULL);
     if (found.st_mode & 077)
-        return error_set(err, ERROR_unavailable, "",
-                         "%s holds a secret and is open to others: run chmod 600 on it", path);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_OPEN, "path", path,
+                              NULL);
     return true;
 }
 
@@ -211,17 +210,19 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
     size_t total = 0;
 
     if (fd < 0)
-        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_storage_failed, "",
-                         "can't open %s: %s", path, strerror(errno));
+        return error_say_base(err, errno == ENOENT ? ERROR_not_found : ERROR_storage_failed, "",
+                              BASE_REASON_CANT_OPEN, "path", path, "reason", strerror(errno), NULL);
     while ((got = read(fd, bytes, sizeof bytes)) > 0 && total <= max_bytes) {
         text_add(out, bytes, (size_t)got);
         total += (size_t)got;
     }
     close(fd);
     if (got < 0)
-        return error_set(err, ERROR_unavailable, "", "can't read %s: %s", path, strerror(errno));
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_CANT_READ, "path", path,
+                              "reason", strerror(errno), NULL);
     if (total > max_bytes)
-        return error_set(err, ERROR_too_long, "", "%s is larger than %zu bytes", path, max_bytes);
+        return error_say_base(err, ERROR_too_long, "", BASE_REASON_FILE_TOO_LARGE, "path", path,
+                              "limit", TEXT_NUMBER(max_bytes), NULL);
     if (out->has_overflowed)
         return error_set_no_memory(err);
     return true;
@@ -310,8 +311,8 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     unlink(beside); /* left by a process that died here; ours alone, the name has our pid */
     fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_set(err, ERROR_storage_failed, "", "can't write %s: %s", beside,
-                         strerror(errno));
+        return error_say_base(err, ERROR_storage_failed, "", BASE_REASON_CANT_WRITE, "path", beside,
+                              "reason", strerror(errno), NULL);
     ok = write_all(fd, bytes, length);
     if (ok && group >= 0)
         ok = fchown(fd, (uid_t)-1, (gid_t)group) == 0;
@@ -319,7 +320,8 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     ok = close(fd) == 0 && ok;
     CRASH_POINT(os_file_written);
     if (!ok || rename(beside, path) != 0) {
-        error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path, strerror(errno));
+        error_say_base(err, ERROR_storage_failed, "", BASE_REASON_CANT_WRITE, "path", path,
+                       "reason", strerror(errno), NULL);
         unlink(beside);
         return false;
     }

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/os.h"
+#include "base/text.h"
 
 enum {
     DAEMON_READY_FD = 3,
@@ -157,7 +159,8 @@ int os_begin_daemon(const char *program, const char *const *arguments, const cha
     pid_t child;
 
     if (log_fd < 0 || pipe2(ready, O_CLOEXEC) != 0) {
-        error_set(err, ERROR_unavailable, "", "can't write %s: %s", log_path, strerror(errno));
+        error_say_base(err, ERROR_unavailable, "", BASE_REASON_CANT_WRITE, "path", log_path,
+                       "reason", strerror(errno), NULL);
         if (log_fd >= 0)
             close(log_fd);
         return -1;
@@ -195,12 +198,25 @@ enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words)
     return got > 0 && words->used + 1 < sizeof words->bytes ? OS_DAEMON_STARTING : OS_DAEMON_FAILED;
 }
 
+void os_read_why(const struct os_daemon_words *words, struct error *err)
+{
+    size_t behind = words->used ? strlen(words->bytes) + 1 : 0;
+    struct json *said = NULL;
+
+    error_set(err, ERROR_unavailable, "", "%s", words->used ? words->bytes + 1 : "");
+    if (behind < words->used &&
+        json_parse(words->bytes + behind, words->used - behind, &said, NULL))
+        error_hear(err, said);
+    json_free(said);
+}
+
 bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err)
 {
     if (words->bytes[0] == OS_DAEMON_SAYS_WHY)
-        return error_set(err, ERROR_unavailable, "", "%s", words->bytes + 1);
-    return error_set(err, ERROR_unavailable, "", "the hub did not start; its last words are in %s",
-                     log_path);
+        os_read_why(words, err);
+    else
+        error_say_base(err, ERROR_unavailable, "", BASE_REASON_NOT_STARTED, "path", log_path, NULL);
+    return false;
 }
 
 bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
@@ -225,7 +241,7 @@ bool os_start_daemon(const char *program, const char *const *arguments, const ch
     return state == OS_DAEMON_READY || os_blame_daemon(&words, log_path, err);
 }
 
-void os_tell_starter(const char *failure)
+void os_tell_starter(const struct text *failure)
 {
     const char *value = getenv("SAYSO_READY_FD");
     int fd = value ? (int)strtol(value, NULL, 10) : -1;
@@ -235,6 +251,8 @@ void os_tell_starter(const char *failure)
         return;
     unsetenv("SAYSO_READY_FD");
     /* one who no longer listens has started another, or given up */
-    dprintf(fd, "%c%s", mark, failure ? failure : "");
+    dprintf(fd, "%c", mark);
+    if (failure && write(fd, failure->bytes, failure->used) < 0)
+        errno = 0; /* nobody listens any more */
     close(fd);
 }

@@ -295,6 +295,12 @@ void text_of_real(double number, char room[TEXT_REAL_BYTES])
     uselocale(before);
 }
 
+const char *text_of_short(double number, char room[TEXT_REAL_BYTES])
+{
+    snprintf(room, TEXT_REAL_BYTES, "%g", number);
+    return room;
+}
+
 double text_parse_real(const char *number)
 {
     locale_t before = enter_c_locale();
@@ -345,4 +351,43 @@ size_t text_index(const char *word, const char *const *words, size_t count)
     while (index < count && (!word || strcmp(words[index], word) != 0))
         index++;
     return index;
+}
+
+void text_read_pairs(struct text_pairs *ret_pairs, va_list arguments)
+{
+    const char *name;
+
+    ret_pairs->count = 0;
+    while (ret_pairs->count < TEXT_MAX_PAIRS && (name = va_arg(arguments, const char *))) {
+        const char *value = va_arg(arguments, const char *);
+
+        value = value ? value : "";
+        ret_pairs->each[ret_pairs->count++] =
+            (struct text_pair){ name, value, strlen(name), strlen(value) };
+    }
+}
+
+/* With its braces; 0: no name begins here. */
+static size_t name_bytes(const char *at)
+{
+    size_t length = *at == '{' ? strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_") : 0;
+
+    return length && at[1 + length] == '}' ? length + 2 : 0;
+}
+
+bool text_next_piece(const char **at, const struct text_pairs *pairs, struct text_piece *ret_piece)
+{
+    size_t length = 0, name;
+
+    while (!(name = name_bytes(*at + length)) && (*at)[length])
+        length++;
+    *ret_piece = (struct text_piece){ *at, length ? length : name, length == 0 };
+    for (size_t i = 0; length == 0 && pairs && i < pairs->count; i++) {
+        const struct text_pair *pair = &pairs->each[i];
+
+        if (pair->name_bytes + 2 == name && memcmp(pair->name, *at + 1, pair->name_bytes) == 0)
+            *ret_piece = (struct text_piece){ pair->value, pair->value_bytes, true };
+    }
+    *at += length ? length : name;
+    return length > 0 || name > 0;
 }

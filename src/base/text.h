@@ -4,6 +4,7 @@
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -47,7 +48,9 @@ static inline char *text_add_room(struct text *text, size_t bytes)
 void text_add_integer(struct text *text, int64_t number); /* decimal */
 enum { TEXT_INTEGER_BYTES = 24 };
 const char *text_of_integer(int64_t number, char room[TEXT_INTEGER_BYTES]); /* within `room` */
-void text_add_code_point(struct text *text, int32_t code_point);            /* as UTF-8 */
+#define TEXT_NUMBER(number)                                                                        \
+    text_of_integer(number, (char[TEXT_INTEGER_BYTES]){ 0 })     /* for a pair */
+void text_add_code_point(struct text *text, int32_t code_point); /* as UTF-8 */
 size_t text_encode(int32_t code_point, char bytes[4]); /* the same; how many bytes it took */
 void text_add_format(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -75,10 +78,37 @@ static inline void text_put(char *room, size_t room_bytes, const char *text)
     memcpy(room, text, length);
     room[length] = '\0';
 }
+static inline const char *text_head(const char *text, size_t most, char *room) /* most + 1 bytes */
+{
+    text_put(room, most + 1, text);
+    return room;
+}
 /* JSON's numbers have a point, whatever the locale of the program we are in writes there. */
 enum { TEXT_REAL_BYTES = 40 };
 void text_of_real(double number, char room[TEXT_REAL_BYTES]); /* so that it reads back the same */
+const char *text_of_short(double number, char room[TEXT_REAL_BYTES]); /* as %g: six digits */
+#define TEXT_SHORT(number) text_of_short(number, (char[TEXT_REAL_BYTES]){ 0 })
 double text_parse_real(const char *number);
+
+/* What stands at the {names} of a text: pairs of const char *, name and value, ended by NULL. */
+enum { TEXT_MAX_PAIRS = 16 };
+struct text_pairs {
+    size_t count;
+    struct text_pair {
+        const char *name, *value;
+        size_t name_bytes, value_bytes;
+    } each[TEXT_MAX_PAIRS];
+};
+struct text_piece {
+    const char *bytes;
+    size_t length;
+    bool is_value;
+};
+void text_read_pairs(struct text_pairs *ret_pairs, va_list arguments);
+/* The next piece of a text whose names are filled in: its own words up to a name, or the value
+ * there, which is the {name} itself where there is no such pair. Moves `at` on; false at the end.
+ * Braces in a value mean nothing. */
+bool text_next_piece(const char **at, const struct text_pairs *pairs, struct text_piece *ret_piece);
 
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);

@@ -17,6 +17,7 @@
 #include "cli/seat.h"
 #include "cli/show.h"
 #include "core/answer.h"
+#include "i18n/i18n.h"
 
 enum { MISTAKES_MOST = 16 };
 
@@ -43,10 +44,8 @@ static bool read_code(const struct answering *answering, const char *code,
     bool ok;
 
     if (!tty) {
-        error_set(
-            &err, ERROR_wrong_state, "/session_id",
-            "this answer is destructive: give it in a terminal of your own (sayso answer %.8s)",
-            answering->id);
+        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_DESTRUCTIVE_HERE, "id",
+                  text_head(answering->id, 8, (char[9]){ 0 }), NULL);
         if (answering->arguments->is_json)
             say_error(answering->arguments, &err, NULL);
         else
@@ -144,8 +143,7 @@ static bool check_answer(const struct answering *answering, const struct json *g
         is_empty = is_empty && !answer_has_value(&answer.values[i]);
     if (is_none ? answer_words_count(answering->arguments, answering->words.first) > 1
                 : count == 0 && is_empty)
-        count = !error_set(&errors[0], ERROR_missing_property, "",
-                           "nothing is chosen or written: if you mean that, use --none alone");
+        count = !error_say(&errors[0], ERROR_missing_property, "", TEXT_REASON_NEEDS_NONE, NULL);
     answer_release(&answer);
     for (size_t i = 0; i < count && (i == 0 || !answering->arguments->is_json); i++)
         say_mistake(answering, given, &errors[i]);
@@ -206,7 +204,7 @@ static enum exit_code show_question(struct answering *answering)
 
     if (arguments->given_count == 0 && isatty(STDIN_FILENO) && isatty(STDERR_FILENO))
         return verb_attach.run(&attach);
-    error_set(&err, ERROR_missing_property, "", "nothing is chosen: say what you answer");
+    error_say(&err, ERROR_missing_property, "", TEXT_REASON_NEEDS_CHOICE, NULL);
     if (!arguments->is_json) {
         show_whole(arguments, answering->got.result);
         printf("\n");

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "cli/say.h"
 #include "core/field_class.h"
+#include "i18n/i18n.h"
 
 enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
 
@@ -94,9 +95,9 @@ static void write_picks(struct writing *writing, const struct field *field, cons
             option = find_option(field, list, length, BY_BEGINNING, is_typed, &rivals);
         }
         if (!option && rivals.used > 0)
-            writing->has_failed =
-                !error_set(writing->err, ERROR_bad_enum, "", "'%.64s' may mean several options: %s",
-                           list, text_string(&rivals));
+            writing->has_failed = !error_say(
+                writing->err, ERROR_bad_enum, "", TEXT_REASON_SEVERAL_BEGIN, "word",
+                text_head(list, 64, (char[65]){ 0 }), "options", text_string(&rivals), NULL);
         if (length)
             json_write_text_n(&writing->writer, NULL, option ? option->id : list,
                               option ? strlen(option->id) : length);
@@ -240,13 +241,14 @@ static bool check_words(const struct answer_words *words, struct error *err)
     const char *last = count ? arguments->words[arguments->word_count - 1] : NULL;
 
     if (last && words->form->field_count > 1)
-        return error_set(err, ERROR_conflicting_arguments, "",
-                         "there are several questions: use --field NAME=VALUE for '%.64s'", last);
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_FIELD, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
     if (last && class_is_text(class_of(field)))
-        return error_set(err, ERROR_conflicting_arguments, "", "use --text TEXT for '%.64s'", last);
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_TEXT, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
     if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
-        return error_set(err, ERROR_conflicting_arguments, "", "'%.64s' is one value too many",
-                         last);
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_ONE_VALUE, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
     return true;
 }
 

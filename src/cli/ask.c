@@ -18,6 +18,7 @@
 #include "core/arguments.h"
 #include "core/limits.h"
 #include "core/outcome.h"
+#include "i18n/i18n.h"
 
 enum {
     ASK_NAME_BYTES = 200,      /* of --as */
@@ -64,8 +65,8 @@ static bool check(struct asking *asking, const struct text *given, struct error 
     bool ok;
 
     if (given->used > LIMIT_WIRE_LINE_BYTES)
-        return error_set(err, ERROR_too_long, "", "the arguments have more than %d bytes",
-                         LIMIT_WIRE_LINE_BYTES);
+        return error_say(err, ERROR_too_long, "", TEXT_REASON_ARGUMENTS_TOO_LONG, "limit",
+                         TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES), NULL);
     if (!json_parse(text_string(given), given->used, &json, err))
         return false;
     ok = arguments_check(asking->tool, json, &call, err);
@@ -83,8 +84,8 @@ static bool check(struct asking *asking, const struct text *given, struct error 
                            (call.interface == INTERFACE_NONE || call.interface == INTERFACE_AUTO);
         asking->arguments_json = json_encode(json);
         if (strlen(asking->arguments_json) > LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES)
-            ok = error_set(err, ERROR_too_long, "", "the arguments have more than %d bytes",
-                           LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES);
+            ok = error_say(err, ERROR_too_long, "", TEXT_REASON_ARGUMENTS_TOO_LONG, "limit",
+                           TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES), NULL);
         ask_call_release(&call);
     }
     json_free(json);

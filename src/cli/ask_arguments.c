@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/say.h"
 #include "core/limits.h"
+#include "i18n/i18n.h"
 
 static bool is_recommended(const struct arguments *arguments, const char *id, size_t length)
 {
@@ -132,11 +133,11 @@ static bool read_all(int fd, const char *name, struct text *out, struct error *e
     while ((got = read(fd, bytes, sizeof bytes)) > 0) {
         text_add(out, bytes, (size_t)got);
         if (out->used > LIMIT_WIRE_LINE_BYTES)
-            return error_set(err, ERROR_too_long, "", "the input has more than %d bytes",
-                             LIMIT_WIRE_LINE_BYTES);
+            return error_say(err, ERROR_too_long, "", TEXT_REASON_INPUT_TOO_LONG, "limit",
+                             TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES), NULL);
     }
-    return got == 0 ||
-           error_set(err, ERROR_unavailable, "", "can't read %.200s: %s", name, strerror(errno));
+    return got == 0 || error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_READ, "path", name,
+                                 "reason", strerror(errno), NULL);
 }
 
 bool ask_arguments_from_file(const char *path, struct text *out, struct error *err)
@@ -145,8 +146,8 @@ bool ask_arguments_from_file(const char *path, struct text *out, struct error *e
     bool ok;
 
     if (fd < 0)
-        return error_set(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
-                         "can't open %.200s: %s", path, strerror(errno));
+        return error_say(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
+                         TEXT_REASON_CANT_OPEN, "path", path, "reason", strerror(errno), NULL);
     ok = read_all(fd, fd == STDIN_FILENO ? "standard input" : path, out, err);
     if (fd != STDIN_FILENO)
         close(fd);

@@ -8,6 +8,7 @@
 #include "base/os.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
@@ -136,8 +137,7 @@ bool call_expect(const struct arguments *arguments, const struct json *part, con
 
     if (json_member_text(part, member))
         return true;
-    error_set(&err, ERROR_unavailable, "",
-              "the hub's reply lacks what it must have: end it with sayso stop, then try again");
+    error_say(&err, ERROR_unavailable, "", TEXT_REASON_HUB_REPLY, NULL);
     say_error(arguments, &err, NULL);
     return false;
 }

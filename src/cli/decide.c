@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "core/limits.h"
+#include "i18n/i18n.h"
 #include "wire/client.h"
 
 struct decision {
@@ -74,9 +75,9 @@ static bool find_own(const struct arguments *arguments, struct client *link, con
     asks = json_member(reply.result, "asks");
     if (ok && json_length(asks) != 1) {
         ok = json_length(asks) > 1
-                 ? error_set(&err, ERROR_conflicting_arguments, "/session_id", "%s",
+                 ? error_set(&err, ERROR_conflicting_arguments, "/session_id",
                              "more than one ask begins so: give the id, or more of it")
-                 : error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+                 : error_say(&err, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
         say_error(arguments, &err, NULL);
     }
     if (ok)

@@ -7,6 +7,7 @@
 #include "cli/call.h"
 #include "cli/history/history.h"
 #include "cli/say.h"
+#include "core/lifecycle.h"
 #include "tui/facts.h"
 
 enum { LIST_AGE_CELLS = 8, LIST_LEFT_CELLS = 8, LIST_STATE_CELLS = 14 };
@@ -35,7 +36,7 @@ static void print_ask(const struct json *ask)
     text_clear(&cell);
     add_left(&cell, ask);
     say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
-    say_add_cell(&line, i18n_state(state_find(status)), LIST_STATE_CELLS);
+    say_add_cell(&line, state_text(state_find(status)), LIST_STATE_CELLS);
     text_add_text(&line, json_is_yes(json_member(ask, "destructive")) ? "!  " : "   ");
     say_add_shown(&line, title ? title : "");
     text_add_text(&line, "  ");

@@ -140,6 +140,7 @@ static int run(int count, char **texts)
 
     fill_standard_streams();
     has_problem = read_settings(count > 2 && strcmp(texts[2], "--auto-started") == 0, &problem);
+    error_use_words(error_read_words);
     umask(077);
     if (!are_utf8(count, texts))
         return EXIT_USAGE;

@@ -12,6 +12,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/lifecycle.h"
 #include "core/visible_text.h"
 #include "tui/facts.h"
 
@@ -76,7 +77,7 @@ static void say_error_json(const struct error *err, const struct json *detail)
 
     json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
-    error_write(err, &writer);
+    error_write(err, NULL, &writer);
     error_write_message(err, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
@@ -99,7 +100,7 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
     if (!state || !person || !via || !at)
         return false;
     say_add_time(arguments, &when, at);
-    say_problem(TEXT_CLI_TOO_LATE, "state", i18n_state(state_find(state)), "person", person, "via",
+    say_problem(TEXT_CLI_TOO_LATE, "state", state_text(state_find(state)), "person", person, "via",
                 via, "time", text_string(&when));
     text_release(&when);
     return true;
@@ -107,8 +108,7 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
 
 void say_add_reason(struct text *out, const struct error *err)
 {
-    if (!i18n_reason(out, err->message))
-        text_add_text(out, err->message);
+    error_write_in(err, i18n_language(), out);
 }
 
 void say_wrong(const char *place, const struct error *err)
@@ -173,8 +173,8 @@ void say_error(const struct arguments *arguments, const struct error *err,
     else if (err->code == ERROR_already_answered)
         say_problem(TEXT_ERROR_OVER);
     else if (err->code == ERROR_not_found && strcmp(err->path, "/session_id") == 0)
-        say_problem(strstr(err->message, "nothing") ? TEXT_ERROR_NOTHING_WAITS
-                                                    : TEXT_ERROR_NOT_FOUND);
+        say_problem(error_is(err, TEXT_REASON_NOTHING_WAITS) ? TEXT_ERROR_NOTHING_WAITS
+                                                             : TEXT_ERROR_NOT_FOUND);
     else if (err->code == ERROR_conflicting_arguments && strcmp(err->path, "/session_id") == 0)
         say_problem(TEXT_ERROR_SEVERAL);
     else if (err->code == ERROR_storage_failed)

@@ -18,6 +18,7 @@
 #include "cli/call.h"
 #include "cli/open.h"
 #include "cli/say.h"
+#include "core/lifecycle.h"
 #include "tui/tty.h"
 
 enum { SEAT_PATH_BYTES = 4096 };
@@ -155,7 +156,7 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
     if (arguments->is_json)
         say_json(whole_json);
     else
-        say_note(TEXT_CLI_ALREADY_OVER, "state", i18n_state(state));
+        say_note(TEXT_CLI_ALREADY_OVER, "state", state_text(state));
     if (state == STATE_TIMEOUT || state == STATE_AUTO_SUBMITTED)
         return EXIT_TIMEOUT;
     return state == STATE_SUBMITTED ? EXIT_DONE : EXIT_REFUSED;

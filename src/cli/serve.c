@@ -15,6 +15,7 @@
 #include "cli/say.h"
 #include "cli/seat.h"
 #include "hub/hub.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 #ifdef SAYSO_CONFORMANCE_FIXTURE
@@ -64,7 +65,11 @@ static void on_ready(void *context, const char *status_json, const char *link)
 /* On a terminal: the hub behind, the inbox in front (R6.3) ---------------------------------------
  */
 
-enum { SAID_BYTES = 1024 };
+/* What the hub says to the inbox. */
+struct told {
+    bool is_ready, is_busy; /* it serves; another hub does */
+    struct error err;       /* neither: why */
+};
 
 /* A person is looking, and wants it. */
 static bool serve_may_show(const struct arguments *arguments)
@@ -73,9 +78,9 @@ static bool serve_may_show(const struct arguments *arguments)
            isatty(STDOUT_FILENO) && seat_is_person_here(false);
 }
 
-static void tell(int fd, const char *said)
+static void tell(int fd, const struct told *told)
 {
-    ssize_t put = write(fd, said, strlen(said));
+    ssize_t put = write(fd, told, sizeof *told);
 
     (void)put; /* the inbox is gone, and with it who would read this */
 }
@@ -84,7 +89,7 @@ static void tell_ready(void *context, const char *status_json, const char *link)
 {
     (void)status_json;
     (void)link; /* `w` in the inbox makes one when it is wanted */
-    tell(*(int *)context, "R");
+    tell(*(int *)context, &(struct told){ .is_ready = true });
 }
 
 /* Never returns. The terminal is the inbox's alone from here on. */
@@ -92,35 +97,34 @@ static void run_hub(const struct hub_options *options, int tell_fd)
 {
     struct hub_options quiet = *options;
     struct place place;
-    struct error err;
+    struct told told = { 0 };
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC), log_fd = -1;
     enum hub_outcome outcome;
 
     setpgid(0, 0);
-    if (place_find(&place, &err) && place_prepare(&place, &err))
+    if (place_find(&place, &told.err) && place_prepare(&place, &told.err))
         log_fd = os_open_log(place.log, 0);
     dup2(null_fd, STDIN_FILENO);
     dup2(null_fd, STDOUT_FILENO);
     dup2(log_fd >= 0 ? log_fd : null_fd, STDERR_FILENO);
     quiet.on_ready = tell_ready;
     quiet.context = &tell_fd;
-    outcome = hub_run(&quiet, &err);
-    if (outcome == HUB_BUSY)
-        tell(tell_fd, "B");
-    else if (outcome == HUB_FAILED)
-        tell(tell_fd, err.message);
+    outcome = hub_run(&quiet, &told.err);
+    told.is_busy = outcome == HUB_BUSY;
+    if (outcome == HUB_BUSY || outcome == HUB_FAILED)
+        tell(tell_fd, &told);
     _exit(outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR);
 }
 
-/* "R" once it serves; "B" where another hub does; else why it does not. */
-static void listen_to(int fd, char said[SAID_BYTES])
+static void listen_to(int fd, struct told *ret_told)
 {
     ssize_t got;
 
     do
-        got = read(fd, said, SAID_BYTES - 1);
+        got = read(fd, ret_told, sizeof *ret_told);
     while (got < 0 && errno == EINTR);
-    said[got > 0 ? got : 0] = '\0';
+    if (got != sizeof *ret_told)
+        *ret_told = (struct told){ .err = { .code = ERROR_unavailable } };
 }
 
 static enum exit_code show_inbox(const struct arguments *arguments)
@@ -142,8 +146,7 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
                                        const struct hub_options *options)
 {
     enum exit_code code = EXIT_ERROR;
-    char said[SAID_BYTES];
-    struct error err;
+    struct told told;
     int ends[2];
     pid_t pid;
 
@@ -153,16 +156,15 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
     if (pid == 0)
         run_hub(options, ends[1]);
     close(ends[1]);
-    listen_to(ends[0], said);
+    listen_to(ends[0], &told);
     close(ends[0]);
-    if (strcmp(said, "R") == 0) {
+    if (told.is_ready) {
         code = show_inbox(arguments);
         kill(pid, SIGTERM);
-    } else if (strcmp(said, "B") == 0) {
+    } else if (told.is_busy) {
         say_problem(TEXT_CLI_HUB_BUSY);
     } else {
-        error_set(&err, ERROR_unavailable, "", "%s", said);
-        say_error(arguments, &err, NULL);
+        say_error(arguments, &told.err, NULL);
     }
     while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
@@ -195,6 +197,7 @@ static enum exit_code run_serve(const struct arguments *arguments)
     bool is_auto = arguments_value(arguments, "auto-started") != NULL;
     struct settings *settings = settings_new();
     struct hub_options options = { .leaves_when_idle = is_auto, .settings = settings };
+    struct text why = { 0 };
     struct error err;
     enum hub_outcome outcome;
     enum exit_code code;
@@ -224,8 +227,11 @@ static enum exit_code run_serve(const struct arguments *arguments)
         os_tell_starter(NULL); /* somebody else was faster: whoever started us will find them */
         return EXIT_DONE;
     }
-    if (outcome == HUB_FAILED && is_auto)
-        os_tell_starter(err.message);
+    if (outcome == HUB_FAILED && is_auto) {
+        error_pack(&err, &why);
+        os_tell_starter(&why);
+        text_release(&why);
+    }
     if (outcome == HUB_BUSY)
         say_problem(TEXT_CLI_HUB_BUSY);
     else if (outcome != HUB_ENDED)

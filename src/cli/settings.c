@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "cli/call.h"
 #include "cli/say.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
@@ -156,7 +157,8 @@ static void read_line(struct edit *edit, const char *line, size_t length, int64_
         free(edit->wanted[id]); /* as it was, also where not all of it was shown */
         edit->wanted[id] = mem_text(value);
     } else if (!settings_parse(id, value, &parsed, &err)) {
-        complain(edit, number, err.message);
+        say_add_reason(&reason, &err);
+        complain(edit, number, text_string(&reason));
     } else {
         struct text printed = { 0 };
 
@@ -370,7 +372,7 @@ static bool check_value(const struct arguments *arguments, const char *name, con
     struct error err;
 
     if (!setting_find(name, &id)) {
-        error_set(&err, ERROR_bad_enum, "/name", "there is no such setting");
+        error_say(&err, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING_SAID, NULL);
         if (arguments->is_json)
             say_error(arguments, &err, NULL);
         else

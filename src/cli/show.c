@@ -13,6 +13,7 @@
 #include "cli/call.h"
 #include "cli/say.h"
 #include "core/field_class.h"
+#include "core/lifecycle.h"
 #include "core/sensitive.h"
 #include "tui/facts.h"
 
@@ -299,7 +300,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
 
     say_add_agent(&line, ask);
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
-    say_row(TEXT_ROW_STATUS, i18n_state(state_find(status)));
+    say_row(TEXT_ROW_STATUS, state_text(state_find(status)));
     if (json_is_yes(json_member(ask, "destructive")))
         printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));

@@ -17,6 +17,7 @@
 #include "core/field_class.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 void answer_from_defaults(const struct form *form, struct answer *ret_answer)
 {
@@ -118,8 +119,8 @@ bool answer_error_below(struct error *err, const char *parent, const char *key)
 bool answer_refuse_type(const struct json *value, const char *path, const char *wanted,
                         struct error *err)
 {
-    return error_set(err, ERROR_bad_type, path, "must be %s, not %s", wanted,
-                     json_kind_name(json_kind(value)));
+    return error_say(err, ERROR_bad_type, path, TEXT_REASON_ANSWER_KIND, "kind", wanted, "given",
+                     json_kind_name(json_kind(value)), NULL);
 }
 
 bool answer_check_text(const struct json *value, const char *path, struct error *err)
@@ -129,7 +130,7 @@ bool answer_check_text(const struct json *value, const char *path, struct error 
     if (!text)
         return answer_refuse_type(value, path, "a text", err);
     if (strlen(text) != json_length(value))
-        return error_set(err, ERROR_nul_character, path, "must not contain the character U+0000");
+        return error_say(err, ERROR_nul_character, path, TEXT_REASON_NUL, NULL);
     return true;
 }
 
@@ -156,8 +157,7 @@ static bool said_by_hybrid(const struct json *object, struct said *said, struct 
     if (!said_by_members(object, said, err))
         return false;
     if (json_length(object) > (size_t)(said->picks != NULL) + (said->words != NULL))
-        return error_set(err, ERROR_unknown_property, "",
-                         "only selected_ids and custom_input may stand here");
+        return error_say(err, ERROR_unknown_property, "", TEXT_REASON_ANSWER_MEMBERS, NULL);
     return true;
 }
 
@@ -203,19 +203,18 @@ static bool said_by_answer(const struct field *field, const struct json *given,
         return false;
     said->is_top = !value && (class->has_options || class->has_words);
     if (said->picks && !class->has_options) {
-        mistakes_count(mistakes, error_set(err, ERROR_unsupported_flag, "/selected_ids",
-                                           "there is nothing to select in this ask"));
+        mistakes_count(mistakes, error_say(err, ERROR_unsupported_flag, "/selected_ids",
+                                           TEXT_REASON_NOTHING_TO_SELECT, NULL));
         said->picks = NULL;
     }
     if (said->words && !class->has_words) {
-        mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
-                                           "/custom_input", "this ask takes no text of one's own"));
+        mistakes_count(mistakes, error_say(mistakes_next(mistakes), ERROR_unsupported_flag,
+                                           "/custom_input", TEXT_REASON_NO_OWN_TEXT, NULL));
         said->words = NULL;
     }
     if (value && (said->picks || said->words)) {
         err = mistakes_next(mistakes);
-        error_set(err, ERROR_conflicting_arguments, "",
-                  "this question is answered twice: give its answer once");
+        error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_GIVEN_TWICE, NULL);
         return answer_error_below(err, "/fields", field->name);
     }
     return true;
@@ -265,7 +264,7 @@ static void find_strangers(const struct form *form, const struct json *fields,
 
         if (form_find_field(form, json_key(it)))
             continue;
-        error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
+        error_say(err, ERROR_unknown_property, "", TEXT_REASON_NO_FIELD, NULL);
         mistakes_count(mistakes, answer_error_below(err, "/fields", json_key(it)));
     }
 }
@@ -277,8 +276,8 @@ static bool read_note(const struct json *given, const char *path, char **ret_not
     if (!answer_check_text(given, path, err))
         return false;
     if (text_count(json_text(given), json_length(given)) > LIMIT_ANNOTATION_CHARS)
-        return error_set(err, ERROR_too_long, path, "must have at most %d characters",
-                         LIMIT_ANNOTATION_CHARS);
+        return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
+                         TEXT_NUMBER(LIMIT_ANNOTATION_CHARS), NULL);
     if (answer_has_visible(given))
         *ret_note = mem_text(json_text(given));
     return true;
@@ -303,7 +302,7 @@ static bool read_option_note(const struct field *field, const char *id, const st
     if (!option)
         return answer_refuse_id(field, "", err);
     if (answer->option_notes && answer->option_notes[option - field->options])
-        return error_set(err, ERROR_duplicate_option_id, "", "this option has a note already");
+        return error_say(err, ERROR_duplicate_option_id, "", TEXT_REASON_NOTE_TWICE, NULL);
     if (!read_note(given, "", &note, err))
         return false;
     if (note)
@@ -318,7 +317,7 @@ static bool read_field_note(const struct form *form, const char *name, const str
     char *note = NULL;
 
     if (!field)
-        return error_set(err, ERROR_unknown_property, "", "the form has no field of this name");
+        return error_say(err, ERROR_unknown_property, "", TEXT_REASON_NO_FIELD, NULL);
     if (!read_note(given, "", &note, err))
         return false;
     answer->values[field - form->fields].note = note;
@@ -404,11 +403,11 @@ static void read_all_notes(const struct form *form, const struct json *given, st
                                            mistakes_next(mistakes)));
     if (!form->allow_annotations &&
         (answer->option_notes || has_field_notes || answer->global_note))
-        mistakes_count(mistakes, error_set(mistakes_next(mistakes), ERROR_unsupported_flag,
+        mistakes_count(mistakes, error_say(mistakes_next(mistakes), ERROR_unsupported_flag,
                                            answer->option_notes ? by_option
                                            : has_field_notes    ? by_field
                                                                 : common,
-                                           "notes are switched off in this ask"));
+                                           TEXT_REASON_NO_NOTES, NULL));
 }
 
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,

@@ -9,6 +9,7 @@
 #include "core/ask.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 bool argument_is_kind_in(const struct json *value, unsigned kinds)
 {
@@ -53,9 +54,7 @@ bool argument_whole_number(const struct json *value, int64_t *ret_number)
 static bool check_text(const struct json *value, const struct place *place, struct error *err)
 {
     return strlen(json_text(value)) == json_length(value) ||
-           argument_refuse(
-               place, ERROR_nul_character, err,
-               "the text contains the character U+0000, which no text may: leave it out");
+           argument_refuse(place, ERROR_nul_character, err, TEXT_REASON_ARG_ZERO, NULL);
 }
 
 static bool check_whole(const struct given *given, struct error *err)
@@ -63,9 +62,8 @@ static bool check_whole(const struct given *given, struct error *err)
     int64_t number;
 
     return argument_whole_number(given->value, &number) ||
-           argument_refuse(given->place, ERROR_bad_type, err,
-                           "%s must be a whole number, but has a fraction: %s", given->row->name,
-                           given->row->help);
+           argument_refuse(given->place, ERROR_bad_type, err, TEXT_REASON_ARG_FRACTION, "name",
+                           given->row->name, "hint", given->row->help, NULL);
 }
 
 static bool check_choice(const struct given *given, struct error *err)
@@ -80,8 +78,8 @@ static bool check_choice(const struct given *given, struct error *err)
     for (const char *const *choice = given->row->choices; *choice; choice++)
         text_add_format(&names, "%s%s", names.used ? ", " : "", *choice);
     arguments_quote(json_text(given->value), json_length(given->value), quote);
-    argument_refuse(given->place, ERROR_bad_enum, err, "%s is '%s', but must be one of: %s",
-                    given->row->name, quote, text_string(&names));
+    argument_refuse(given->place, ERROR_bad_enum, err, TEXT_REASON_ARG_ENUM, "name",
+                    given->row->name, "value", quote, "choices", text_string(&names), NULL);
     text_release(&names);
     return false;
 }
@@ -89,11 +87,8 @@ static bool check_choice(const struct given *given, struct error *err)
 static bool check_id(const struct given *given, struct error *err)
 {
     return ask_id_is_valid(json_text(given->value)) ||
-           argument_refuse(
-               given->place, ERROR_bad_format, err,
-               "%s must be the session_id of an earlier result as it was given: %d characters "
-               "of a-z and 2-7",
-               given->row->name, LIMIT_ID_CHARS);
+           argument_refuse(given->place, ERROR_bad_format, err, TEXT_REASON_ARG_ID, "name",
+                           given->row->name, "count", TEXT_NUMBER(LIMIT_ID_CHARS), NULL);
 }
 
 static bool check_items(const struct given *given, struct error *err)
@@ -103,10 +98,10 @@ static bool check_items(const struct given *given, struct error *err)
         struct place place = { .outer = given->place, .index = i };
 
         if (!argument_is_kind_in(item, given->class->item_kinds))
-            return argument_refuse(&place, ERROR_bad_type, err,
-                                   "%s must be %s, but item %zu is %s: %s", given->row->name,
-                                   given->class->wanted, i, json_kind_name(json_kind(item)),
-                                   given->row->help);
+            return argument_refuse(&place, ERROR_bad_type, err, TEXT_REASON_ARG_ITEM_KIND, "name",
+                                   given->row->name, "kind", given->class->wanted, "number",
+                                   TEXT_NUMBER(i), "given", json_kind_name(json_kind(item)), "hint",
+                                   given->row->help, NULL);
         if (json_text(item) && !check_text(item, &place, err))
             return false;
     }
@@ -122,11 +117,12 @@ static bool check_range(const struct given *given, struct error *err)
     if (number >= row->least && number <= row->most)
         return true;
     if (row->most == ARGUMENT_UNBOUNDED)
-        return argument_refuse(given->place, ERROR_out_of_range, err, "%s must be %lld or more: %s",
-                               row->name, (long long)row->least, row->help);
-    return argument_refuse(given->place, ERROR_out_of_range, err,
-                           "%s must be from %lld to %lld: %s", row->name, (long long)row->least,
-                           (long long)row->most, row->help);
+        return argument_refuse(given->place, ERROR_out_of_range, err, TEXT_REASON_ARG_AT_LEAST,
+                               "name", row->name, "least", TEXT_NUMBER(row->least), "hint",
+                               row->help, NULL);
+    return argument_refuse(given->place, ERROR_out_of_range, err, TEXT_REASON_ARG_RANGE, "name",
+                           row->name, "least", TEXT_NUMBER(row->least), "most",
+                           TEXT_NUMBER(row->most), "hint", row->help, NULL);
 }
 
 /* Maximums count what was received, emptiness looks at what is left for the eye. Whether a text
@@ -142,13 +138,13 @@ static bool check_length(const struct given *given, struct error *err)
     if (!text) /* the object form of a preview */
         return true;
     if (row->least > 0 && visible_is_empty(text, length))
-        return argument_refuse(given->place, ERROR_empty_text, err,
-                               "%s is empty or has only blanks and invisible characters: %s",
-                               row->name, row->help);
+        return argument_refuse(given->place, ERROR_empty_text, err, TEXT_REASON_ARG_EMPTY, "name",
+                               row->name, "hint", row->help, NULL);
     if ((int64_t)count > row->most)
-        return argument_refuse(given->place, ERROR_too_long, err,
-                               "%s has %zu %s, but at most %lld may be", row->name, count,
-                               is_bytes ? "bytes" : "characters", (long long)row->most);
+        return argument_refuse(given->place, ERROR_too_long, err, TEXT_REASON_ARG_LONG, "name",
+                               row->name, "count", TEXT_NUMBER(count), "kind",
+                               is_bytes ? "bytes" : "characters", "most", TEXT_NUMBER(row->most),
+                               NULL);
     return true;
 }
 
@@ -160,8 +156,8 @@ static bool check_count(const struct given *given, struct error *err)
     return (count >= row->least && count <= row->most) ||
            argument_refuse(
                given->place, count < row->least ? given->class->too_few : given->class->too_many,
-               err, "%s has %lld items, but must have %lld to %lld: %s", row->name,
-               (long long)count, (long long)row->least, (long long)row->most, row->help);
+               err, TEXT_REASON_ARG_COUNT, "name", row->name, "count", TEXT_NUMBER(count), "least",
+               TEXT_NUMBER(row->least), "most", TEXT_NUMBER(row->most), "hint", row->help, NULL);
 }
 
 /* Several questions may have options: the message says whose are meant. */
@@ -178,9 +174,8 @@ static bool check_question_options(const struct given *given, struct error *err)
     arguments_quote(text ? text : "", text ? json_length(question) : 0, quote);
     return argument_refuse(
         given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
-        "question '%s' must have %lld-%lld options, but has %lld; \"Other\" with a text is "
-        "always offered beside them",
-        quote, (long long)row->least, (long long)row->most, (long long)count);
+        TEXT_REASON_QUESTIONS_OPTIONS, "question", quote, "least", TEXT_NUMBER(row->least), "most",
+        TEXT_NUMBER(row->most), "count", TEXT_NUMBER(count), NULL);
 }
 
 static bool check_questions(const struct given *given, struct error *err)
@@ -189,10 +184,10 @@ static bool check_questions(const struct given *given, struct error *err)
     int64_t count = (int64_t)json_length(given->value);
 
     return (count >= row->least && count <= row->most) ||
-           argument_refuse(given->place,
-                           count < row->least ? given->class->too_few : given->class->too_many, err,
-                           "must have %lld-%lld questions, but has %lld: %s", (long long)row->least,
-                           (long long)row->most, (long long)count, row->help);
+           argument_refuse(
+               given->place, count < row->least ? given->class->too_few : given->class->too_many,
+               err, TEXT_REASON_QUESTIONS_COUNT, "least", TEXT_NUMBER(row->least), "most",
+               TEXT_NUMBER(row->most), "count", TEXT_NUMBER(count), "hint", row->help, NULL);
 }
 
 static bool check_texts(const struct given *given, struct error *err)
@@ -253,9 +248,10 @@ const struct argument_class *argument_class_of(enum argument_type type)
 bool argument_check_type(const struct given *given, struct error *err)
 {
     if (!argument_is_kind_in(given->value, given->class->kinds))
-        return argument_refuse(given->place, ERROR_bad_type, err, "%s must be %s, but is %s: %s",
-                               given->row->name, given->class->wanted,
-                               json_kind_name(json_kind(given->value)), given->row->help);
+        return argument_refuse(given->place, ERROR_bad_type, err, TEXT_REASON_ARG_KIND, "name",
+                               given->row->name, "kind", given->class->wanted, "given",
+                               json_kind_name(json_kind(given->value)), "hint", given->row->help,
+                               NULL);
     if (json_text(given->value) && !check_text(given->value, given->place, err))
         return false;
     return !given->class->check_type || given->class->check_type(given, err);

@@ -18,6 +18,7 @@
 #include "core/ask.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 enum {
     PATH_BYTES = sizeof(((struct error *)0)->path),
@@ -60,17 +61,16 @@ static size_t place_write(const struct place *place, char *out, size_t bytes)
 }
 
 bool argument_refuse(const struct place *place, enum error_code code, struct error *err,
-                     const char *format, ...)
+                     enum text_id text, ...)
 {
-    char path[PATH_BYTES] = "", message[MESSAGE_BYTES];
+    char path[PATH_BYTES] = "";
     struct error one;
     va_list arguments;
 
     place_write(place, path, sizeof path);
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    va_start(arguments, text);
+    error_say_list(&one, code, path, text, arguments);
     va_end(arguments);
-    error_set(&one, code, path, "%s", message);
     return error_add(err, &one);
 }
 
@@ -161,9 +161,8 @@ static bool refuse_unknown(const struct scope *scope, void *member, bool is_firs
             text_add_format(&names, "%s%s", names.used ? ", " : "", scope->rows[i].name);
     }
     argument_refuse(&place, ERROR_unknown_property, err,
-                    is_first ? "no such property here: leave it out. Known are %s"
-                             : "no such property here: leave it out",
-                    text_string(&names));
+                    is_first ? TEXT_REASON_ARG_UNKNOWN : TEXT_REASON_ARG_UNKNOWN_TOO, "names",
+                    text_string(&names), NULL);
     text_release(&names);
     return false;
 }
@@ -218,8 +217,8 @@ static bool pass_types(const struct scope *scope, struct error *err)
         if (given.value)
             ok = argument_check_type(&given, err) && pass_inside(&given, pass_types, err) && ok;
         else if (is_needed(scope, given.row))
-            ok = argument_refuse(&place, ERROR_missing_property, err, "%s is missing: %s",
-                                 place.name, given.row->help);
+            ok = argument_refuse(&place, ERROR_missing_property, err, TEXT_REASON_ARG_MISSING,
+                                 "name", place.name, "hint", given.row->help, NULL);
     }
     return ok;
 }
@@ -388,8 +387,8 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
     if (err)
         *err = (struct error){ .code = ERROR_NONE };
     if (json_kind(arguments) != KIND_OBJECT)
-        return error_set(err, ERROR_bad_type, "", "the arguments must be an object, not %s",
-                         json_kind_name(json_kind(arguments)));
+        return error_say(err, ERROR_bad_type, "", TEXT_REASON_ARG_OBJECT, "given",
+                         json_kind_name(json_kind(arguments)), NULL);
     copy = arguments_without_absent(rows, row_count, arguments);
     scope.object = copy ? copy : arguments;
     scope.is_collecting = !argument_is_empty(json_member(scope.object, "session_id"));
@@ -435,10 +434,8 @@ bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct erro
 {
     if (!is_sub_agent || !tool->is_main_agents)
         return true;
-    return error_set(err, ERROR_not_available_to_subagents, "",
-                     "%s is not available to sub-agents: return your question to the agent that "
-                     "started you, which can ask it",
-                     tool->name);
+    return error_say(err, ERROR_not_available_to_subagents, "", TEXT_REASON_ARG_SUB_AGENT, "name",
+                     tool->name, NULL);
 }
 
 const struct ask_tool *ask_tool_at(size_t index)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "core/arguments.h"
+#include "i18n/i18n.h"
 
 struct json;
 
@@ -64,6 +65,6 @@ bool argument_read_object(const struct argument *rows, size_t row_count, const s
 void argument_show_key(void *member, char *out, size_t out_bytes);
 /* Always false; the path is the place's. Adds to what is wrong already. */
 bool argument_refuse(const struct place *place, enum error_code code, struct error *err,
-                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+                     enum text_id text, ...);
 
 #endif

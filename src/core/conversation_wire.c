@@ -8,6 +8,7 @@
 #include "core/conversation.h"
 #include "core/field_class.h"
 #include "core/limits.h"
+#include "i18n/i18n.h"
 
 struct call_values {
     const char *id, *name;
@@ -45,7 +46,7 @@ static bool read_call(const struct json *given, size_t index, struct tool_use *r
     if (err)
         *err = (struct error){ .code = ERROR_NONE };
     if (json_kind(given) != KIND_OBJECT)
-        return argument_refuse(&place, ERROR_bad_type, err, "a call must be an object");
+        return argument_refuse(&place, ERROR_bad_type, err, TEXT_REASON_ARG_CALL, NULL);
     if (!argument_read_object(call_rows, ARRAY_LEN(call_rows), given, &place, &values, err))
         return false;
     *ret_use =

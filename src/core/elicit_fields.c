@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "core/elicit_schema.h"
 #include "core/field_class.h"
+#include "i18n/i18n.h"
 
 /* The answer's own judge looks at what would stand there if nobody touched it. */
 static bool check_default(const struct field *field, const struct json *given,
@@ -19,8 +20,8 @@ static bool check_default(const struct field *field, const struct json *given,
     if (class->read ? class->read(field, given, &value, &why)
                     : class->judge(field, &(struct said){ .words_path = "" }, &value, &why))
         return true;
-    return argument_refuse(PLACE_IN(place, "default"), why.code, err,
-                           "the default does not fit: it %s", why.message);
+    return argument_refuse(PLACE_IN(place, "default"), why.code, err, TEXT_REASON_FORM_DEFAULT,
+                           "hint", why.message, NULL);
 }
 
 bool schema_fill_text(const struct property_values *values, struct field *field,
@@ -33,7 +34,7 @@ bool schema_fill_text(const struct property_values *values, struct field *field,
     field->default_text = arguments_copy_if_any(values->default_text);
     if (field->max_chars > 0 && field->min_chars > field->max_chars)
         return argument_refuse(PLACE_IN(place, "minLength"), ERROR_min_exceeds_max, err,
-                               "minLength is greater than maxLength");
+                               TEXT_REASON_FORM_LENGTHS, NULL);
     return check_default(field, NULL, place, err);
 }
 
@@ -48,7 +49,7 @@ bool schema_fill_number(const struct property_values *values, struct field *fiel
     field->default_number = json_number_of(values->default_number);
     if (field->has_minimum && field->has_maximum && field->minimum > field->maximum)
         return argument_refuse(PLACE_IN(place, "minimum"), ERROR_min_exceeds_max, err,
-                               "minimum is greater than maximum");
+                               TEXT_REASON_FORM_BOUNDS, NULL);
     return check_default(field, values->default_number, place, err);
 }
 
@@ -85,14 +86,12 @@ static bool fill_options(const struct option_lists *lists, struct field *field, 
     if (field_find_same_ids(field, &first, &second)) {
         item = PLACE_AT(PLACE_IN(lists->outer, values_name), second);
         return argument_refuse(lists->pairs ? PLACE_IN(item, "const") : item,
-                               ERROR_duplicate_option_id, err,
-                               "this value stands in the list before: name each once");
+                               ERROR_duplicate_option_id, err, TEXT_REASON_FORM_TWICE, NULL);
     }
     if (field_find_same_labels(field, &first, &second)) {
         item = PLACE_AT(PLACE_IN(lists->outer, labels_name), second);
-        return argument_refuse(
-            lists->pairs ? PLACE_IN(item, "title") : item, ERROR_ambiguous_label, err,
-            "a person cannot tell this label from an earlier one: use other words");
+        return argument_refuse(lists->pairs ? PLACE_IN(item, "title") : item, ERROR_ambiguous_label,
+                               err, TEXT_REASON_FORM_LABEL, NULL);
     }
     return true;
 }
@@ -104,10 +103,9 @@ static bool preselect(struct field *field, const char *value, const struct place
 
     if (!option)
         return argument_refuse(place, ERROR_default_not_in_options, err,
-                               "the default is none of the values");
+                               TEXT_REASON_FORM_DEFAULT_NONE, NULL);
     if (option->is_default)
-        return argument_refuse(place, ERROR_duplicate_default, err,
-                               "this value stands in the list before: name each once");
+        return argument_refuse(place, ERROR_duplicate_default, err, TEXT_REASON_FORM_TWICE, NULL);
     field->options[option - field->options].is_default = true;
     return true;
 }
@@ -125,11 +123,10 @@ bool schema_fill_single(const struct property_values *values, struct field *fiel
     field->min_selections = field->max_selections = 1;
     if (values->names && values->labels)
         return argument_refuse(PLACE_IN(place, "enumLabels"), ERROR_conflicting_arguments, err,
-                               "%s says the same as another argument: keep one of them",
-                               "enumLabels");
+                               TEXT_REASON_ELICIT_SAME, "name", "enumLabels", NULL);
     if (names && json_length(names) != json_length(values->values))
         return argument_refuse(PLACE_IN(place, key), ERROR_label_count_mismatch, err,
-                               "%s must have as many items as enum", key);
+                               TEXT_REASON_FORM_NAMES, "name", key, NULL);
     return fill_options(&lists, field, err) &&
            (!values->default_text ||
             preselect(field, values->default_text, PLACE_IN(place, "default"), err));
@@ -145,8 +142,7 @@ static bool fill_items(const struct property_values *values, struct field *field
     lists.values = items.values;
     lists.pairs = items.labelled;
     return !items.values == !items.labelled
-               ? argument_refuse(place, ERROR_unsupported_schema, err,
-                                 "items must have either enum or anyOf")
+               ? argument_refuse(place, ERROR_unsupported_schema, err, TEXT_REASON_FORM_ITEMS, NULL)
                : fill_options(&lists, field, err);
 }
 
@@ -165,13 +161,13 @@ bool schema_fill_array(const struct property_values *values, struct field *field
         values->max_items > 0 && values->max_items < count ? values->max_items : count;
     if (values->max_items > 0 && values->min_items > values->max_items)
         return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_max, err,
-                               "minItems is greater than maxItems");
+                               TEXT_REASON_FORM_ITEMS_BOUNDS, NULL);
     if (values->min_items > count)
         return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_options, err,
-                               "minItems is greater than the number of values");
+                               TEXT_REASON_FORM_ITEMS_COUNT, NULL);
     if ((int64_t)json_length(values->defaults) > field->max_selections)
-        return argument_refuse(presets, ERROR_too_many_defaults, err,
-                               "more values than may be chosen");
+        return argument_refuse(presets, ERROR_too_many_defaults, err, TEXT_REASON_FORM_TOO_MANY,
+                               NULL);
     for (size_t i = 0; i < json_length(values->defaults); i++) {
         if (!preselect(field, json_text(json_item(values->defaults, i)), PLACE_AT(presets, i), err))
             return false;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "core/sensitive.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 enum { NAME_BYTES = 80 }; /* of a property as a pointer shows it */
 
@@ -59,10 +60,10 @@ static bool check_name(void *member, const struct place *place, struct error *er
     const char *name = json_key(member);
 
     if (visible_count(name, strlen(name), 1) == 0)
-        return argument_refuse(place, ERROR_empty_text, err, "a property needs a name");
+        return argument_refuse(place, ERROR_empty_text, err, TEXT_REASON_FORM_NO_NAME, NULL);
     if (strlen(name) > LIMIT_FIELD_NAME_BYTES)
-        return argument_refuse(place, ERROR_too_long, err, "a name has at most %d bytes",
-                               LIMIT_FIELD_NAME_BYTES);
+        return argument_refuse(place, ERROR_too_long, err, TEXT_REASON_FORM_NAME_LONG, "most",
+                               TEXT_NUMBER(LIMIT_FIELD_NAME_BYTES), NULL);
     return true;
 }
 
@@ -79,12 +80,11 @@ static bool read_property(void *member, const struct place *outer, struct field 
     if (!check_name(member, &place, err))
         return false;
     if (json_kind(property) != KIND_OBJECT)
-        return argument_refuse(&place, ERROR_unsupported_schema, err, "a property is an object");
+        return argument_refuse(&place, ERROR_unsupported_schema, err, TEXT_REASON_FORM_PROPERTY,
+                               NULL);
     if (!kind)
-        return argument_refuse(
-            PLACE_IN(&place, "type"), ERROR_unsupported_schema, err,
-            "use string, number, integer, boolean or array; objects in objects can't "
-            "be asked for");
+        return argument_refuse(PLACE_IN(&place, "type"), ERROR_unsupported_schema, err,
+                               TEXT_REASON_FORM_TYPE, NULL);
     if (!read_keywords(kind->rows, kind->row_count, property, &place, &values, err))
         return false;
     field->name = mem_text(json_key(member));
@@ -93,9 +93,8 @@ static bool read_property(void *member, const struct place *outer, struct field 
     if (json_is_yes(values.secret) ||
         (kind->takes_words &&
          (sensitive_is_name(field->name) || (values.title && sensitive_is_name(values.title)))))
-        return argument_refuse(&place, ERROR_sensitive_input_refused, err,
-                               "this asks for a secret, which no form may: have the person put it "
-                               "where it is needed themselves");
+        return argument_refuse(&place, ERROR_sensitive_input_refused, err, TEXT_REASON_ARG_SECRET,
+                               NULL);
     return kind->fill(&values, field, &place, err);
 }
 
@@ -107,8 +106,7 @@ static bool mark_required(const struct json *required, const struct place *root,
 
         if (!field)
             return argument_refuse(PLACE_AT(PLACE_IN(root, "required"), i),
-                                   ERROR_unsupported_schema, err,
-                                   "properties has nothing of this name");
+                                   ERROR_unsupported_schema, err, TEXT_REASON_FORM_REQUIRED, NULL);
         form->fields[field - form->fields].is_required = true;
     }
     return true;
@@ -126,8 +124,9 @@ bool elicit_read_schema(const struct json *schema, const struct place *root, str
         return false;
     count = json_length(values.properties);
     if (count < 1 || count > LIMIT_FORM_FIELDS)
-        return argument_refuse(&place, ERROR_unsupported_schema, err,
-                               "a form has 1 to %d properties, not %zu", LIMIT_FORM_FIELDS, count);
+        return argument_refuse(&place, ERROR_unsupported_schema, err, TEXT_REASON_FORM_COUNT,
+                               "most", TEXT_NUMBER(LIMIT_FORM_FIELDS), "count", TEXT_NUMBER(count),
+                               NULL);
     form->fields = mem_new(count * sizeof *form->fields);
     for (void *it = json_first(values.properties); it; it = json_next(values.properties, it))
         ok = read_property(it, &place, &form->fields[form->field_count++], err) && ok;

@@ -15,6 +15,7 @@
 #include "core/limits.h"
 #include "core/text_format.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 /* Steps are written as decimal fractions, which doubles miss by a little. */
 static const double STEP_TOLERANCE = 1e-6;
@@ -31,8 +32,9 @@ bool answer_refuse_id(const struct field *field, const char *path, struct error 
         visible_text(id, strlen(id), VISIBLE_ONE_LINE, &next);
         text_add(&ids, text_string(&next), next.used);
     }
-    error_set(err, ERROR_bad_enum, path, "no option has this id; the ids are: %s%s",
-              text_string(&ids), ids.has_overflowed ? ", ..." : "");
+    text_clear(&next);
+    text_add_format(&next, "%s%s", text_string(&ids), ids.has_overflowed ? ", ..." : "");
+    error_say(err, ERROR_bad_enum, path, TEXT_REASON_NO_OPTION, "ids", text_string(&next), NULL);
     text_release(&next);
     text_release(&ids);
     return false;
@@ -51,7 +53,7 @@ static bool read_pick(const struct field *field, const struct json *id, const ch
         return answer_refuse_id(field, path, err);
     is_selected = &value->is_selected[option - field->options];
     if (*is_selected)
-        return error_set(err, ERROR_duplicate_option_id, path, "this id was given before");
+        return error_say(err, ERROR_duplicate_option_id, path, TEXT_REASON_GIVEN_BEFORE, NULL);
     *is_selected = true;
     return true;
 }
@@ -79,8 +81,8 @@ bool answer_read_words(const struct said *said, struct field_value *value, struc
     if (!answer_check_text(said->words, said->words_path, err))
         return false;
     if (json_length(said->words) > LIMIT_ANSWER_TEXT_BYTES)
-        return error_set(err, ERROR_too_long, said->words_path, "must have at most %d bytes",
-                         LIMIT_ANSWER_TEXT_BYTES);
+        return error_say(err, ERROR_too_long, said->words_path, TEXT_REASON_MOST_BYTES, "limit",
+                         TEXT_NUMBER(LIMIT_ANSWER_TEXT_BYTES), NULL);
     free(value->text); /* what is said replaces the default, nothing too */
     value->text = answer_has_visible(said->words) ? mem_text(json_text(said->words)) : NULL;
     return true;
@@ -106,13 +108,16 @@ static bool read_number(const struct field *field, const struct json *scalar,
     if (kind != KIND_INTEGER && kind != KIND_REAL)
         return answer_refuse_type(scalar, "", "a number", err);
     if (field->is_integer && floor(number) != number)
-        return error_set(err, ERROR_out_of_range, "", "must be a whole number");
+        return error_say(err, ERROR_out_of_range, "", TEXT_REASON_WHOLE_NUMBER, NULL);
     if (field->has_minimum && number < field->minimum)
-        return error_set(err, ERROR_out_of_range, "", "must be at least %g", field->minimum);
+        return error_say(err, ERROR_out_of_range, "", TEXT_REASON_AT_LEAST, "least",
+                         TEXT_SHORT(field->minimum), NULL);
     if (field->has_maximum && number > field->maximum)
-        return error_set(err, ERROR_out_of_range, "", "must be at most %g", field->maximum);
+        return error_say(err, ERROR_out_of_range, "", TEXT_REASON_AT_MOST, "most",
+                         TEXT_SHORT(field->maximum), NULL);
     if (field->step > 0 && !is_on_step(field, number))
-        return error_set(err, ERROR_out_of_range, "", "must go in steps of %g", field->step);
+        return error_say(err, ERROR_out_of_range, "", TEXT_REASON_STEPS, "step",
+                         TEXT_SHORT(field->step), NULL);
     value->has_number = true;
     value->number = number;
     return true;
@@ -126,7 +131,7 @@ static bool read_confirm(const struct field *field, const struct json *scalar,
     if (json_kind(scalar) == KIND_NULL)
         return true;
     if (json_kind(scalar) != KIND_BOOL)
-        return error_set(err, ERROR_bad_type, "", "must be yes or no (in JSON: true or false)");
+        return error_say(err, ERROR_bad_type, "", TEXT_REASON_ANSWER_YES_NO, NULL);
     value->has_confirm = true;
     value->confirmed = json_is_yes(scalar);
     return true;
@@ -147,16 +152,19 @@ static bool refuse_count(const struct field *field, const char *path, struct err
     bool may_write = class_of(field)->has_words;
 
     if (least == 0)
-        return error_set(err, ERROR_out_of_range, path, "choose at most %lld", most);
+        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_MOST, "most",
+                         TEXT_NUMBER(most), NULL);
     if (least == most && may_write)
-        return error_set(err, ERROR_out_of_range, path, "choose %lld, or answer in your own words",
-                         least);
+        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_COUNT_OR_WRITE, "count",
+                         TEXT_NUMBER(least), NULL);
     if (least == most)
-        return error_set(err, ERROR_out_of_range, path, "choose %lld", least);
+        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_COUNT, "count",
+                         TEXT_NUMBER(least), NULL);
     if (may_write)
-        return error_set(err, ERROR_out_of_range, path,
-                         "choose %lld to %lld, or answer in your own words", least, most);
-    return error_set(err, ERROR_out_of_range, path, "choose %lld to %lld", least, most);
+        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_RANGE_OR_WRITE, "least",
+                         TEXT_NUMBER(least), "most", TEXT_NUMBER(most), NULL);
+    return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_RANGE, "least",
+                     TEXT_NUMBER(least), "most", TEXT_NUMBER(most), NULL);
 }
 
 /* In hybrid, own words count as meeting the minimum. */
@@ -168,7 +176,8 @@ static bool judge_picks(const struct field *field, const struct said *said,
     if (count == 0 && (value->text || !field->is_required))
         return true;
     if (count == 0 && class_of(field)->is_exclusive)
-        return error_set(err, ERROR_missing_property, said->picks_path, "choose one option");
+        return error_say(err, ERROR_missing_property, said->picks_path, TEXT_REASON_CHOOSE_ONE,
+                         NULL);
     if (count > field->max_selections || (count < field->min_selections && !value->text))
         return refuse_count(field, said->picks_path, err);
     return true;
@@ -181,16 +190,16 @@ static bool judge_words(const struct field *field, const struct said *said,
     const char *text = value->text, *path = said->words_path;
 
     if (!text && field->is_required)
-        return error_set(err, ERROR_empty_text, path, "write something that can be seen");
+        return error_say(err, ERROR_empty_text, path, TEXT_REASON_WRITE_SOMETHING, NULL);
     if (!text)
         return true;
     if (field->min_chars > 0 &&
         (int64_t)visible_count(text, strlen(text), (size_t)field->min_chars) < field->min_chars)
-        return error_set(err, ERROR_too_short, path, "must have at least %lld characters",
-                         (long long)field->min_chars);
+        return error_say(err, ERROR_too_short, path, TEXT_REASON_LEAST_CHARACTERS, "limit",
+                         TEXT_NUMBER(field->min_chars), NULL);
     if (field->max_chars > 0 && (int64_t)text_count(text, strlen(text)) > field->max_chars)
-        return error_set(err, ERROR_too_long, path, "must have at most %lld characters",
-                         (long long)field->max_chars);
+        return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
+                         TEXT_NUMBER(field->max_chars), NULL);
     return !field->format || text_format_check(field->format, text, path, err);
 }
 
@@ -199,7 +208,7 @@ static bool judge_scalar(const struct field *field, const struct said *said,
 {
     (void)said;
     if (field->is_required && !value->has_number && !value->has_confirm)
-        return error_set(err, ERROR_missing_property, "", "this field needs a value");
+        return error_say(err, ERROR_missing_property, "", TEXT_REASON_NEEDS_VALUE, NULL);
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 
 static const char *const state_names[STATE_COUNT] = {
 #define STATE(id, number, name, kind) [STATE_##id] = (name),
@@ -19,6 +20,17 @@ static const enum state_kind {
 #define STATE(id, number, name, kind) [STATE_##id] = KIND_##kind,
 #include "core/states.def"
 #undef STATE
+};
+static const enum text_id state_texts[STATE_COUNT] = {
+    [STATE_NEW] = TEXT_STATE_PENDING,
+    [STATE_PENDING_TERMINAL_LAUNCH] = TEXT_STATE_PENDING,
+    [STATE_PENDING] = TEXT_STATE_PENDING,
+    [STATE_SUBMITTED] = TEXT_STATE_SUBMITTED,
+    [STATE_AUTO_SUBMITTED] = TEXT_STATE_AUTO_SUBMITTED,
+    [STATE_CANCELLED] = TEXT_STATE_CANCELLED,
+    [STATE_DECLINED] = TEXT_STATE_DECLINED,
+    [STATE_TIMEOUT] = TEXT_STATE_TIMEOUT,
+    [STATE_WITHDRAWN] = TEXT_STATE_WITHDRAWN,
 };
 static const char *const event_names[EVENT_COUNT] = {
 #define EVENT(id, number, name) [EVENT_##id] = (name),
@@ -227,6 +239,11 @@ bool state_is_decided_by_person(enum ask_state state)
 const char *state_name(enum ask_state state)
 {
     return state_names[state];
+}
+
+const char *state_text(enum ask_state state)
+{
+    return i18n_text(state_texts[state]);
 }
 
 enum ask_state state_find(const char *name)

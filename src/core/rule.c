@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_writer.h"
+#include "i18n/i18n.h"
 
 static void write_field(struct json_writer *writer, const struct field *field)
 {
@@ -46,11 +47,9 @@ void rule_write_kind(const struct rule_subject *subject, bool any_prompt, struct
 bool rule_check(const struct rule_subject *subject, bool any_prompt, struct error *err)
 {
     if (form_may_destroy(subject->form))
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "a destructive ask is decided each time anew");
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_DESTRUCTIVE, NULL);
     if (any_prompt && strcmp(subject->tool, "provide_choice") != 0)
-        return error_set(err, ERROR_conflicting_arguments, "/any_prompt",
-                         "only provide_choice has a title that says what it is about: let the "
-                         "answer stand for the same words");
+        return error_say(err, ERROR_conflicting_arguments, "/any_prompt", TEXT_REASON_RULE_NO_TITLE,
+                         NULL);
     return true;
 }

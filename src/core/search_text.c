@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 
 /* Members of a form that hold words for people; ids, kinds and formats do not. */
 static const char *const shown_members[] = { "title", "prompt", "label", "description", "text" };
@@ -115,7 +116,8 @@ bool search_terms_read(const char *words, struct search_terms *ret_terms, struct
     bool is_quoted = false, has_term = false;
 
     if (strlen(words) > SEARCH_BYTES)
-        return error_set(err, ERROR_too_long, "/search", "at most %d bytes", SEARCH_BYTES);
+        return error_say(err, ERROR_too_long, "/search", TEXT_REASON_SEARCH_BYTES, "most",
+                         TEXT_NUMBER(SEARCH_BYTES), NULL);
     add_folded(&folded, words, strlen(words));
     terms.folded = text_take(&folded);
     for (char *at = terms.folded; *at; at++) {
@@ -127,7 +129,8 @@ bool search_terms_read(const char *words, struct search_terms *ret_terms, struct
             *at = '\0';
         if (!is_between && !has_term && terms.count == SEARCH_TERMS) {
             search_terms_release(&terms);
-            return error_set(err, ERROR_too_long, "/search", "at most %d words", SEARCH_TERMS);
+            return error_say(err, ERROR_too_long, "/search", TEXT_REASON_SEARCH_WORDS, "count",
+                             TEXT_NUMBER(SEARCH_TERMS), NULL);
         }
         if (!is_between && !has_term)
             terms.terms[terms.count++] = at;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 
 #define DIGITS  "0123456789"
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -118,5 +119,6 @@ bool text_format_check(const char *format, const char *text, const char *path, s
 
     if (i == ARRAY_LEN(formats) || formats[i].is_so(text))
         return true;
-    return error_set(err, ERROR_bad_format, path, "must be %s", formats[i].wanted);
+    return error_say(err, ERROR_bad_format, path, TEXT_REASON_ANSWER_FORMAT, "hint",
+                     formats[i].wanted, NULL);
 }

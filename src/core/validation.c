@@ -15,6 +15,7 @@
 #include "core/limits.h"
 #include "core/validation_inside.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 /* What a rule is about: asks by what their field takes, or calls that collect. */
 enum {
@@ -27,10 +28,10 @@ enum {
     ASK = OPTIONS | TEXT,
 };
 
-bool validation_refuse(const struct rule *rule, size_t item, struct error *err, const char *format,
+bool validation_refuse(const struct rule *rule, size_t item, struct error *err, enum text_id text,
                        ...)
 {
-    char path[sizeof err->path], message[sizeof err->message];
+    char path[sizeof err->path];
     struct error one;
     va_list arguments;
 
@@ -38,10 +39,9 @@ bool validation_refuse(const struct rule *rule, size_t item, struct error *err, 
         snprintf(path, sizeof path, "/%s", rule->argument);
     else
         snprintf(path, sizeof path, "/%s/%zu%s", rule->argument, item, rule->property);
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    va_start(arguments, text);
+    error_say_list(&one, rule->code, path, text, arguments);
     va_end(arguments);
-    error_set(&one, rule->code, path, "%s", message);
     return error_add(err, &one);
 }
 
@@ -83,21 +83,14 @@ static bool collects_alone(const struct rule *rule, const struct subject *subjec
         is_alone = is_alone && (text_is_among(other.argument, companions, ARRAY_LEN(companions)) ||
                                 !validation_is_said(&other, subject));
     }
-    return is_alone ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "session_id collects an earlier ask, so only wait_seconds and interface may stand "
-               "beside it: leave the rest out, or leave session_id out to ask anew");
+    return is_alone || validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_COLLECTS, NULL);
 }
 
 static bool waits_for_something(const struct rule *rule, const struct subject *subject,
                                 struct error *err)
 {
     return !validation_is_said(rule, subject) ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "wait_seconds is for collecting an earlier ask: add its session_id, or leave "
-               "wait_seconds out; timeout_seconds says how long the person has");
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_WAITS, NULL);
 }
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -111,10 +104,8 @@ static bool is_not_given(const struct rule *rule, const struct subject *subject,
         (class->is_exclusive && json_integer_of(value, &count) && count == 1) ||
         (!class->has_options && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
         return true; /* so it is anyway: exactly one, and nothing to pick */
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "%s has no meaning with selection_mode %s: leave it out or choose another mode",
-        rule->argument, mode);
+    return validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_MODE, "name", rule->argument,
+                             "mode", mode, NULL);
 }
 
 bool validation_ids_differ(const struct rule *rule, const struct subject *subject,
@@ -123,9 +114,9 @@ bool validation_ids_differ(const struct rule *rule, const struct subject *subjec
     size_t first, second;
 
     return !field_find_same_ids(subject->field, &first, &second) ||
-           validation_refuse(rule, second, err,
-                             "options %zu and %zu have the same %s: give each option its own",
-                             first, second, *rule->property ? rule->property + 1 : "value");
+           validation_refuse(rule, second, err, TEXT_REASON_CHOICE_SAME, "one", TEXT_NUMBER(first),
+                             "other", TEXT_NUMBER(second), "name",
+                             *rule->property ? rule->property + 1 : "value", NULL);
 }
 
 bool validation_labels_differ(const struct rule *rule, const struct subject *subject,
@@ -134,10 +125,8 @@ bool validation_labels_differ(const struct rule *rule, const struct subject *sub
     size_t first, second;
 
     return !field_find_same_labels(subject->field, &first, &second) ||
-           validation_refuse(rule, second, err,
-                             "a person cannot tell the labels of options %zu and %zu apart: use "
-                             "other words in one of them",
-                             first, second);
+           validation_refuse(rule, second, err, TEXT_REASON_CHOICE_LABELS, "one",
+                             TEXT_NUMBER(first), "other", TEXT_NUMBER(second), NULL);
 }
 
 static bool one_is_recommended(const struct rule *rule, const struct subject *subject,
@@ -148,10 +137,7 @@ static bool one_is_recommended(const struct rule *rule, const struct subject *su
     for (size_t i = 0; i < subject->field->option_count; i++) {
         count += subject->field->options[i].is_recommended;
         if (count > 1)
-            return validation_refuse(
-                rule, i, err,
-                "only one option can be chosen, so only one may be recommended: keep "
-                "recommended true for the best one, or use selection_mode multi");
+            return validation_refuse(rule, i, err, TEXT_REASON_CHOICE_ONE_RECOMMENDED, NULL);
     }
     return true;
 }
@@ -168,8 +154,7 @@ static bool defaults_are_options(const struct rule *rule, const struct subject *
         if (field_find_option(subject->field, json_text(id)))
             continue;
         arguments_quote(json_text(id), json_length(id), quote);
-        return validation_refuse(rule, i, err, "no option has the id '%s': use ids of options",
-                                 quote);
+        return validation_refuse(rule, i, err, TEXT_REASON_CHOICE_NO_SUCH_ID, "id", quote, NULL);
     }
     return true;
 }
@@ -188,8 +173,7 @@ static bool defaults_are_unique(const struct rule *rule, const struct subject *s
         if (!option)
             continue;
         if (is_seen[index])
-            return validation_refuse(rule, i, err,
-                                     "this id stands in the list before: name each id once");
+            return validation_refuse(rule, i, err, TEXT_REASON_CHOICE_ID_TWICE, NULL);
         is_seen[index] = true;
     }
     return true;
@@ -201,11 +185,9 @@ static bool max_is_reachable(const struct rule *rule, const struct subject *subj
     const struct field *field = subject->field;
 
     return field->max_selections <= (int64_t)field->option_count ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "max_selections is greater than the number of options, %zu: use 1 to %zu, or "
-               "leave it out to allow all",
-               field->option_count, field->option_count);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_MAX, "count",
+                             TEXT_NUMBER(field->option_count), "most",
+                             TEXT_NUMBER(field->option_count), NULL);
 }
 
 static bool min_is_below_max(const struct rule *rule, const struct subject *subject,
@@ -215,11 +197,8 @@ static bool min_is_below_max(const struct rule *rule, const struct subject *subj
 
     return !validation_is_given(subject, "max_selections") ||
            field->min_selections <= field->max_selections ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "min_selections is greater than max_selections, %lld: lower the one or raise the "
-               "other",
-               (long long)field->max_selections);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_MIN_MAX, "most",
+                             TEXT_NUMBER(field->max_selections), NULL);
 }
 
 static bool min_is_reachable(const struct rule *rule, const struct subject *subject,
@@ -228,11 +207,9 @@ static bool min_is_reachable(const struct rule *rule, const struct subject *subj
     const struct field *field = subject->field;
 
     return field->min_selections <= (int64_t)field->option_count ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "min_selections is greater than the number of options, %zu, so nobody could "
-               "answer: use 0 to %zu",
-               field->option_count, field->option_count);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_MIN, "count",
+                             TEXT_NUMBER(field->option_count), "most",
+                             TEXT_NUMBER(field->option_count), NULL);
 }
 
 static bool defaults_fit(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -240,11 +217,9 @@ static bool defaults_fit(const struct rule *rule, const struct subject *subject,
     size_t count = json_length(json_member(subject->arguments, rule->argument));
 
     return (int64_t)count <= subject->field->max_selections ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "default_selection_ids has %zu items, but at most %lld can be chosen: name fewer "
-               "or allow more",
-               count, (long long)subject->field->max_selections);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_DEFAULTS, "count",
+                             TEXT_NUMBER(count), "most",
+                             TEXT_NUMBER(subject->field->max_selections), NULL);
 }
 
 static bool one_pick_is_enough(const struct rule *rule, const struct subject *subject,
@@ -252,11 +227,8 @@ static bool one_pick_is_enough(const struct rule *rule, const struct subject *su
 {
     return !json_is_yes(json_member(subject->arguments, rule->argument)) ||
            subject->field->min_selections <= 1 ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "the first pick would be sent at once, but min_selections is %lld: leave "
-               "single_submit_mode out, or set min_selections to 0 or 1",
-               (long long)subject->field->min_selections);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_FIRST_PICK, "least",
+                             TEXT_NUMBER(subject->field->min_selections), NULL);
 }
 
 static bool some_are_recommended(const struct rule *rule, const struct subject *subject,
@@ -266,9 +238,7 @@ static bool some_are_recommended(const struct rule *rule, const struct subject *
         if (subject->field->options[i].is_recommended)
             return true;
     }
-    return validation_refuse(
-        rule, RULE_WHOLE, err,
-        "no option is recommended: set recommended to true on the one you would choose");
+    return validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_NONE_RECOMMENDED, NULL);
 }
 
 static bool prompt_says_enough(const struct rule *rule, const struct subject *subject,
@@ -278,11 +248,9 @@ static bool prompt_says_enough(const struct rule *rule, const struct subject *su
     size_t count = visible_count(prompt, strlen(prompt), LIMIT_PROMPT_CHARS_MIN);
 
     return count >= LIMIT_PROMPT_CHARS_MIN ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "prompt has %zu visible characters, but needs at least %d: add the context of the "
-               "task (what you are doing, what you found) and why a choice is needed",
-               count, LIMIT_PROMPT_CHARS_MIN);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_CHOICE_SHORT, "count",
+                             TEXT_NUMBER(count), "least", TEXT_NUMBER(LIMIT_PROMPT_CHARS_MIN),
+                             NULL);
 }
 
 static const struct rule choice_rules[] = {

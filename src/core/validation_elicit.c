@@ -11,6 +11,7 @@
 #include "core/sensitive.h"
 #include "core/validation.h"
 #include "core/validation_inside.h"
+#include "i18n/i18n.h"
 
 /* What a rule is about. Of elicit_choice: where values and labels stand; of the others: what is
  * asked for. */
@@ -31,16 +32,15 @@ enum {
 static bool stands_alone(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     return !validation_is_given(subject, rule->argument) ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "%s says the same as another argument: keep one of them",
-                             rule->argument);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_SAME, "name", rule->argument,
+                             NULL);
 }
 
 static bool is_not_given(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     return !validation_is_said(rule, subject) ||
-           validation_refuse(rule, RULE_WHOLE, err, "%s has no meaning here: leave it out",
-                             rule->argument);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_NO_MEANING, "name",
+                             rule->argument, NULL);
 }
 
 static bool has_as_many(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -49,9 +49,9 @@ static bool has_as_many(const struct rule *rule, const struct subject *subject, 
     size_t labels = json_length(json_member(subject->arguments, rule->argument));
 
     return values == labels ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "%s has %zu items, but enum has %zu: give each value its label",
-                             rule->argument, labels, values);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_LABEL_COUNT, "name",
+                             rule->argument, "count", TEXT_NUMBER(labels), "wanted",
+                             TEXT_NUMBER(values), NULL);
 }
 
 static const struct rule choice_rules[] = {
@@ -93,9 +93,7 @@ bool validation_check_elicit_choice(const struct json *arguments, const struct a
 static bool is_no_pattern(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     return !validation_is_said(rule, subject) ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "patterns are not supported: say in message what the answer must look "
-                             "like, or use format");
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_PATTERN, NULL);
 }
 
 static bool is_no_secret(const struct rule *rule, const struct subject *subject, struct error *err)
@@ -105,9 +103,7 @@ static bool is_no_secret(const struct rule *rule, const struct subject *subject,
     if (is_name ? !sensitive_is_name(subject->field->name)
                 : !json_is_yes(json_member(subject->arguments, rule->argument)))
         return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
-                             "this asks for a secret, which no form may: have the person put it "
-                             "where it is needed themselves");
+    return validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ARG_SECRET, NULL);
 }
 
 /* Members of a result: a value under one of these names could not be told from ours. */
@@ -141,8 +137,7 @@ static const char *const taken_names[] = {
 static bool name_is_free(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     return !text_is_among(subject->field->name, taken_names, ARRAY_LEN(taken_names)) ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "the result has another member of this name: take another");
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_MEMBER, NULL);
 }
 
 static bool chars_are_in_order(const struct rule *rule, const struct subject *subject,
@@ -150,10 +145,8 @@ static bool chars_are_in_order(const struct rule *rule, const struct subject *su
 {
     return subject->field->max_chars == 0 ||
            subject->field->min_chars <= subject->field->max_chars ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "minLength is greater than maxLength, %lld: lower the one or raise "
-                             "the other",
-                             (long long)subject->field->max_chars);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_LENGTHS, "most",
+                             TEXT_NUMBER(subject->field->max_chars), NULL);
 }
 
 static bool bounds_are_in_order(const struct rule *rule, const struct subject *subject,
@@ -162,10 +155,8 @@ static bool bounds_are_in_order(const struct rule *rule, const struct subject *s
     const struct field *field = subject->field;
 
     return !field->has_minimum || !field->has_maximum || field->minimum <= field->maximum ||
-           validation_refuse(
-               rule, RULE_WHOLE, err,
-               "minimum is greater than maximum, %g: lower the one or raise the other",
-               field->maximum);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_BOUNDS, "most",
+                             TEXT_SHORT(field->maximum), NULL);
 }
 
 static const struct rule input_rules[] = {
@@ -195,9 +186,7 @@ static bool is_open_question(const struct rule *rule, const struct subject *subj
                              struct error *err)
 {
     return !validation_is_given(subject, rule->argument) ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "nothing may be chosen beforehand when somebody confirms: leave "
-                             "default out");
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_CONFIRM, NULL);
 }
 
 static const struct rule confirm_rules[] = {
@@ -216,15 +205,14 @@ static bool bound_is_given(const struct rule *rule, const struct subject *subjec
                            struct error *err)
 {
     return validation_is_given(subject, rule->argument) ||
-           validation_refuse(rule, RULE_WHOLE, err, "%s is missing: a slider goes between two ends",
-                             rule->argument);
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_SLIDER, "name",
+                             rule->argument, NULL);
 }
 
 static bool step_goes_on(const struct rule *rule, const struct subject *subject, struct error *err)
 {
     return !validation_is_given(subject, rule->argument) || subject->field->step > 0 ||
-           validation_refuse(rule, RULE_WHOLE, err,
-                             "step must be over 0: leave it out, or raise it");
+           validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_STEP, NULL);
 }
 
 /* Stars go by one anyway. */
@@ -242,10 +230,8 @@ static bool is_star_count(const struct rule *rule, const struct subject *subject
 
     if (floor(bound) == bound && bound >= (is_minimum ? 0 : 1) && bound <= LIMIT_RATING)
         return true;
-    return validation_refuse(rule, RULE_WHOLE, err,
-                             "a rating goes from 0 or 1 to at most %d, in whole numbers; use style "
-                             "slider for others",
-                             LIMIT_RATING);
+    return validation_refuse(rule, RULE_WHOLE, err, TEXT_REASON_ELICIT_RATING, "most",
+                             TEXT_NUMBER(LIMIT_RATING), NULL);
 }
 
 static const struct rule number_rules[] = {

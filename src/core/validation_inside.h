@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "i18n/i18n.h"
 
 struct ask_tool;
 struct field;
@@ -36,8 +37,8 @@ struct rule {
 bool validation_run(const struct rule *rules, size_t count, unsigned calls,
                     const struct subject *subject, struct error *err);
 /* Always false; the path is the rule's argument, or its item's property. */
-bool validation_refuse(const struct rule *rule, size_t item, struct error *err, const char *format,
-                       ...) __attribute__((format(printf, 4, 5)));
+bool validation_refuse(const struct rule *rule, size_t item, struct error *err, enum text_id text,
+                       ...);
 bool validation_is_given(const struct subject *subject, const char *argument);
 /* The rule's argument is given, with more than what counts anyway. */
 bool validation_is_said(const struct rule *rule, const struct subject *subject);

@@ -6,6 +6,7 @@
 #include "core/limits.h"
 #include "core/validation.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 /* What the person is offered beside the options, in every language of ours. */
 static const char *const reserved_labels[] = { "Other", "其他", "其它" };
@@ -20,19 +21,20 @@ static bool questions_differ(const struct form *form, struct error *err)
 
             if (visible_alike(a, strlen(a), b, strlen(b)))
                 return argument_refuse(PLACE_IN(item, "question"), ERROR_duplicate_question, err,
-                                       "questions %zu and %zu are the same: ask each once", k, i);
+                                       TEXT_REASON_QUESTIONS_SAME, "one", TEXT_NUMBER(k), "other",
+                                       TEXT_NUMBER(i), NULL);
         }
     }
     return true;
 }
 
 static bool refuse_label(size_t question, size_t option, enum error_code code, struct error *err,
-                         const char *message)
+                         enum text_id text)
 {
     const struct place *asked = PLACE_AT(PLACE_IN(NULL, "questions"), question);
     const struct place *item = PLACE_AT(PLACE_IN(asked, "options"), option);
 
-    return argument_refuse(PLACE_IN(item, "label"), code, err, "%s", message);
+    return argument_refuse(PLACE_IN(item, "label"), code, err, text, NULL);
 }
 
 static bool labels_differ(const struct form *form, struct error *err)
@@ -41,9 +43,7 @@ static bool labels_differ(const struct form *form, struct error *err)
 
     for (size_t i = 0; i < form->field_count; i++) {
         if (field_find_same_labels(&form->fields[i], &first, &second))
-            return refuse_label(i, second, ERROR_ambiguous_label, err,
-                                "a person cannot tell this label from an earlier one: use other "
-                                "words in one of them");
+            return refuse_label(i, second, ERROR_ambiguous_label, err, TEXT_REASON_QUESTIONS_LABEL);
     }
     return true;
 }
@@ -62,9 +62,7 @@ static bool labels_are_free(const struct form *form, struct error *err)
     for (size_t i = 0; i < form->field_count; i++) {
         for (size_t k = 0; k < form->fields[i].option_count; k++) {
             if (is_reserved(form->fields[i].options[k].label))
-                return refuse_label(i, k, ERROR_reserved_label, err,
-                                    "\"Other\" with a text is offered with every question: leave "
-                                    "this option out");
+                return refuse_label(i, k, ERROR_reserved_label, err, TEXT_REASON_QUESTIONS_OTHER);
         }
     }
     return true;

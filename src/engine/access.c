@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 static const struct restriction {
     enum method method;
@@ -63,10 +64,13 @@ static bool refuse(const struct restriction *restriction, const struct json *par
     bool is_setting = restriction->method == METHOD_settings_set;
     const char *name = is_setting ? json_member_text(params, "name") : "";
     const char *path = is_setting ? "/name" : "";
+    struct text command = { 0 };
 
-    return error_set(err, ERROR_not_allowed, path,
-                     "a token can't do this: run '%s%s' in a terminal on the hub's machine",
-                     restriction->command, name);
+    text_add_format(&command, "%s%s", restriction->command, name);
+    error_say(err, ERROR_not_allowed, path, TEXT_REASON_TOKEN_CANNOT, "command",
+              text_string(&command), NULL);
+    text_release(&command);
+    return false;
 }
 
 /* What is no number must not be taken for a number that was left out: a rule would stand for a
@@ -83,7 +87,7 @@ static bool has_numbers(const struct json *params, struct error *err)
 
         if (json_kind(given) == KIND_NULL || json_integer_of(given, &number))
             continue;
-        error_set(err, ERROR_out_of_range, "/", "must be a whole number");
+        error_say(err, ERROR_out_of_range, "/", TEXT_REASON_WHOLE_NUMBER, NULL);
         text_put(err->path + 1, sizeof err->path - 1, names[i]);
         return false;
     }
@@ -99,8 +103,7 @@ bool access_may(struct engine *engine, struct visit *visit, enum method method,
         !restriction || (restriction->roles & visit->role && is_within(visit, method, params));
 
     if (!(methods[method].roles & visit->role))
-        return error_set(err, ERROR_wrong_role, "",
-                         "agents ask and people answer: this method is not for your role");
+        return error_say(err, ERROR_wrong_role, "", TEXT_REASON_WRONG_ROLE, NULL);
     /* an agent's own processes are the owner's, too */
     if (!may && is_owner && !(methods[method].flags & METHOD_OF_HUB))
         may = own_may_govern(engine, visit, err);

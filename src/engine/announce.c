@@ -21,6 +21,7 @@
 #include "engine/client.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 #include "ports/announcement.h"
 
 enum { ANNOUNCE_MINUTE_MS = 60000 };
@@ -330,7 +331,7 @@ static void later_found(struct errand *errand)
     struct text fact = { 0 };
 
     if (!live || !state_is_open(live->state)) {
-        errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
         return;
     }
     make_room(engine, errand->id);
@@ -355,8 +356,8 @@ void ask_later_method(struct engine *engine, struct visit *visit, const struct j
 
     own->seconds = json_member_integer(params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
-        errand_refuse(&own->errand, ERROR_out_of_range, "/seconds",
-                      "0 to %d seconds; 0: not any more", LIMIT_TIMEOUT_S);
+        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS, "most",
+                   TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
         return;
     }
     errand_find_ask(&own->errand, params, later_found);

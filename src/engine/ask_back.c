@@ -17,6 +17,7 @@
 #include "engine/inside.h"
 #include "engine/talk.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 static bool check_text(const struct json *given, const char *path, int most, struct error *err)
 {
@@ -24,14 +25,15 @@ static bool check_text(const struct json *given, const char *path, int most, str
     char *any;
 
     if (!given)
-        return error_set(err, ERROR_missing_property, path, "say in words what you want to know");
+        return error_say(err, ERROR_missing_property, path, TEXT_REASON_SAY_WHAT, NULL);
     if (!text || strlen(text) != json_length(given))
-        return error_set(err, ERROR_bad_type, path, "must be a text");
+        return error_say(err, ERROR_bad_type, path, TEXT_REASON_BACK_TEXT, NULL);
     if (text_count(text, strlen(text)) > (size_t)most)
-        return error_set(err, ERROR_too_long, path, "must have at most %d characters", most);
+        return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
+                         TEXT_NUMBER(most), NULL);
     any = arguments_copy_if_any(text);
     if (!any)
-        return error_set(err, ERROR_empty_text, path, "there is nothing to read in it");
+        return error_say(err, ERROR_empty_text, path, TEXT_REASON_NOTHING_TO_READ, NULL);
     free(any);
     return true;
 }
@@ -55,9 +57,7 @@ static void ask_back_found(struct errand *errand)
                                         .version = asking->version };
 
     if (question_is(errand->engine, errand->id)) {
-        errand_refuse(
-            errand, ERROR_wrong_state, "/session_id",
-            "this question is of a conversation, whose host can't explain: answer or cancel it");
+        errand_say(errand, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
         return;
     }
     retime_say(errand, &words, errand->done, errand->context);
@@ -236,8 +236,7 @@ static void on_said_before(void *context, const struct store_said *said,
     } else if (own->is_said) {
         wait_on(own);
     } else {
-        errand_refuse(&own->errand, ERROR_wrong_state, "/explanation",
-                      "nobody asked back: leave explanation out, and collect the answer");
+        errand_say(&own->errand, ERROR_wrong_state, "/explanation", TEXT_REASON_NOBODY_ASKED, NULL);
     }
 }
 

@@ -19,6 +19,7 @@
 #include "engine/inside.h"
 #include "engine/submission.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 /*
  * What is known of the forms of agents' own clients, by name, version and transport: whether a
@@ -109,6 +110,9 @@ static void client_write_form(const struct engine *engine, const struct waiter *
     if (waiter->round && waiter->round->lacks) {
         json_write_text(writer, "lacks", waiter->round->lacks->message);
         json_write_text(writer, "lacks_at", waiter->round->lacks->path);
+        json_write_object(writer, "lacks_words");
+        error_write_words(waiter->round->lacks, writer);
+        json_write_end_object(writer);
     }
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }

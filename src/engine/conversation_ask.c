@@ -389,11 +389,11 @@ static bool is_current(const struct saying *saying, struct error *err)
                      "the conversation went on meanwhile: look at it again, then answer");
 }
 
-static void refuse(struct saying *saying, enum error_code code, const char *message)
+static void refuse(struct saying *saying, enum error_code code, enum text_id text)
 {
     struct error err;
 
-    error_set(&err, code, "", "%s", message);
+    error_say(&err, code, "", text, NULL);
     if (code == ERROR_unavailable)
         err.retry_after_s = 1;
     errand_fail(&saying->errand, &err, NULL);
@@ -472,7 +472,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     }
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
-            refuse(saying, ERROR_unavailable, "the question is being asked: try again");
+            refuse(saying, ERROR_unavailable, TEXT_REASON_BEING_ASKED);
         else
             saying_refuse(saying);
         return;
@@ -490,7 +490,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     else if (state_is_open(reply->row->ask.state))
         refuse_or_look_back(saying, &err);
     else
-        refuse(saying, ERROR_already_answered, "somebody was faster");
+        refuse(saying, ERROR_already_answered, TEXT_REASON_FASTER);
     text_release(&params);
 }
 

@@ -16,6 +16,7 @@
 #include "engine/rules.h"
 #include "engine/submission.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 /* To people, as the step that made it says. */
 static void present(const struct submission *submission, struct live *live)
@@ -143,9 +144,7 @@ static bool route(struct submission *submission, struct error *err)
             chosen.interface = INTERFACE_AUTO;
     }
     if (!chosen.has_channel)
-        return error_set(err, ERROR_no_human_channel, "",
-                         "nobody can be reached: portal and terminal are switched off on this "
-                         "machine (sayso settings set portal on) and no inbox is open");
+        return error_say(err, ERROR_no_human_channel, "", TEXT_REASON_NOBODY_REACHED, NULL);
     ask->interface = chosen.interface;
     if (chosen.interface_unavailable)
         ask->flags |= ASK_INTERFACE_UNAVAILABLE;

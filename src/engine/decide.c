@@ -21,6 +21,7 @@
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 struct decision {
     struct errand errand; /* first */
@@ -85,8 +86,7 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
 
 static bool refuse_again(struct error *err)
 {
-    return error_set(err, ERROR_already_answered, "/session_id",
-                     "the agent was told something already");
+    return error_say(err, ERROR_already_answered, "/session_id", TEXT_REASON_TOLD_ALREADY, NULL);
 }
 
 static void refuse_late(struct decision *decision, const struct store_row *row)
@@ -101,15 +101,13 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
     if (decision->event == EVENT_TOLD)
         refuse_again(&err);
     else if (row->ask.state == STATE_TIMEOUT || row->ask.state == STATE_AUTO_SUBMITTED)
-        error_set(&err, ERROR_wrong_state, "/session_id",
-                  "its time ran out, the agent was told that nobody answered");
+        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_RAN_OUT, NULL);
     else if (row->ask.state == STATE_WITHDRAWN)
-        error_set(&err, ERROR_wrong_state, "/session_id", "the agent took this ask back");
+        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_TAKEN_BACK, NULL);
     else if (state_is_open(row->ask.state))
-        error_set(&err, ERROR_wrong_state, "/version",
-                  "the ask changed meanwhile: look at it again, then answer");
+        error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED, NULL);
     else
-        error_set(&err, ERROR_already_answered, "/session_id", "somebody was faster");
+        error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_FASTER, NULL);
     describe_winner(row, &winner);
     errand_fail(&decision->errand, &err, text_string(&winner));
     text_release(&winner);
@@ -150,8 +148,8 @@ static void on_decided(void *context, const struct store_reply *reply)
             is_already_so(decision, reply->row))
             succeed_again(decision, reply->row);
         else
-            errand_refuse(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
-                          "this answer_key was used for another answer");
+            errand_say(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
+                       TEXT_REASON_ANSWER_KEY_USED, NULL);
         break;
     case STORE_LOST:
         refuse_late(decision, reply->row);
@@ -263,10 +261,8 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
         return true;
     if (strcmp(decision->via, "client") == 0 || strcmp(decision->via, "api") == 0 ||
         (strcmp(decision->via, "web") != 0 && !visit->tty))
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "this answer is destructive: give it in a terminal of your own "
-                         "(sayso answer %.8s) or in the portal",
-                         row->ask.id);
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_DESTRUCTIVE, "id",
+                         text_head(row->ask.id, 8, (char[9]){ 0 }), NULL);
     return own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id,
                            err) &&
            challenge_takes(&decision->errand, json_member_text(decision->params, "code"), err);
@@ -280,13 +276,9 @@ static bool may_answer(const struct decision *decision, struct error *err)
     if (visit->role != ROLE_PERSON || strcmp(visit->via, "cli") != 0)
         return true;
     if (cli_answers == CLI_ANSWERS_OFF)
-        return error_set(err, ERROR_wrong_state, "",
-                         "answers from the command line are switched off (sayso settings set "
-                         "cli_answers any)");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_CLI_OFF, NULL);
     if (cli_answers == CLI_ANSWERS_TTY && !visit->tty)
-        return error_set(err, ERROR_wrong_state, "",
-                         "answers from the command line need a terminal (sayso settings set "
-                         "cli_answers any)");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_CLI_NEEDS_TERMINAL, NULL);
     return true;
 }
 
@@ -362,13 +354,13 @@ static bool encode_note(struct decision *decision, struct error *err)
     const char *text = json_text(note);
 
     if (note && !text)
-        return error_set(err, ERROR_bad_type, "/global_annotation", "a note must be a text");
+        return error_say(err, ERROR_bad_type, "/global_annotation", TEXT_REASON_NOTE_TEXT, NULL);
     if (text && strlen(text) != json_length(note))
-        return error_set(err, ERROR_nul_character, "/global_annotation",
-                         "a note can't hold the character NUL");
+        return error_say(err, ERROR_nul_character, "/global_annotation", TEXT_REASON_NOTE_NUL,
+                         NULL);
     if (text && text_count(text, strlen(text)) > LIMIT_ANNOTATION_CHARS)
-        return error_set(err, ERROR_too_long, "/global_annotation",
-                         "a note has at most %d characters", LIMIT_ANNOTATION_CHARS);
+        return error_say(err, ERROR_too_long, "/global_annotation", TEXT_REASON_NOTE_TOO_LONG,
+                         "limit", TEXT_NUMBER(LIMIT_ANNOTATION_CHARS), NULL);
     json_write_object(&writer, NULL);
     json_write_text_if(&writer, "global_annotation", text);
     decision->known.hides_placeholder = hides_placeholder(decision);
@@ -410,8 +402,7 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)
         has_choice = has_choice || json_length(json_member(decision->params, choices[i])) > 0;
     if (row->ask.state != STATE_TIMEOUT)
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "only an ask that timed out takes this");
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_TELL_TIMED_OUT, NULL);
     if (row->ask.flags & ASK_TOLD)
         return refuse_again(err);
     if (row->ask.flags & ASK_DESTRUCTIVE &&
@@ -420,12 +411,10 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
     if (!(has_choice ? encode_answer(decision, row, NULL, err) : encode_note(decision, err)))
         return false;
     if (decision->needs_code)
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "this choice needs a confirmation code, so it can't be sent after the "
-                         "deadline: tell the agent in a note to ask again");
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_TELL_CODE, NULL);
     return has_choice || decision->known.cancel_note ||
-           error_set(err, ERROR_missing_property, "/global_annotation",
-                     "say what the agent is to know: a note, or what you would have answered");
+           error_say(err, ERROR_missing_property, "/global_annotation", TEXT_REASON_TELL_WHAT,
+                     NULL);
 }
 
 static void decide_row(struct decision *decision, const struct store_row *row,
@@ -437,8 +426,8 @@ static void decide_row(struct decision *decision, const struct store_row *row,
     bool ok = true;
 
     if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
-        errand_refuse(&decision->errand, ERROR_not_found, "/session_id",
-                      is_agent ? "no ask of yours has this session_id" : "no ask has this id");
+        errand_say(&decision->errand, ERROR_not_found, "/session_id",
+                   is_agent ? TEXT_REASON_NOT_YOURS : TEXT_REASON_NO_SUCH_ASK, NULL);
         return;
     }
     if (version != 0 && version != row->ask.version && state_is_open(row->ask.state)) {
@@ -498,8 +487,8 @@ static bool take_key(struct decision *decision, struct error *err)
 
     if (given && (!key || !key[0] || strlen(key) != json_length(given) ||
                   strlen(key) > LIMIT_ANSWER_KEY_BYTES))
-        return error_set(err, ERROR_bad_format, "/answer_key",
-                         "an answer_key is a text of 1 to %d bytes", LIMIT_ANSWER_KEY_BYTES);
+        return error_say(err, ERROR_bad_format, "/answer_key", TEXT_REASON_ANSWER_KEY, "most",
+                         TEXT_NUMBER(LIMIT_ANSWER_KEY_BYTES), NULL);
     decision->answer_key = mem_text(key);
     return true;
 }

@@ -13,6 +13,7 @@
 #include "engine/acts.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 static const int64_t DRAFT_SAVE_EVERY_MS = 1000;
 static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while somebody types */
@@ -136,7 +137,7 @@ static void draft_found(struct errand *errand)
     int64_t next;
 
     if (!live || !state_is_open(live->state)) {
-        errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
@@ -171,14 +172,13 @@ void ask_draft_method(struct engine *engine, struct visit *visit, const struct j
     }
     drafting->errand.drop = drafting_drop;
     if (json_kind(draft) != KIND_OBJECT) {
-        errand_refuse(&drafting->errand, ERROR_bad_type, "/draft",
-                      "a draft is an object like an answer");
+        errand_say(&drafting->errand, ERROR_bad_type, "/draft", TEXT_REASON_DRAFT_OBJECT, NULL);
         return;
     }
     drafting->json = json_encode_canonical(draft);
     if (strlen(drafting->json) > DRAFT_MAX_BYTES) {
-        errand_refuse(&drafting->errand, ERROR_too_long, "/draft", "a draft has at most %d bytes",
-                      DRAFT_MAX_BYTES);
+        errand_say(&drafting->errand, ERROR_too_long, "/draft", TEXT_REASON_DRAFT_LONG, "most",
+                   TEXT_NUMBER(DRAFT_MAX_BYTES), NULL);
         return;
     }
     errand_find_ask(&drafting->errand, params, draft_found);

@@ -10,6 +10,7 @@
 #include "base/spare.h"
 #include "core/limits.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 static method_handler *const handlers[METHOD_COUNT] = {
 #define HUB_METHOD(id, name, roles, flags)
@@ -139,12 +140,24 @@ void errand_refuse(struct errand *errand, enum error_code code, const char *path
     errand_fail(errand, &err, NULL);
 }
 
+void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
+                ...)
+{
+    struct error err;
+    va_list arguments;
+
+    va_start(arguments, text);
+    error_say_list(&err, code, path, text, arguments);
+    va_end(arguments);
+    errand_fail(errand, &err, NULL);
+}
+
 void errand_not_found(struct errand *errand, const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED)
         errand_fail(errand, &reply->err, NULL);
     else
-        errand_refuse(errand, ERROR_not_found, "/session_id", "no ask has this id");
+        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
 }
 
 static void fail_to_find(struct errand *errand)
@@ -154,9 +167,9 @@ static void fail_to_find(struct errand *errand)
             errand, ERROR_conflicting_arguments, "/session_id", "%s: give the id, or more of it",
             errand->is_prefix ? "more than one ask begins so" : "several asks are waiting");
     else if (errand->is_prefix)
-        errand_refuse(errand, ERROR_not_found, "/session_id", "no ask has this id");
+        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
     else
-        errand_refuse(errand, ERROR_not_found, "/session_id", "nothing is waiting for an answer");
+        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOTHING_WAITS, NULL);
 }
 
 static void on_made_elsewhere(void *context, const struct store_reply *reply)
@@ -245,10 +258,9 @@ static bool check_given_id(const struct errand *errand, const struct json *given
     if (is_agent && !id)
         return error_set(err, ERROR_missing_property, "/session_id", "session_id is needed");
     if (id && (is_agent ? !ask_id_is_valid(id) : !is_id_prefix(id)))
-        return error_set(err, ERROR_bad_format, "/session_id",
-                         "an id has %d characters of a-z and 2-7; people may give the first %d or "
-                         "more of them",
-                         LIMIT_ID_CHARS, LIMIT_ID_PREFIX_CHARS);
+        return error_say(err, ERROR_bad_format, "/session_id", TEXT_REASON_BAD_ID, "count",
+                         TEXT_NUMBER(LIMIT_ID_CHARS), "least", TEXT_NUMBER(LIMIT_ID_PREFIX_CHARS),
+                         NULL);
     return true;
 }
 

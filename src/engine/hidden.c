@@ -13,6 +13,7 @@
 #include "crypto/hash.h"
 #include "engine/acts.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 static const char fact_name[] = "hidden_options";
 
@@ -140,19 +141,17 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
     int64_t left = 0, least = field->min_selections > 1 ? field->min_selections : 1;
 
     if (form_may_destroy(form))
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "nothing is hidden from a destructive ask");
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
     if (!field_find_option(field, hiding->option_id))
-        return error_set(err, ERROR_bad_enum, "/option_id", "no option has this id");
+        return error_say(err, ERROR_bad_enum, "/option_id", TEXT_REASON_NO_SUCH_OPTION, NULL);
     for (size_t i = 0; i < field->option_count; i++) {
         const char *id = field->options[i].id;
 
         left += strcmp(id, hiding->option_id) != 0 && !is_hidden(hiding->errand.engine, ask, id);
     }
     if (hiding->hides && left < least)
-        return error_set(err, ERROR_out_of_range, "/option_id",
-                         "%lld must be left to choose from: show another one first",
-                         (long long)least);
+        return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
+                         TEXT_NUMBER(least), NULL);
     return true;
 }
 
@@ -191,8 +190,8 @@ void ask_hide_method(struct engine *engine, struct visit *visit, const struct js
     hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(params, "hidden"));
     if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {
-        errand_refuse(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
-                      "option_id and hidden are needed");
+        errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
+                   TEXT_REASON_HIDE_NEEDS, NULL);
         return;
     }
     hiding->option_id = mem_text(option_id);

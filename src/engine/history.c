@@ -14,6 +14,7 @@
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 enum {
     HISTORY_MOST = 200,
@@ -162,7 +163,7 @@ static bool read_filters(const struct json *params, struct store_history_query *
     query->since_ms = json_member_integer(params, "since_ms", 0);
     query->until_ms = json_member_integer(params, "until_ms", 0);
     if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
-        return error_set(err, ERROR_bad_type, "/search", "search is a text");
+        return error_say(err, ERROR_bad_type, "/search", TEXT_REASON_SEARCH_TEXT, NULL);
     if (search && !search_terms_read(json_text(search), terms, err))
         return false;
     query->search = terms->count ? terms : NULL;
@@ -442,8 +443,8 @@ void ask_statistics_method(struct engine *engine, struct visit *visit, const str
     counting->errand.drop = counting_drop;
     counting->days = json_member_integer(params, "days", 0);
     if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
-        errand_refuse(&counting->errand, ERROR_out_of_range, "/days", "0 to %d days",
-                      STATISTICS_DAYS);
+        errand_say(&counting->errand, ERROR_out_of_range, "/days", TEXT_REASON_DAYS, "most",
+                   TEXT_NUMBER(STATISTICS_DAYS), NULL);
         return;
     }
     if (counting->days > 0)

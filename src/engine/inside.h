@@ -6,6 +6,7 @@
 #define ENGINE_INSIDE_H
 #include "core/response.h"
 #include "engine/state.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 
 struct errand;
@@ -150,6 +151,9 @@ void errand_ok(struct errand *errand, const char *json);
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
 void errand_refuse(struct errand *errand, enum error_code code, const char *path,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The same in words for people (error_say). */
+void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
+                ...);
 /* There is no such ask, unless the store failed. */
 void errand_not_found(struct errand *errand, const struct store_reply *reply);
 /* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique

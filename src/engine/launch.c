@@ -18,6 +18,7 @@
 #include "engine/describe.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 enum { LAUNCH_KEY_BYTES = 64 };
 
@@ -217,8 +218,7 @@ static void on_attached(void *context, const struct store_reply *reply)
     } else if (reply->row && !state_is_open(reply->row->ask.state)) {
         look_reply(errand); /* over meanwhile: the terminal shows how */
     } else {
-        errand_refuse(errand, ERROR_wrong_state, "/launch",
-                      "this command was used by another terminal a moment ago: it works once");
+        errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_TAKEN, NULL);
     }
 }
 
@@ -266,15 +266,9 @@ static void on_spent(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED)
         errand_fail(errand, &reply->err, NULL);
     else if (reply->outcome != STORE_DONE)
-        errand_refuse(errand, ERROR_not_found, "/launch",
-                      "this hub does not have the ask of this command: it belongs to another hub, "
-                      "or was removed since. Run the whole command as it was given");
+        errand_say(errand, ERROR_not_found, "/launch", TEXT_REASON_LAUNCH_ELSEWHERE, NULL);
     else
-        errand_refuse(
-            errand, ERROR_wrong_state, "/launch",
-            "this command was used before, was replaced by a newer one, or its ask is over: "
-            "it works once. The agent can be told to ask for a fresh one; sayso list shows "
-            "what waits, sayso attach ID opens it");
+        errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
 }
 
 /* `id` NULL: of an older hub's command, which named no ask. */
@@ -324,10 +318,8 @@ void ask_attach_method(struct engine *engine, struct visit *visit, const struct 
         return;
     }
     if (!code || !ask_id_is_valid(code) || strlen(code) != json_length(launch)) {
-        errand_refuse(
-            &opening->errand, ERROR_bad_format, "/launch",
-            "a launch code has %d characters of a-z and 2-7: run the command as it was given",
-            (int)sizeof opening->fresh.text - 1);
+        errand_say(&opening->errand, ERROR_bad_format, "/launch", TEXT_REASON_LAUNCH_FORMAT,
+                   "count", TEXT_NUMBER(sizeof opening->fresh.text - 1), NULL);
         return;
     }
     attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",

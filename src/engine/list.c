@@ -10,6 +10,7 @@
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 enum { LIST_MOST = 10000 };
 
@@ -127,11 +128,9 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     query->before_ms = json_member_integer(params, "before_ms", 0);
     query->agent = json_member_text(params, "agent");
     if (!read_which(params, query))
-        return error_set(err, ERROR_bad_enum, "/which",
-                         "which is all, active, completed or the name of a state");
+        return error_say(err, ERROR_bad_enum, "/which", TEXT_REASON_LIST_WHICH, NULL);
     if (!read_cursor(params, query))
-        return error_set(err, ERROR_bad_format, "/before",
-                         "before is what an earlier page called next");
+        return error_say(err, ERROR_bad_format, "/before", TEXT_REASON_LIST_BEFORE, NULL);
     return true;
 }
 

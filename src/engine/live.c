@@ -12,6 +12,7 @@
 #include "engine/inside.h"
 #include "engine/launch.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 static void match_of(const char *principal, const char *what, const void *bytes, size_t length,
                      uint8_t out[MATCH_BYTES])
@@ -360,10 +361,8 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
     int64_t recent = 0, wait_s = 0;
 
     if ((int64_t)principal->open_count >= max_pending) {
-        error_set(err, ERROR_rate_limited, "",
-                  "%lld asks of yours are waiting for an answer, the most allowed: collect or "
-                  "withdraw one before asking again",
-                  (long long)max_pending);
+        error_say(err, ERROR_rate_limited, "", TEXT_REASON_TOO_MANY_WAIT, "count",
+                  TEXT_NUMBER(max_pending), NULL);
         err->retry_after_s = 15;
         return false;
     }
@@ -376,9 +375,8 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
         }
     }
     if (wait_s > 0) {
-        error_set(err, ERROR_rate_limited, "",
-                  "%lld new asks a minute are the most allowed: ask again in %lld seconds",
-                  (long long)per_minute, (long long)wait_s);
+        error_say(err, ERROR_rate_limited, "", TEXT_REASON_TOO_MANY_A_MINUTE, "count",
+                  TEXT_NUMBER(per_minute), "seconds", TEXT_NUMBER(wait_s), NULL);
         err->retry_after_s = wait_s;
         return false;
     }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "core/client_process.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 enum { CLIENTS_READ = 256 }; /* of the newest asks */
 
@@ -222,10 +223,8 @@ bool own_may_destroy(const struct engine *engine, struct visit *visit, const str
 {
     if (!own_is_agents(engine, visit, asker) && !find_known(engine, visit, true))
         return true;
-    return error_set(err, ERROR_wrong_state, "/session_id",
-                     "this ask is destructive, and this process is an agent's: answer it in a "
-                     "terminal of your own (sayso answer %.8s) or in the portal",
-                     id);
+    return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_OWN_DESTROYS, "id",
+                     text_head(id, 8, (char[9]){ 0 }), NULL);
 }
 
 bool own_must_leave(const struct errand *errand, const struct store_row *row)
@@ -242,9 +241,6 @@ bool own_may_govern(const struct engine *engine, struct visit *visit, struct err
 {
     const struct asker *known = find_known(engine, visit, false);
 
-    return !known ||
-           error_set(err, ERROR_not_allowed, "",
-                     "this process runs below an agent (process %lld), which can't do this: run "
-                     "the command in a terminal of your own",
-                     (long long)known->client.pid);
+    return !known || error_say(err, ERROR_not_allowed, "", TEXT_REASON_OWN_GOVERNS, "pid",
+                               TEXT_NUMBER(known->client.pid), NULL);
 }

@@ -22,6 +22,7 @@
 #include "engine/engine.h"
 #include "engine/inside.h"
 #include "engine/tokens.h"
+#include "i18n/i18n.h"
 
 /*
  * Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
@@ -205,10 +206,7 @@ static void reply_link(struct errand *errand)
     uint8_t hash[HASH_BYTES];
 
     if (!write_own_url(errand->engine, errand->id, &url)) {
-        errand_refuse(
-            errand, ERROR_unavailable, "",
-            "there is no portal: it is switched off (sayso settings set portal on) or no port "
-            "was free");
+        errand_say(errand, ERROR_unavailable, "", TEXT_REASON_NO_PORTAL, NULL);
         return;
     }
     json_write_object(&writer, NULL);
@@ -362,8 +360,7 @@ static void refuse(desk_done *done, void *context)
 {
     struct desk_reply reply = { 0 };
 
-    error_set(&reply.err, ERROR_not_found, "/code",
-              "this link was used already or is too old: run sayso open for a new one");
+    error_say(&reply.err, ERROR_not_found, "/code", TEXT_REASON_CODE_SPENT, NULL);
     done(context, &reply);
 }
 

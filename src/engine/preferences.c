@@ -9,6 +9,7 @@
 #include "engine/acts.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 void settings_list_method(struct engine *engine, struct visit *visit, const struct json *params,
                           desk_done *done, void *context)
@@ -20,8 +21,7 @@ void settings_list_method(struct engine *engine, struct visit *visit, const stru
     enum setting_id wanted;
 
     if (name && !setting_find(name, &wanted)) {
-        errand_refuse(errand, ERROR_bad_enum, "/name",
-                      "there is no such setting; sayso settings list names them all");
+        errand_say(errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
     settings_write_list(engine->parts.settings, name, &writer);
@@ -174,13 +174,11 @@ void settings_set_method(struct engine *engine, struct visit *visit, const struc
     preference->errand.drop = preference_drop;
     preference->text = mem_text(json_member_text(params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
-        errand_refuse(&preference->errand, ERROR_bad_enum, "/name",
-                      "there is no such setting; sayso settings list names them all");
+        errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
     if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
-        errand_refuse(&preference->errand, ERROR_bad_type, "/value",
-                      "a setting's value is given as a text");
+        errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
         return;
     }
     if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {

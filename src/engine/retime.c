@@ -15,6 +15,7 @@
 #include "engine/describe.h"
 #include "engine/inside.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after an undo */
 static const int64_t CODE_MS = 600000;             /* a code is good for */
@@ -45,10 +46,9 @@ static void refuse_row(struct errand *errand, const struct store_row *row)
     struct error err;
 
     if (state_is_open(row->ask.state))
-        error_set(&err, ERROR_wrong_state, "/version",
-                  "the ask changed meanwhile: look at it again");
+        error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED_LOOK, NULL);
     else
-        error_set(&err, ERROR_already_answered, "/session_id", "this ask is over");
+        error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
     describe_winner(row, &winner);
     errand_fail(errand, &err, text_string(&winner));
     text_release(&winner);
@@ -114,7 +114,8 @@ static void on_retimed(void *context, const struct store_reply *reply)
     } else if (reply->row) {
         refuse_row(&retiming->errand, reply->row);
     } else {
-        errand_refuse(&retiming->errand, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_say(&retiming->errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER,
+                   NULL);
     }
 }
 
@@ -180,9 +181,10 @@ static void retime_found(struct errand *errand)
     if (!retiming->step.is_legal) {
         if (follow_looks_first(errand, retime_found))
             return;
-        errand_refuse(&retiming->errand, retiming->step.refusal, "/session_id",
-                      retiming->event == EVENT_UNDONE ? "there is nothing to take back"
-                                                      : "this ask is over");
+        errand_say(&retiming->errand, retiming->step.refusal, "/session_id",
+                   retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
+                                                   : TEXT_REASON_IS_OVER,
+                   NULL);
         return;
     }
     if (retiming->event == EVENT_INTERFACE_SWITCHED)
@@ -239,8 +241,8 @@ void ask_extend_method(struct engine *engine, struct visit *visit, const struct 
     retiming->version = json_member_integer(params, "version", 0);
     if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
         retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
-        errand_refuse(&retiming->errand, ERROR_out_of_range, "/seconds",
-                      "seconds from now: a whole number, 1 to 2592000 (30 days)");
+        errand_say(&retiming->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_EXTEND_SECONDS,
+                   NULL);
         return;
     }
     errand_find_ask(&retiming->errand, params, retime_found);
@@ -267,8 +269,7 @@ void ask_switch_method(struct engine *engine, struct visit *visit, const struct 
 
     retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
     if (retiming->interface == INTERFACE_NONE) {
-        errand_refuse(&retiming->errand, ERROR_bad_enum, "/interface",
-                      "interface is auto, web, terminal or client");
+        errand_say(&retiming->errand, ERROR_bad_enum, "/interface", TEXT_REASON_INTERFACE, NULL);
         return;
     }
     errand_find_ask(&retiming->errand, params, retime_found);
@@ -302,10 +303,10 @@ static void on_nothing_to_send(void *context, const struct store_reply *reply)
     struct text winner = { 0 };
 
     if (reply->outcome == STORE_DONE) {
-        error_set(&err, ERROR_wrong_state, "/session_id", "there is nothing to send");
+        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_NOTHING_TO_SEND, NULL);
         describe_winner(reply->row, &winner);
     } else if (reply->outcome != STORE_FAILED) {
-        error_set(&err, ERROR_not_found, "/session_id", "no ask has this id");
+        error_say(&err, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
     }
     errand_fail(context, &err, winner.used ? text_string(&winner) : NULL);
     text_release(&winner);
@@ -375,11 +376,11 @@ bool challenge_takes(const struct errand *errand, const char *typed, struct erro
         code->digits[0] = '\0';
     if (is_right)
         return true;
-    return error_set(err, ERROR_wrong_state, "/code",
-                     is_old ? "the code has expired: request a new one; nothing was sent"
-                     : is_shown && !code->digits[0]
-                         ? "too many wrong codes: request a new one; nothing was sent"
-                         : "type the code that is shown to go on; nothing was sent");
+    return error_say(err, ERROR_wrong_state, "/code",
+                     is_old                         ? TEXT_REASON_CODE_EXPIRED
+                     : is_shown && !code->digits[0] ? TEXT_REASON_CODE_TRIES
+                                                    : TEXT_REASON_TYPE_THE_CODE,
+                     NULL);
 }
 
 static void challenge_found(struct errand *errand)
@@ -392,7 +393,7 @@ static void challenge_found(struct errand *errand)
     if (!live || !state_is_open(live->state)) {
         if (follow_looks_first(errand, challenge_found))
             return;
-        errand_refuse(errand, ERROR_already_answered, "/session_id", "this ask is over");
+        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&

@@ -13,6 +13,7 @@
 #include "engine/acts.h"
 #include "engine/describe.h"
 #include "engine/rules.h"
+#include "i18n/i18n.h"
 
 enum {
     RULES_MOST = 256,
@@ -51,8 +52,7 @@ static bool check_row(const struct standing *own, const struct store_row *row,
                       const struct rule_case *read, struct error *err)
 {
     if (row->ask.state != STATE_SUBMITTED || !row->answer_json)
-        return error_set(err, ERROR_wrong_state, "/session_id",
-                         "only what a person answered can stand for asks to come");
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON, NULL);
     return rule_check(&read->subject, own->any_prompt, err);
 }
 
@@ -142,8 +142,8 @@ static void reply_rule(struct errand *errand, const struct rule *rule)
 
 static void refuse_second(struct standing *own)
 {
-    errand_refuse(&own->errand, ERROR_conflicting_arguments, "/session_id",
-                  "an answer stands for such asks already: remove that one first");
+    errand_say(&own->errand, ERROR_conflicting_arguments, "/session_id", TEXT_REASON_RULE_STANDS,
+               NULL);
 }
 
 static void on_added(void *context, const struct store_reply *reply)
@@ -212,8 +212,8 @@ static void on_row(void *context, const struct store_reply *reply)
     } else if (rules_of_kind(engine, own->kind)) {
         refuse_second(own);
     } else if (engine->rule_count >= RULES_MOST) {
-        errand_refuse(&own->errand, ERROR_rate_limited, "",
-                      "there are %d of them already: remove some", RULES_MOST);
+        errand_say(&own->errand, ERROR_rate_limited, "", TEXT_REASON_RULE_MANY, "count",
+                   TEXT_NUMBER(RULES_MOST), NULL);
     } else {
         add(own, reply->row, &read);
     }
@@ -237,8 +237,8 @@ static void begin(bool is_add, struct engine *engine, struct visit *visit,
     own->any_prompt = json_is_yes(json_member(params, "any_prompt"));
     own->seconds = json_member_integer(params, "seconds", RULES_DEFAULT_S);
     if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
-        errand_refuse(&own->errand, ERROR_out_of_range, "/seconds", "60 to %lld seconds (a year)",
-                      (long long)RULES_MOST_S);
+        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS, "most",
+                   TEXT_NUMBER(RULES_MOST_S), NULL);
         return;
     }
     errand_find_ask(&own->errand, params, standing_found);
@@ -271,7 +271,7 @@ static void on_removed(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
     } else if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
-        errand_refuse(errand, ERROR_not_found, "/id", "this one was removed already");
+        errand_say(errand, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
     } else {
         rules_drop(errand->engine, errand->id);
         rules_tell(errand->engine);
@@ -284,22 +284,21 @@ static const struct rule *find_by_id(const struct engine *engine, const char *id
     const struct rule *found = NULL;
 
     if (!id || strlen(id) < RULES_PREFIX_CHARS) {
-        error_set(err, ERROR_bad_format, "/id", "give the first %d or more characters of its id",
-                  RULES_PREFIX_CHARS);
+        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
+                  TEXT_NUMBER(RULES_PREFIX_CHARS), NULL);
         return NULL;
     }
     for (const struct rule *rule = engine->rules; rule; rule = rule->next) {
         if (strncmp(rule->id, id, strlen(id)) != 0)
             continue;
         if (found) {
-            error_set(err, ERROR_conflicting_arguments, "/id",
-                      "several begin so: give more of the id");
+            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_RULE_SEVERAL, NULL);
             return NULL;
         }
         found = rule;
     }
     if (!found)
-        error_set(err, ERROR_not_found, "/id", "no standing answer has this id (sayso rule list)");
+        error_say(err, ERROR_not_found, "/id", TEXT_REASON_RULE_NONE, NULL);
     return found;
 }
 

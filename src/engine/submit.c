@@ -18,6 +18,7 @@
 #include "engine/inside.h"
 #include "engine/submission.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 /* So long after an answer the same call may be one that lost it, among so many. */
 static const int64_t LOST_MS = 120000;
@@ -457,7 +458,6 @@ void submission_end_late(struct live *live, const struct error *failure)
 
 bool submission_refuse_key(struct error *err)
 {
-    return error_set(err, ERROR_conflicting_arguments, "/idempotency_key",
-                     "this idempotency_key was used with other arguments: repeat them, or take "
-                     "another key");
+    return error_say(err, ERROR_conflicting_arguments, "/idempotency_key",
+                     TEXT_REASON_OTHER_ARGUMENTS, NULL);
 }

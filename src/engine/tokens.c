@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "core/response.h"
 #include "engine/inside.h"
+#include "i18n/i18n.h"
 
 static const int64_t USED_EVERY_MS = 3600000;
 
@@ -340,13 +341,13 @@ static bool read_kind(const struct json *params, struct token_errand *own, struc
         token_make(kinds[i].letter, own->secret);
     }
     if (!own->token.kind)
-        return error_set(err, ERROR_bad_enum, "/kind", "kind must be agent, person or host");
+        return error_say(err, ERROR_bad_enum, "/kind", TEXT_REASON_TOKEN_KIND, NULL);
     if (is_sub_agent && strcmp(own->token.kind, "person") == 0)
-        return error_set(err, ERROR_conflicting_arguments, "/sub_agent",
-                         "only an agent's or a host's token can be a sub-agent's");
+        return error_say(err, ERROR_conflicting_arguments, "/sub_agent",
+                         TEXT_REASON_TOKEN_SUB_AGENT, NULL);
     if (may_answer && strcmp(own->token.kind, "host") != 0)
-        return error_set(err, ERROR_conflicting_arguments, "/may_answer",
-                         "only a host's token can be allowed to answer");
+        return error_say(err, ERROR_conflicting_arguments, "/may_answer",
+                         TEXT_REASON_TOKEN_MAY_ANSWER, NULL);
     return true;
 }
 
@@ -356,15 +357,14 @@ static bool read_label(const struct json *params, struct token_errand *own, stru
     const char *label = given ? json_text(given) : own->token.kind;
 
     if (!label)
-        return error_set(err, ERROR_bad_type, "/label", "a label must be a text");
+        return error_say(err, ERROR_bad_type, "/label", TEXT_REASON_LABEL_TEXT, NULL);
     if (given && strlen(label) != json_length(given))
-        return error_set(err, ERROR_nul_character, "/label",
-                         "a label can't hold the character NUL");
+        return error_say(err, ERROR_nul_character, "/label", TEXT_REASON_LABEL_NUL, NULL);
     if (!label[0])
-        return error_set(err, ERROR_empty_text, "/label", "a label must say something");
+        return error_say(err, ERROR_empty_text, "/label", TEXT_REASON_LABEL_EMPTY, NULL);
     if (strlen(label) > TOKENS_LABEL_BYTES)
-        return error_set(err, ERROR_too_long, "/label", "a label has at most %d bytes",
-                         TOKENS_LABEL_BYTES);
+        return error_say(err, ERROR_too_long, "/label", TEXT_REASON_LABEL_LONG, "most",
+                         TEXT_NUMBER(TOKENS_LABEL_BYTES), NULL);
     own->label = mem_text(label);
     own->token.label = own->label;
     return true;
@@ -377,12 +377,11 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     int64_t number = 0;
 
     if (engine->tokens.count >= TOKENS_MOST)
-        return error_set(err, ERROR_wrong_state, "",
-                         "there are %d tokens already: revoke some (sayso token list)",
-                         TOKENS_MOST);
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_TOKEN_MANY, "count",
+                         TEXT_NUMBER(TOKENS_MOST), NULL);
     if (days && (!json_integer_of(days, &number) || number < 1 || number > TOKENS_MOST_DAYS))
-        return error_set(err, ERROR_out_of_range, "/expires_days", "expires_days must be 1 to %d",
-                         TOKENS_MOST_DAYS);
+        return error_say(err, ERROR_out_of_range, "/expires_days", TEXT_REASON_TOKEN_DAYS, "most",
+                         TEXT_NUMBER(TOKENS_MOST_DAYS), NULL);
     if (!read_kind(params, own, err) || !read_label(params, own, err))
         return false;
     own->token.created_ms = engine_utc_ms(engine);
@@ -520,7 +519,7 @@ static void on_revoked(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_DONE) {
         errand_ok(&own->errand, text_string(&own->said));
     } else { /* two at once: the other one was told */
-        errand_refuse(&own->errand, ERROR_not_found, "/id", "this token was revoked already");
+        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
     }
 }
 
@@ -554,8 +553,8 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
     struct table_link *link = NULL;
 
     if (!id || strlen(id) < TOKENS_LEAST_PREFIX) {
-        error_set(err, ERROR_bad_format, "/id", "give the first %d or more characters of its id",
-                  TOKENS_LEAST_PREFIX);
+        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
+                  TEXT_NUMBER(TOKENS_LEAST_PREFIX), NULL);
         return NULL;
     }
     while ((link = table_each(&engine->tokens, link))) {
@@ -564,14 +563,13 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
         if (strncmp(token->id, id, strlen(id)) != 0)
             continue;
         if (found) {
-            error_set(err, ERROR_conflicting_arguments, "/id",
-                      "several tokens begin so: give more of the id");
+            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_TOKEN_SEVERAL, NULL);
             return NULL;
         }
         found = token;
     }
     if (!found)
-        error_set(err, ERROR_not_found, "/id", "no token has this id (sayso token list)");
+        error_say(err, ERROR_not_found, "/id", TEXT_REASON_TOKEN_NONE, NULL);
     return found;
 }
 

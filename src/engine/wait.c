@@ -19,6 +19,7 @@
 #include "engine/inside.h"
 #include "engine/launch.h"
 #include "engine/waits.h"
+#include "i18n/i18n.h"
 
 static void unlink_waiter(struct live *live, const struct waiter *waiter)
 {
@@ -406,8 +407,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     if (reply->outcome != STORE_DONE ||
         (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
          !DELIBERATE_FAULT(crossed_principal))) {
-        errand_refuse(errand, ERROR_not_found, "/session_id",
-                      "no ask of yours has this session_id");
+        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOT_YOURS, NULL);
         return;
     }
     if (follow_is_shared(errand->engine)) {

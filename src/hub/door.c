@@ -15,6 +15,7 @@
 #include "crypto/token.h"
 #include "engine/engine.h"
 #include "hub/routes.h"
+#include "i18n/i18n.h"
 #include "net/guard.h"
 #include "net/http.h"
 #include "net/origin.h"
@@ -322,8 +323,7 @@ static bool read_public_url(const char *url, struct http_site *site, struct erro
 {
     if (url[0] == '\0' || origin_read_url(url, site))
         return true;
-    return error_set(err, ERROR_bad_format, "/public_url",
-                     "public_url must be https://NAME or https://NAME:PORT, nothing behind it");
+    return error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
 }
 
 bool site_read(const struct settings *settings, struct http_site *ret_site, struct error *err)
@@ -334,18 +334,14 @@ bool site_read(const struct settings *settings, struct http_site *ret_site, stru
     *ret_site = (struct http_site){ .host = "", .has_tls = has_certificate };
     if (!setting_read_listen(settings_text(settings, SETTING_LISTEN), ret_site->address,
                              sizeof ret_site->address, &ret_site->port))
-        return error_set(err, ERROR_bad_format, "/listen",
-                         "listen must be ADDRESS:PORT with an IP address: 0.0.0.0:7443, [::]:7443");
+        return error_say(err, ERROR_bad_format, "/listen", TEXT_REASON_LISTEN_FORMAT, NULL);
     if (has_certificate != has_key)
-        return error_set(err, ERROR_missing_property, has_key ? "/tls_cert" : "/tls_key",
-                         "tls_cert and tls_key belong together: set both, or neither");
+        return error_say(err, ERROR_missing_property, has_key ? "/tls_cert" : "/tls_key",
+                         TEXT_REASON_LISTEN_PAIR, NULL);
     if (!has_certificate && !is_loopback(ret_site->address) &&
         !settings_is_on(settings, SETTING_LISTEN_PLAIN))
-        return error_set(err, ERROR_missing_property, "/tls_cert",
-                         "listen on %s needs TLS, because tokens would go over the network in the "
-                         "clear: set tls_cert and tls_key, or listen_plain on where a balancer in "
-                         "front of it speaks TLS",
-                         ret_site->address);
+        return error_say(err, ERROR_missing_property, "/tls_cert", TEXT_REASON_LISTEN_PLAIN,
+                         "address", ret_site->address, NULL);
     return read_public_url(settings_text(settings, SETTING_PUBLIC_URL), ret_site, err);
 }
 

@@ -18,6 +18,7 @@
 #include "hub/door.h"
 #include "hub/inside.h"
 #include "hub/webhook_secret.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "ports/clock.h"
 #include "ports/store.h"
@@ -352,16 +353,15 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         return HUB_BUSY;
     }
     if (lock == OS_LOCK_FAILED) {
-        error_set(err, ERROR_unavailable, "", "can't lock %s: %s; look at its owner and mode",
-                  hub.place.lock, strerror(errno));
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", hub.place.lock,
+                  "reason", strerror(errno), NULL);
         goto out;
     }
     outcome = serve(&hub, err);
     close(hub.lock_fd);
     if (outcome == HUB_ENDED && !options->leaves_when_idle && hub.why &&
         strcmp(hub.why, "retire") == 0) {
-        error_set(err, ERROR_unavailable, "",
-                  "a newer version of sayso took over: start this hub again with that version");
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_RETIRED, NULL);
         outcome = HUB_RETIRED;
     }
 out:

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "hub/choose_store.h"
 #include "hub/door.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "net/http.h"
 #include "net/tls.h"
@@ -55,7 +56,7 @@ static bool is_readable(const char *path, struct error *err)
     if (stat(path, &found) != 0 || access(path, R_OK) != 0)
         return error_set(err, ERROR_unavailable, "", "%s", strerror(errno));
     return S_ISREG(found.st_mode) ||
-           error_set(err, ERROR_unavailable, "", "%s is not a file", path);
+           error_say(err, ERROR_unavailable, "", TEXT_REASON_SECRET_NO_FILE, "path", path, NULL);
 }
 
 static enum hub_listening examine_tls(const struct settings *settings, struct hub_listener *out,
@@ -113,11 +114,8 @@ static bool is_file(const struct place *place, struct error *err)
 
     if (store) {
         postgres_write_name(store, &name);
-        error_set(
-            err, ERROR_wrong_state, "",
-            "the store is the database %.160s: back it up with pg_dump and bring it back with "
-            "pg_restore",
-            text_string(&name));
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_STORE_SHARED, "name", text_string(&name),
+                  NULL);
     }
     text_release(&name);
     free(store);
@@ -145,8 +143,8 @@ enum hub_outcome hub_restore_open(struct hub_restore *ret_restore, struct error 
     if (lock == OS_LOCK_BUSY)
         return HUB_BUSY;
     if (lock == OS_LOCK_FAILED) {
-        error_set(err, ERROR_unavailable, "", "can't lock %s: %s; look at its owner and mode",
-                  place.lock, strerror(errno));
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", place.lock, "reason",
+                  strerror(errno), NULL);
         return HUB_FAILED;
     }
     ret_restore->restore = restore_open(place.database, err);
@@ -189,8 +187,8 @@ static enum hub_outcome lock_source(const char *path, const struct place *place,
     if (access(is_own ? path : name, F_OK) == 0)
         lock = os_lock_file(name, ret_fd);
     if (lock == OS_LOCK_FAILED)
-        error_set(err, ERROR_unavailable, "", "can't lock %.250s: %s; look at its owner and mode",
-                  name, strerror(errno));
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", name, "reason",
+                  strerror(errno), NULL);
     free(name);
     return lock == OS_LOCK_HELD ? HUB_ENDED : lock == OS_LOCK_BUSY ? HUB_BUSY : HUB_FAILED;
 }

@@ -23,18 +23,6 @@ static const struct {
 #include "i18n/texts.def"
 #undef SPOKEN
 };
-static const enum text_id state_texts[STATE_COUNT] = {
-    [STATE_NEW] = TEXT_STATE_PENDING,
-    [STATE_PENDING_TERMINAL_LAUNCH] = TEXT_STATE_PENDING,
-    [STATE_PENDING] = TEXT_STATE_PENDING,
-    [STATE_SUBMITTED] = TEXT_STATE_SUBMITTED,
-    [STATE_AUTO_SUBMITTED] = TEXT_STATE_AUTO_SUBMITTED,
-    [STATE_CANCELLED] = TEXT_STATE_CANCELLED,
-    [STATE_DECLINED] = TEXT_STATE_DECLINED,
-    [STATE_TIMEOUT] = TEXT_STATE_TIMEOUT,
-    [STATE_WITHDRAWN] = TEXT_STATE_WITHDRAWN,
-};
-static const char NAME_CHARACTERS[] = "abcdefghijklmnopqrstuvwxyz_";
 
 static enum language current = LANGUAGE_EN;
 
@@ -63,81 +51,32 @@ const char *i18n_key(enum text_id id)
     return texts[id].key;
 }
 
-const char *i18n_state(enum ask_state state)
+static void fill_in(struct text *out, const char *text, va_list arguments)
 {
-    return i18n_text(state_texts[state]);
-}
+    struct text_pairs pairs;
+    struct text_piece piece;
 
-struct pairs {
-    size_t count;
-    const char *names[I18N_MAX_PAIRS], *values[I18N_MAX_PAIRS];
-};
-
-static void read_pairs(struct pairs *pairs, va_list arguments)
-{
-    const char *name;
-
-    pairs->count = 0;
-    while (pairs->count < I18N_MAX_PAIRS && (name = va_arg(arguments, const char *))) {
-        const char *value = va_arg(arguments, const char *);
-
-        pairs->names[pairs->count] = name;
-        pairs->values[pairs->count++] = value ? value : "";
-    }
-}
-
-static const char *find_value(const struct pairs *pairs, const char *name, size_t length)
-{
-    for (size_t i = 0; i < pairs->count; i++) {
-        if (strlen(pairs->names[i]) == length && memcmp(pairs->names[i], name, length) == 0)
-            return pairs->values[i];
-    }
-    return NULL;
-}
-
-/* One pass over our own text: what a value brings along is never looked at. */
-static void fill_in(struct text *out, const char *text, const struct pairs *pairs)
-{
-    const char *brace;
-
-    while ((brace = strchr(text, '{'))) {
-        size_t length = strspn(brace + 1, NAME_CHARACTERS);
-        const char *value = NULL;
-
-        if (length && brace[1 + length] == '}')
-            value = find_value(pairs, brace + 1, length);
-        text_add(out, text, (size_t)(brace - text));
-        if (value) {
-            text_add_text(out, value);
-            text = brace + length + 2;
-        } else {
-            text_add_char(out, '{');
-            text = brace + 1;
-        }
-    }
-    text_add_text(out, text);
+    text_read_pairs(&pairs, arguments);
+    while (text_next_piece(&text, &pairs, &piece))
+        text_add(out, piece.bytes, piece.length);
 }
 
 void i18n_format(struct text *out, enum text_id id, ...)
 {
-    struct pairs pairs;
     va_list arguments;
 
     va_start(arguments, id);
-    read_pairs(&pairs, arguments);
+    fill_in(out, i18n_text(id), arguments);
     va_end(arguments);
-    fill_in(out, i18n_text(id), &pairs);
 }
 
 void i18n_format_in(enum language language, struct text *out, enum text_id id, ...)
 {
-    struct pairs pairs;
     va_list arguments;
 
     va_start(arguments, id);
-    read_pairs(&pairs, arguments);
+    fill_in(out, i18n_text_in(language, id), arguments);
     va_end(arguments);
-    fill_in(out, i18n_text_in(language, id), &pairs);
 }
 
 const char *language_tag(enum language language)

@@ -6,11 +6,13 @@
  */
 #ifndef I18N_I18N_H
 #define I18N_I18N_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/lifecycle.h"
+#include "base/error.h"
 
+struct json;
 struct text;
 
 enum text_id {
@@ -45,20 +47,37 @@ const char *i18n_key(enum text_id id); /* "STATE_PENDING", for tables handed to 
  */
 void i18n_format(struct text *out, enum text_id id, ...);
 void i18n_format_in(enum language language, struct text *out, enum text_id id, ...);
-enum { I18N_MAX_PAIRS = 16 };
 
-/* Appends an error's English message in the language of the process, its values as they are.
- * False, and nothing appended: the catalogue does not know it. */
-bool i18n_reason(struct text *out, const char *english);
-bool i18n_reason_in(enum language language, struct text *out, const char *english);
+/*
+ * An error in the words of a text, for people: error_set is for what only programs and logs read.
+ *
+ *     return error_say(err, ERROR_too_long, "/note", TEXT_REASON_NOTE_TOO_LONG, "limit", "500",
+ * NULL);
+ */
+bool error_say(struct error *err, enum error_code code, const char *path, enum text_id text, ...);
+bool error_say_list(struct error *err, enum error_code code, const char *path, enum text_id text,
+                    va_list arguments);
+static inline bool error_is(const struct error *err, enum text_id text)
+{
+    return err->text == (unsigned)text + 1;
+}
+/* {takes} of the text is the inner text; names of both are given. */
+bool error_say_within(struct error *err, enum error_code code, enum text_id text,
+                      enum text_id inner, ...);
+/* Appends its message, the first one's where there are several, its values as they are. False: it
+ * is in English alone. */
+bool error_write_in(const struct error *err, enum language language, struct text *out);
+/* Members text and values, where the error has a text; the other way round: the error gets the
+ * words of our own text, where we have it. */
+void error_write_words(const struct error *err, struct json_writer *writer);
+/* The message, NUL, and its words as JSON: for who starts a hub (os_read_why). */
+void error_pack(const struct error *err, struct text *out);
+void error_read_words(struct error *err, const struct json *said);
 
 const char *language_tag(enum language language);
 const char *language_name(enum language language); /* "English", "中文" */
 /* A tag or a locale: en, zh, zh_CN.UTF-8, zh-Hans, C and POSIX (English). False: none of ours. */
 bool language_find(const char *tag, enum language *ret_language);
-
-/* The word for a state; a hand-off nobody took up yet reads as pending. */
-const char *i18n_state(enum ask_state state);
 
 /* A time as people read it, on their own clock: "14:03" today, "yesterday 14:03", and with
  * the date on any other day, which takes no more room than that. */

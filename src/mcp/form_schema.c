@@ -13,6 +13,7 @@
 #include "core/glyph.h"
 #include "core/known_clients.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 #include "mcp/form_message.h"
 
 /* One form being written. */
@@ -74,6 +75,7 @@ static void add_lacks(const struct writing *writing, const struct json *told, st
 {
     static const char fields[] = "/fields/";
     const char *lacks = json_member_text(told, "lacks"), *at = json_member_text(told, "lacks_at");
+    struct error err;
 
     if (!lacks || !at)
         return;
@@ -88,8 +90,9 @@ static void add_lacks(const struct writing *writing, const struct json *told, st
             text_add_text(out, ": ");
         }
     }
-    if (!i18n_reason_in(writing->language, out, lacks))
-        text_add_text(out, lacks);
+    error_set(&err, ERROR_validation_failed, at, "%s", lacks);
+    error_read_words(&err, json_member(told, "lacks_words"));
+    error_write_in(&err, writing->language, out);
     text_add_text(out, "\n\n");
 }
 

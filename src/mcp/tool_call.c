@@ -70,7 +70,7 @@ static void write_error(const struct error *err, struct text *out)
     struct json_writer writer = json_object_to(out);
 
     json_write_object(&writer, "error");
-    error_write(err, &writer);
+    error_write(err, NULL, &writer);
     error_write_message(err, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);

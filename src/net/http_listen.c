@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "i18n/i18n.h"
 
 enum { LISTEN_BACKLOG = 511, LISTEN_TRIES = 100 };
 
@@ -120,9 +121,8 @@ bool http_listen_at(const char *address, int port, int *ret_fds, int *ret_port, 
         ret_fds[0] = -1;
     }
     if (ret_fds[0] < 0)
-        return error_set(err, ERROR_unavailable, "/listen",
-                         "can't listen on %s port %d: %s; change the setting listen", address, port,
-                         strerror(errno));
+        return error_say(err, ERROR_unavailable, "/listen", TEXT_REASON_LISTEN_TAKEN, "address",
+                         address, "port", TEXT_NUMBER(port), "reason", strerror(errno), NULL);
     *ret_port = port_of(ret_fds[0]);
     return true;
 }

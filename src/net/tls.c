@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 
 /*
  * OpenSSL, loaded when TLS is configured and not before: a hub or client without TLS neither starts
@@ -74,8 +75,7 @@ static const struct tls_library *tls_library_get(struct error *err)
     pthread_once(&once, load);
     if (is_loaded)
         return &openssl;
-    error_set(err, ERROR_unavailable, "",
-              "TLS needs OpenSSL 3, which is not installed: apt install libssl3");
+    error_say(err, ERROR_unavailable, "", TEXT_REASON_TLS_LIBRARY, NULL);
     return NULL;
 }
 
@@ -154,19 +154,16 @@ static bool use_files(const struct tls_context *context, const char *certificate
     library->SSL_CTX_set_default_passwd_cb(context->ctx, know_no_passphrase);
     library->ERR_clear_error();
     if (library->SSL_CTX_use_certificate_chain_file(context->ctx, certificate_file) != 1)
-        return error_set(err, ERROR_unavailable, "/tls_cert",
-                         "tls_cert %s is not a certificate in PEM: %s", certificate_file,
-                         last_reason(library));
+        return error_say(err, ERROR_unavailable, "/tls_cert", TEXT_REASON_TLS_CERT, "path",
+                         certificate_file, "reason", last_reason(library), NULL);
     is_read = library->SSL_CTX_use_PrivateKey_file(context->ctx, key_file, SSL_FILETYPE_PEM) == 1;
     is_other = !is_read && strstr(last_reason(library), "mismatch");
     if (!is_read && !is_other)
-        return error_set(err, ERROR_unavailable, "/tls_key",
-                         "tls_key %s is not a key in PEM without a passphrase: %s", key_file,
-                         last_reason(library));
+        return error_say(err, ERROR_unavailable, "/tls_key", TEXT_REASON_TLS_KEY, "path", key_file,
+                         "reason", last_reason(library), NULL);
     if (is_other || library->SSL_CTX_check_private_key(context->ctx) != 1)
-        return error_set(err, ERROR_unavailable, "/tls_key",
-                         "tls_key %s is not the key of the certificate in %s", key_file,
-                         certificate_file);
+        return error_say(err, ERROR_unavailable, "/tls_key", TEXT_REASON_TLS_PAIR, "path", key_file,
+                         "other", certificate_file, NULL);
     return true;
 }
 
@@ -223,8 +220,9 @@ bool tls_context_new_client(const char *ca_file, struct tls_context **ret_contex
                      : library->SSL_CTX_set_default_verify_paths(context->ctx);
     if (loaded != 1) {
         tls_context_free(context);
-        return error_set(err, ERROR_unavailable, "", "%s holds no certificates in PEM: %s",
-                         ca_file ? ca_file : "the system's store", last_reason(library));
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CA_FILE, "path",
+                         ca_file ? ca_file : "the system's store", "reason", last_reason(library),
+                         NULL);
     }
     *ret_context = context;
     return true;

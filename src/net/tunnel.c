@@ -20,6 +20,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "crypto/accept_key.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "net/http.h"
 #include "net/origin.h"
@@ -67,16 +68,13 @@ static bool read_url(const struct tunnel_target *target, struct http_site *site,
     size_t length;
 
     if (!origin_read_url(target->url, site))
-        return error_set(err, ERROR_bad_format, "",
-                         "%s is no address of a hub: give https://NAME or https://NAME:PORT",
-                         target->url);
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_ADDRESS, "url", target->url,
+                         NULL);
     length = site->host[0] == '[' ? strcspn(site->host, "]") - 1 : strcspn(site->host, ":");
     snprintf(name, TUNNEL_NAME_BYTES, "%.*s", (int)length, site->host + (site->host[0] == '['));
     if (!is_https(site) && !is_this_machine(name))
-        return error_set(err, ERROR_bad_format, "",
-                         "%s would carry your token in the clear: give https://; http:// is for "
-                         "127.0.0.1 alone",
-                         target->url);
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_PLAIN, "url", target->url,
+                         NULL);
     return true;
 }
 
@@ -95,9 +93,8 @@ static bool read_token(const struct tunnel_target *target, struct text *out, str
     ok = strlen(text_string(out)) == out->used && origin_bearer(text_string(&header));
     explicit_bzero(header.bytes, header.used);
     text_release(&header);
-    return ok || error_set(err, ERROR_bad_format, "",
-                           "%s holds no token: it is one line that sayso token new printed",
-                           target->token_file);
+    return ok || error_say(err, ERROR_bad_format, "", TEXT_REASON_NO_TOKEN, "path",
+                           target->token_file, NULL);
 }
 
 static void wipe(struct text *text)
@@ -174,14 +171,14 @@ static bool reach(struct tunnel *tunnel, struct error *err)
     failed = getaddrinfo(tunnel->name, port, &wanted, &all); /* nothing can cut this short */
     tunnel_enter();
     if (failed)
-        return error_set(err, ERROR_unavailable, "", "can't find the host of %s: %s",
-                         tunnel->target->url, gai_strerror(failed));
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_UNKNOWN, "url",
+                         tunnel->target->url, "reason", gai_strerror(failed), NULL);
     for (const struct addrinfo *found = all; found && tunnel->fd < 0; found = found->ai_next)
         connect_to(tunnel, found);
     failed = errno;
     freeaddrinfo(all);
-    return tunnel->fd >= 0 || error_set(err, ERROR_unavailable, "", "can't reach the hub at %s: %s",
-                                        tunnel->target->url, strerror(failed));
+    return tunnel->fd >= 0 || error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_AWAY, "url",
+                                        tunnel->target->url, "reason", strerror(failed), NULL);
 }
 
 /* More of the peer; false: it has gone, or it took too long. */
@@ -214,12 +211,12 @@ static enum outcome secure(struct tunnel *tunnel, struct error *err)
             continue;
         if (tls_has_failed(tunnel->tls)) {
             tls_explain(tunnel->tls, &why);
-            error_set(err, ERROR_unavailable, "", "no secure connection to %s: %s",
-                      tunnel->target->url, why.message);
+            error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NOT_SECURE, "url",
+                      tunnel->target->url, "reason", why.message, NULL);
             return OUTCOME_REFUSED;
         }
-        error_set(err, ERROR_unavailable, "", "%s ended the connection before it was secure",
-                  tunnel->target->url);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NO_TLS, "url", tunnel->target->url,
+                  NULL);
         return OUTCOME_AWAY;
     }
     return OUTCOME_OPEN;
@@ -288,28 +285,23 @@ static enum outcome explain(const struct tunnel *tunnel, int status, struct erro
 
     switch (status) {
     case 401:
-        error_set(err, ERROR_unavailable, "",
-                  "the hub at %s does not take the token in %s: it was revoked or is out of date; "
-                  "make another with sayso token new",
-                  url, tunnel->target->token_file);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_TOKEN, "url", url, "path",
+                  tunnel->target->token_file, NULL);
         return OUTCOME_REFUSED;
     case 403:
-        error_set(err, ERROR_unavailable, "",
-                  "the hub at %s does not go by this name: its setting public_url must be the "
-                  "address that is used",
-                  url);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NAME, "url", url, NULL);
         return OUTCOME_REFUSED;
     case 429:
     case 500:
     case 502:
     case 503:
     case 504:
-        error_set(err, ERROR_unavailable, "", "the hub at %s is not ready (HTTP %d): try again",
-                  url, status);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NOT_READY, "url", url, "status",
+                  TEXT_NUMBER(status), NULL);
         return OUTCOME_AWAY;
     default:
-        error_set(err, ERROR_unavailable, "", "what answers at %s is no hub of this kind (HTTP %d)",
-                  url, status);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_STRANGE, "url", url, "status",
+                  TEXT_NUMBER(status), NULL);
         return OUTCOME_REFUSED;
     }
 }
@@ -365,8 +357,8 @@ static enum outcome upgrade(struct tunnel *tunnel, struct error *err)
     while (ok && head_length(&tunnel->in) == 0 && tunnel->in.used < TUNNEL_HEAD_BYTES)
         ok = read_more(tunnel);
     if (!ok) {
-        error_set(err, ERROR_unavailable, "", "the hub at %s ended the connection",
-                  tunnel->target->url);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_ENDED, "url", tunnel->target->url,
+                  NULL);
         return OUTCOME_AWAY;
     }
     return judge(tunnel, key, err);
@@ -392,14 +384,18 @@ static void *run(void *context)
     struct tunnel *tunnel = context;
     struct error err = { 0 };
     enum outcome outcome = open_tunnel(tunnel, &err);
+    struct text why = { 0 };
 
     if (outcome == OUTCOME_OPEN) {
         dprintf(tunnel->ready_fd, "%c", OS_DAEMON_SERVES);
         close(tunnel->ready_fd);
         tunnel_pump(tunnel->near_fd, tunnel->fd, tunnel->tls, tunnel->in.bytes, tunnel->in.used);
     } else {
-        dprintf(tunnel->ready_fd, "%c%s",
-                outcome == OUTCOME_AWAY ? TUNNEL_AWAY : OS_DAEMON_SAYS_WHY, err.message);
+        text_add_char(&why, outcome == OUTCOME_AWAY ? TUNNEL_AWAY : OS_DAEMON_SAYS_WHY);
+        error_pack(&err, &why);
+        if (write(tunnel->ready_fd, why.bytes, why.used) < 0)
+            errno = 0; /* nobody listens any more */
+        text_release(&why);
         close(tunnel->ready_fd);
         close(tunnel->near_fd);
         stream_close(tunnel->fd, tunnel->tls);

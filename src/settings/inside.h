@@ -10,10 +10,12 @@
 enum error_code setting_read(enum setting_id id, const char *text, struct setting_value *ret_value);
 /* Minutes since midnight of "HH:MM-HH:MM"; false: it is not. */
 bool setting_read_period(const char *text, int *ret_from_minute, int *ret_to_minute);
-/* The sentence that says what a row takes, and its words filled in. */
+/* The sentence that says what a row takes, and what stands at its names. */
 enum text_id setting_takes(enum setting_id id);
-void setting_explain(enum language language, const struct setting_row *row, enum text_id sentence,
-                     struct text *out);
+void setting_choices(const struct setting_row *row, struct text *out);
+#define SETTING_PAIRS(row, choices)                                                                \
+    "name", (row)->name, "least", TEXT_NUMBER((row)->least), "most", TEXT_NUMBER((row)->most),     \
+        "choices", text_string(&(choices))
 
 /* A saved value as it was found. False: a warning was collected. */
 bool settings_take_saved(struct settings *settings, enum setting_id id, const char *text);

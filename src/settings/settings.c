@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/known_clients.h"
+#include "i18n/i18n.h"
 #include "settings/inside.h"
 
 struct place {
@@ -312,44 +313,50 @@ const struct setting_warning *settings_warning(const struct settings *settings, 
     return &settings->warnings[index];
 }
 
+static void explain(const struct settings *settings, const struct setting_warning *warning,
+                    struct error *ret_err)
+{
+    bool is_saved = warning->source == SETTING_SAVED;
+    struct text choices = { 0 };
+    enum text_id text;
+    enum setting_id id;
+
+    if (!setting_find(warning->setting, &id) || warning->reason != setting_takes(id)) {
+        error_say(ret_err, ERROR_unavailable, "", warning->reason, "name", warning->setting, "path",
+                  settings->path, "line", TEXT_NUMBER((int64_t)warning->line), "most",
+                  TEXT_NUMBER(SETTINGS_FILE_MAX_BYTES), "reason", settings->file_problem, NULL);
+        return;
+    }
+    if (settings_is_fatal(settings, warning))
+        text = is_saved ? TEXT_SETTING_REFUSED_SAVED : TEXT_SETTING_REFUSED;
+    else
+        text = is_saved ? TEXT_SETTING_IGNORED_SAVED : TEXT_SETTING_IGNORED;
+    setting_choices(setting_row(id), &choices);
+    error_say_within(ret_err, ERROR_unavailable, text, warning->reason,
+                     SETTING_PAIRS(setting_row(id), choices), "source",
+                     setting_row(id)->environment, "path", settings->path, "line",
+                     TEXT_NUMBER((int64_t)warning->line), NULL);
+    text_release(&choices);
+}
+
 void settings_describe_warning(const struct settings *settings, enum language language,
                                const struct setting_warning *warning, struct text *out)
 {
-    bool is_saved = warning->source == SETTING_SAVED;
-    char line[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
-    enum text_id text = warning->reason;
-    struct text takes = { 0 };
-    const char *source = "";
-    enum setting_id id;
+    struct error err;
 
-    if (setting_find(warning->setting, &id) && warning->reason == setting_takes(id)) {
-        setting_explain(language, setting_row(id), warning->reason, &takes);
-        source = setting_row(id)->environment;
-        if (settings_is_fatal(settings, warning))
-            text = is_saved ? TEXT_SETTING_REFUSED_SAVED : TEXT_SETTING_REFUSED;
-        else
-            text = is_saved ? TEXT_SETTING_IGNORED_SAVED : TEXT_SETTING_IGNORED;
-    }
-    i18n_format_in(language, out, text, "takes", text_string(&takes), "source", source, "name",
-                   warning->setting, "path", settings->path, "line",
-                   text_of_integer((int64_t)warning->line, line), "most",
-                   text_of_integer(SETTINGS_FILE_MAX_BYTES, most), "reason", settings->file_problem,
-                   NULL);
-    text_release(&takes);
+    explain(settings, warning, &err);
+    error_write_in(&err, language, out);
 }
 
 bool settings_problem(const struct settings *settings, struct error *err)
 {
-    struct text words = { 0 };
+    size_t i = 0;
 
-    for (size_t i = 0; i < settings->warning_count && words.used == 0; i++) {
-        if (settings_is_fatal(settings, &settings->warnings[i]))
-            settings_describe_warning(settings, LANGUAGE_EN, &settings->warnings[i], &words);
-    }
-    if (words.used == 0)
+    while (i < settings->warning_count && !settings_is_fatal(settings, &settings->warnings[i]))
+        i++;
+    if (i == settings->warning_count)
         return false;
-    error_set(err, ERROR_unavailable, "", "%s", text_string(&words));
-    text_release(&words);
+    explain(settings, &settings->warnings[i], err);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/offered_tools.h"
+#include "i18n/i18n.h"
 #include "settings/inside.h"
 #include "settings/settings.h"
 
@@ -469,24 +470,10 @@ enum text_id setting_takes(enum setting_id id)
     return forms[id].is_valid ? forms[id].takes : types[setting_row(id)->type].takes;
 }
 
-static void explain_choices(const struct setting_row *row, struct text *out)
+void setting_choices(const struct setting_row *row, struct text *out)
 {
     for (const char *at = row->choices ? row->choices : ""; *at; at++)
         text_add_text(out, *at == '|' ? ", " : (const char[]){ *at, '\0' });
-}
-
-void setting_explain(enum language language, const struct setting_row *row, enum text_id sentence,
-                     struct text *out)
-{
-    char least[24], most[24];
-    struct text choices = { 0 };
-
-    snprintf(least, sizeof least, "%lld", (long long)row->least);
-    snprintf(most, sizeof most, "%lld", (long long)row->most);
-    explain_choices(row, &choices);
-    i18n_format_in(language, out, sentence, "name", row->name, "least", least, "most", most,
-                   "choices", text_string(&choices), NULL);
-    text_release(&choices);
 }
 
 bool settings_parse(enum setting_id id, const char *text, struct setting_value *ret_value,
@@ -495,8 +482,8 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
     const struct setting_row *row = setting_row(id);
     enum error_code code = setting_read(id, text, ret_value);
     enum text_id takes = setting_takes(id);
-    struct text message = { 0 };
     char path[SETTING_NAME_BYTES + 1];
+    struct text choices = { 0 };
 
     if (code == ERROR_NONE && id == SETTING_STORE && has_stars(text)) {
         setting_value_release(ret_value); /* as it was shown: nobody's password is four stars */
@@ -506,9 +493,9 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
     if (code == ERROR_NONE)
         return true;
     snprintf(path, sizeof path, "/%s", row->name);
-    setting_explain(i18n_language(), row, takes, &message);
-    error_set(err, code, path, "%s", text_string(&message));
-    text_release(&message);
+    setting_choices(row, &choices);
+    error_say(err, code, path, takes, SETTING_PAIRS(row, choices), NULL);
+    text_release(&choices);
     return false;
 }
 

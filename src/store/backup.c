@@ -11,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/backup_line.h"
 #include "store/database.h"
 #include "store/event.h"
@@ -157,8 +158,7 @@ static int read_all(struct backup *backup, struct error *err)
     rc = sqlite3_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN",
                       NULL, NULL, NULL);
     if (rc == SQLITE_OK && schema_look(backup->db) != SCHEMA_READY) {
-        error_set(err, ERROR_storage_failed, "",
-                  "the store cannot be read by this sayso: sayso doctor says why");
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_DOCTOR, NULL);
         return SQLITE_ABORT;
     }
     return rc == SQLITE_OK ? write_all(backup) : rc;
@@ -172,7 +172,7 @@ bool store_backup(const char *path, backup_sink *sink, void *context, struct err
 
     *err = (struct error){ 0 };
     if (access(path, F_OK) != 0 && errno == ENOENT)
-        return error_set(err, ERROR_not_found, "", "there is no store yet: nothing was ever asked");
+        return error_say(err, ERROR_not_found, "", TEXT_REASON_BACKUP_NOTHING, NULL);
     /* may write, so that whoever closes the file last leaves no log behind */
     real = database_resolve(path);
     rc = sqlite3_open_v2(real ? real : path, &backup.db,

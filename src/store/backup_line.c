@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/backup.h"
 
 static const char check_key[] = ",\"check\":\"";
@@ -33,16 +34,14 @@ void backup_line_end(struct backup_place *place, struct text *line)
 
 bool backup_is_damaged(const struct backup_place *place, const char *why, struct error *err)
 {
-    return error_set(err, ERROR_bad_format, "",
-                     "line %lld of the backup is damaged: %s; nothing behind it was read",
-                     (long long)place->line, why);
+    return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_LINE, "line",
+                     TEXT_NUMBER(place->line), "why", why, NULL);
 }
 
 bool backup_is_short(const struct backup_place *place, struct error *err)
 {
-    return error_set(err, ERROR_bad_format, "",
-                     "the backup ends behind line %lld, too early: its end is missing",
-                     (long long)place->line);
+    return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_SHORT, "line",
+                     TEXT_NUMBER(place->line), NULL);
 }
 
 static int hex_of(char digit)
@@ -156,15 +155,13 @@ static bool read_head(struct backup_place *place, struct backup_line *out, struc
 
     out->kind = BACKUP_HEAD;
     if (version > BACKUP_VERSION)
-        return error_set(err, ERROR_bad_format, "",
-                         "this backup was written by a newer sayso: install that one");
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_NEWER, NULL);
     head->schema = json_member_integer(out->json, "schema", 0);
     head->seq = json_member_integer(out->json, "seq", -1);
     head->rows = json_member_integer(out->json, "rows", -1);
     if (version != BACKUP_VERSION || head->schema < 1 || head->seq < 0 || head->rows < 0 ||
         !read_blob(json_member(out->json, "hash"), head->hash, HASH_BYTES))
-        return error_set(err, ERROR_bad_format, "",
-                         "this is no backup of sayso: it does not begin like one");
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_FOREIGN, NULL);
     place->announced_rows = head->rows;
     place->has_head = true;
     return true;
@@ -208,8 +205,7 @@ bool backup_line_read(struct backup_place *place, const char *bytes, size_t leng
     if (!json_parse(bytes, length, &ret_line->json, NULL))
         return place->has_head
                    ? backup_is_damaged(place, "it is no JSON", err)
-                   : error_set(err, ERROR_bad_format, "",
-                               "this is no backup of sayso: it does not begin like one");
+                   : error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_FOREIGN, NULL);
     if (!place->has_head)
         return read_head(place, ret_line, err) && check_line(place, bytes, length, err);
     if (!check_line(place, bytes, length, err))

@@ -5,6 +5,7 @@
 
 #include "base/crash_point.h"
 #include "base/os.h"
+#include "i18n/i18n.h"
 #include "store/failure.h"
 
 enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
@@ -73,10 +74,8 @@ static void refuse_new(const struct batch_runner *runner, struct job *job)
 {
     struct error err;
 
-    error_set(&err, ERROR_storage_failed, "",
-              "the disk is nearly full: new questions are refused so that answers still fit; "
-              "free some space, then try again (%s)",
-              runner->path);
+    error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path", runner->path,
+              NULL);
     job_fail(job, &err);
 }
 
@@ -203,9 +202,8 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
     int rc;
 
     if (atomic_load(runner->is_broken)) {
-        error_set(&err, ERROR_storage_failed, "",
-                  "the disk failed earlier: nothing is saved until sayso is restarted (%s)",
-                  runner->path);
+        error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_FAILED_EARLIER, "path",
+                  runner->path, NULL);
         fail_all(jobs, &err);
         return;
     }

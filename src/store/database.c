@@ -20,6 +20,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/event.h"
 #include "store/failure.h"
 #include "store/log_vfs.h"
@@ -46,12 +48,10 @@ static enum open_outcome refused(sqlite3 *db, int rc, const char *path, struct e
     if (failure_is_corruption(rc))
         return DAMAGED;
     if (failure == FAILURE_BROKEN && os_free_bytes(path) == 0)
-        error_set(err, ERROR_storage_failed, "",
-                  "cannot open %s: the disk is full; free some space", path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_FULL, "path", path, NULL);
     else if (failure == FAILURE_BROKEN)
-        error_set(err, ERROR_storage_failed, "",
-                  "cannot open %s: %s; check the disk, and the file's owner and mode", path,
-                  sqlite3_errmsg(db));
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_CHECK_DISK, "path", path,
+                  "reason", sqlite3_errmsg(db), NULL);
     else
         failure_describe(failure, db, path, err);
     return REFUSED;
@@ -72,11 +72,13 @@ char *database_resolve(const char *path)
 static char *resolve(const char *path, struct error *err)
 {
     char *whole = database_resolve(path);
-    const char *slash = strrchr(path, '/');
+    const char *slash = strrchr(path, '/'), *why = strerror(errno);
+    char *directory = slash ? mem_text_n(path, (size_t)(slash + 1 - path)) : mem_text(".");
 
     if (!whole)
-        error_set(err, ERROR_storage_failed, "", "%.*s: %s; make that directory first",
-                  slash ? (int)(slash + 1 - path) : 1, slash ? path : ".", strerror(errno));
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_NO_DIRECTORY, "path", directory,
+                  "reason", why, NULL);
+    free(directory);
     return whole;
 }
 
@@ -88,16 +90,14 @@ static bool prepare_file(const char *path, bool *ret_is_large, struct error *err
     bool ok = false;
 
     if (fd < 0 && errno == ELOOP)
-        error_set(err, ERROR_storage_failed, "",
-                  "%s is a symbolic link; put the file itself there, or choose another path", path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_LINK, "path", path, NULL);
     else if (fd < 0 || fstat(fd, &info) != 0)
-        error_set(err, ERROR_storage_failed, "", "cannot open %s: %s; check its owner and mode",
-                  path, strerror(errno));
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_CHECK_MODE, "path", path,
+                  "reason", strerror(errno), NULL);
     else if (!S_ISREG(info.st_mode))
-        error_set(err, ERROR_storage_failed, "", "%s is not a file; move it away", path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_NO_FILE, "path", path, NULL);
     else if ((info.st_mode & 077) != 0 && fchmod(fd, 0600) != 0)
-        error_set(err, ERROR_storage_failed, "",
-                  "%s can be read by others and belongs to somebody else; chmod 600 it", path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_READABLE, "path", path, NULL);
     else
         ok = true;
     if (ok)
@@ -119,8 +119,8 @@ static bool check_modes(const char *path, struct error *err)
 
         if (lstat(name, &info) == 0 && (info.st_mode & 077) != 0 &&
             (!S_ISREG(info.st_mode) || chmod(name, 0600) != 0))
-            ok = error_set(err, ERROR_storage_failed, "", "%s is open to others; chmod 600 it",
-                           name);
+            ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_OPEN, "path", name,
+                           NULL);
         free(name);
     }
     return ok;
@@ -176,14 +176,11 @@ static enum open_outcome judge(sqlite3 *db, enum schema_outcome schema, const ch
     case SCHEMA_FAILED:
         return refused(db, sqlite3_extended_errcode(db), path, err);
     case SCHEMA_FOREIGN:
-        error_set(err, ERROR_storage_failed, "",
-                  "%s is another program's database; choose another data directory", path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_FOREIGN, "path", path, NULL);
         return REFUSED;
     case SCHEMA_NEWER:
-        error_set(err, ERROR_storage_failed, "",
-                  "%s was written by a newer sayso (this one knows version %d); install that one, "
-                  "or choose another data directory",
-                  path, schema_version());
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_NEWER, "path", path, "version",
+                  TEXT_NUMBER(schema_version()), NULL);
         return REFUSED;
     }
     return REFUSED;
@@ -244,7 +241,8 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
         outcome = refused(db, rc, database->path, err);
     if (outcome == DAMAGED && failure_was_disk(db)) {
         /* what could not be read looks damaged as well, and would be moved aside for nothing */
-        error_set(err, ERROR_storage_failed, "", "cannot read %s; check the disk", database->path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_UNREADABLE, "path",
+                  database->path, NULL);
         outcome = REFUSED;
     }
     if (outcome == OPENED)
@@ -333,18 +331,15 @@ static bool aside_move(const char *path, char **ret_path, struct error *err)
 
     for (size_t i = 0; to && i < ARRAY_LEN(moved_first_to_last); i++) {
         if (!move_one(path, to, moved_first_to_last[i])) {
-            error_set(
-                err, ERROR_storage_failed, "",
-                "%s is damaged and cannot be moved aside (%s); move it away, then start again",
-                path, strerror(errno));
+            error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_NOT_MOVED, "path", path,
+                      "reason", strerror(errno), NULL);
             free(to);
             return false;
         }
     }
     if (!to)
-        return error_set(err, ERROR_storage_failed, "",
-                         "%s is damaged and too many damaged copies lie beside it; remove some",
-                         path);
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_COPIES, "path", path,
+                         NULL);
     *ret_path = to;
     return true;
 }
@@ -373,8 +368,8 @@ static bool begin_again(struct database *database, const char *vfs_name, struct 
         ok = remember_aside(database->writer, aside, database->path, err);
         break;
     case DAMAGED:
-        error_set(err, ERROR_storage_failed, "",
-                  "%s is damaged again as soon as it is made; check the disk", database->path);
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_DAMAGED_AGAIN, "path",
+                  database->path, NULL);
         break;
     case REFUSED:
         break;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "i18n/i18n.h"
 
 static const struct {
     int rc;
@@ -27,13 +28,10 @@ static const struct {
     { EDQUOT, FAILURE_FULL },
     { EROFS, FAILURE_READ_ONLY },
 };
-static const char *const remedies[FAILURE_COUNT] = {
-    [FAILURE_JOB] = "the store refused this write",
-    [FAILURE_FULL] = "the disk is full: free some space, then try again; nothing needs a restart",
-    [FAILURE_READ_ONLY] = "the disk or the file is read-only: make it writable, then try again",
-    [FAILURE_BUSY] = "another program keeps the file locked: close it, then try again",
-    [FAILURE_MEMORY] = "out of memory: close other programs, then try again",
-    [FAILURE_BROKEN] = "the disk failed: check it, then restart sayso; until then nothing is saved",
+static const enum text_id remedies[FAILURE_COUNT] = {
+    [FAILURE_JOB] = TEXT_REASON_WRITE_REFUSED,        [FAILURE_FULL] = TEXT_REASON_DISK_FULL,
+    [FAILURE_READ_ONLY] = TEXT_REASON_DISK_READ_ONLY, [FAILURE_BUSY] = TEXT_REASON_DISK_BUSY,
+    [FAILURE_MEMORY] = TEXT_REASON_NO_MEMORY,         [FAILURE_BROKEN] = TEXT_REASON_DISK_FAILED,
 };
 
 /* Of the file, then of its log; SQLite does not tell which of them failed. A failed commit leaves
@@ -102,6 +100,6 @@ bool failure_is_corruption(int rc)
 
 void failure_describe(enum failure failure, sqlite3 *db, const char *path, struct error *err)
 {
-    error_set(err, ERROR_storage_failed, "", "%s (%s: %s)", remedies[failure], path,
-              sqlite3_errmsg(db));
+    error_say(err, ERROR_storage_failed, "", remedies[failure], "path", path, "reason",
+              sqlite3_errmsg(db), NULL);
 }

@@ -14,6 +14,7 @@
 #include "core/ask.h"
 #include "core/form.h"
 #include "core/lifecycle.h"
+#include "i18n/i18n.h"
 #include "store/backup.h"
 #include "store/backup_line.h"
 #include "store/database.h"
@@ -206,17 +207,13 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
     if (!is_done(restore, rc, err))
         return false;
     if (head->schema > schema_version())
-        return error_set(err, ERROR_bad_format, "",
-                         "this backup was written by a newer sayso: install that one");
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_NEWER, NULL);
     if (*marker && strcmp(marker, ours) == 0)
         return true;
     if (*marker) /* no hub had it since: nothing in it is anybody's own */
         rc = forget_begun(restore);
     if (restore->first_seq > 0 && restore->first_seq < head->seq)
-        return error_set(
-            err, ERROR_wrong_state, "",
-            "the store holds asks of its own: a backup is read into an empty one; move "
-            "it away first (sayso status tells where it is)");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
     if (restore->first_seq > 0) {
         restore->mode = RESTORE_COMPARE;
         return true;
@@ -341,10 +338,7 @@ static bool compare_event(struct restore *restore, const struct event *event, st
         sqlite3_step(restore->look) == SQLITE_ROW && sqlite3_column_int(restore->look, 0) == 1;
     sqlite3_reset(restore->look);
     if (!is_same)
-        error_set(
-            err, ERROR_wrong_state, "",
-            "the store holds asks of its own: a backup is read into an empty one; move it away "
-            "first (sayso status tells where it is)");
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
     return is_same;
 }
 
@@ -463,9 +457,7 @@ bool restore_finish(struct restore *restore, struct restored *out, struct error 
     if (rc == SQLITE_OK)
         rc = check_asks(restore, &are_asks_good);
     if (rc == SQLITE_OK && (bad || !are_asks_good || restore->last.seq < restore->head.seq))
-        return error_set(err, ERROR_bad_format, "",
-                         "the backup contradicts itself: run sayso import --discard, or import "
-                         "another one");
+        return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_CONTRADICTS, NULL);
     if (rc == SQLITE_OK)
         rc = run(restore, "DELETE FROM meta WHERE name = 'importing'");
     CRASH_POINT(restore_finished);

@@ -7,6 +7,7 @@
 
 #include "base/crash_point.h"
 #include "base/mem.h"
+#include "i18n/i18n.h"
 #include "ports/store.h"
 #include "store/database.h"
 #include "store/failure.h"
@@ -84,9 +85,7 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
     reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
     store->reader.queued = (struct queued_store){ { &sqlite_ops }, store_add };
     if (*reader_meta(&store->reader.queued.port, "importing")) {
-        error_set(err, ERROR_storage_failed, "",
-                  "a backup was not read in completely: run sayso import with it again, or sayso "
-                  "import --discard");
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_INCOMPLETE, NULL);
         store_close(&store->reader.queued.port);
         return false;
     }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/event.h"
 #include "store/failure.h"
 #include "store/inspect.h"
@@ -38,9 +39,8 @@ const struct walk_table walk_tables[WALK_TABLES] = {
 static bool failed(struct walk *walk, int rc, struct error *err)
 {
     if (failure_is_corruption(rc))
-        return error_set(err, ERROR_storage_failed, "",
-                         "%.300s is damaged: restore it from a backup first (sayso doctor)",
-                         walk->path);
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_DAMAGED, "path",
+                         walk->path, NULL);
     failure_describe(failure_of(walk->db, rc), walk->db, walk->path, err);
     return false;
 }
@@ -54,30 +54,23 @@ static bool is_fit(const char *path, struct error *err)
     case INSPECT_WHOLE:
         break;
     case INSPECT_ABSENT:
-        return error_set(err, ERROR_not_found, "", "there is no store at %.300s: name its file",
-                         path);
+        return error_say(err, ERROR_not_found, "", TEXT_REASON_WALK_ABSENT, "path", path, NULL);
     case INSPECT_DAMAGED:
-        return error_set(err, ERROR_storage_failed, "",
-                         "%.300s is damaged: restore it from a backup first (sayso doctor)", path);
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_DAMAGED, "path", path,
+                         NULL);
     case INSPECT_NEWER:
-        return error_set(err, ERROR_storage_failed, "",
-                         "%.300s was written by a newer sayso: use that one", path);
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_NEWER, "path", path, NULL);
     case INSPECT_FOREIGN:
         return error_set(err, ERROR_bad_format, "", "%.300s is another program's database", path);
     case INSPECT_IMPORTING:
-        return error_set(err, ERROR_wrong_state, "",
-                         "a backup was not read in completely: run sayso import with it again, or "
-                         "sayso import --discard");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_INCOMPLETE, NULL);
     case INSPECT_UNREADABLE:
         return error_set(err, ERROR_storage_failed, "",
                          "cannot read %.250s: %.150s; check its owner and mode", path,
                          found.message);
     }
     if (found.version < found.our_version)
-        return error_set(err, ERROR_wrong_state, "",
-                         "%.300s is an older sayso's: start this one on it once (sayso list), then "
-                         "sayso stop",
-                         path);
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_WALK_OLDER, "path", path, NULL);
     return true;
 }
 
@@ -231,10 +224,8 @@ bool walk_check(struct walk *walk, walk_told *told, void *context, struct error 
     if (rc != SQLITE_OK)
         return failed(walk, rc, err);
     if (bad)
-        return error_set(err, ERROR_storage_failed, "",
-                         "the chain of events in %.250s is broken at event %lld: restore it from a "
-                         "backup first",
-                         walk->path, (long long)bad);
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_CHAIN, "path", walk->path,
+                         "number", TEXT_NUMBER(bad), NULL);
     for (size_t i = 0; i < WALK_TABLES; i++) {
         if (!walk_rows(walk, i, 0, look_at, &look, err))
             return false;

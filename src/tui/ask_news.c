@@ -187,7 +187,7 @@ static void take_refused(struct ask_screen *screen, const struct json *refusal)
     if (screen->phase == PHASE_SENDING)
         screen->phase = PHASE_OPEN;
     text_clear(&screen->problem);
-    if (message && !i18n_reason(&screen->problem, message))
+    if (message)
         facts_add_visible(&screen->problem, message);
 }
 

@@ -234,8 +234,7 @@ bool ask_check(struct ask_screen *screen)
     if (!ok) {
         struct field_state *state = &screen->fields[find_culprit(screen, err.path)];
 
-        if (!i18n_reason(&state->problem, err.message))
-            text_add_text(&state->problem, err.message);
+        error_write_in(&err, i18n_language(), &state->problem);
         screen->step = (size_t)(state - screen->fields);
     }
     answer_release(&answer);

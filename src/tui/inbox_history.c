@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/glyph.h"
+#include "core/lifecycle.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
@@ -139,7 +140,7 @@ static const char *how(const struct facts *facts)
     if (facts->state != STATE_AUTO_SUBMITTED)
         return "";
     return strcmp(facts->via, "rule") == 0 ? i18n_text(TEXT_CHANNEL_RULE)
-                                           : i18n_state(facts->state);
+                                           : state_text(facts->state);
 }
 
 static void draw_row(const struct history_row *row, bool is_here, const struct marks *marks,
@@ -148,7 +149,7 @@ static void draw_row(const struct history_row *row, bool is_here, const struct m
     int64_t age_s = (now.utc_ms - row->facts.decided_utc_ms) / 1000;
     int room = pen->end - TITLE_COLUMN, middle = TITLE_COLUMN + room / 2;
     bool is_narrow = pen->end < SCREEN_NARROW;
-    const char *answer = *row->answer ? row->answer : i18n_state(row->facts.state);
+    const char *answer = *row->answer ? row->answer : state_text(row->facts.state);
     struct text age = { 0 };
 
     facts_add_duration(&age, age_s > 0 ? age_s : 0);

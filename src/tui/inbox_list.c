@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "core/glyph.h"
+#include "core/lifecycle.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
@@ -205,7 +206,7 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
     } else {
         pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
         pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
-        pen_cut(pen, end + 2, end + 18, INK_QUIET, i18n_state(facts->state), cut);
+        pen_cut(pen, end + 2, end + 18, INK_QUIET, state_text(facts->state), cut);
         pen_cut(pen, end + 19, pen->end, INK_QUIET,
                 *facts->via ? via_words(facts->via) : facts_interface(facts), cut);
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/glyph.h"
+#include "core/lifecycle.h"
 #include "i18n/i18n.h"
 #include "tui/ask_inside.h"
 #include "tui/draw.h"
@@ -242,7 +243,7 @@ static void add_result(const struct ask_screen *screen, struct text *out)
     } else if (screen->phase == PHASE_THEIRS && screen->facts.state == STATE_WITHDRAWN) {
         text_add_text(out, i18n_text(TEXT_TUI_SUMMARY_WITHDRAWN));
     } else if (screen->phase == PHASE_THEIRS && screen->facts.state != STATE_SUBMITTED) {
-        text_add_text(out, i18n_state(screen->facts.state));
+        text_add_text(out, state_text(screen->facts.state));
     } else {
         text_add_text(out, text_string(&screen->sent));
     }

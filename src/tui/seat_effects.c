@@ -58,8 +58,7 @@ void seat_refused(struct seat *seat, const struct error *err, const struct json 
     struct json *json = NULL;
     char *encoded = detail ? json_encode(detail) : NULL;
 
-    if (!i18n_reason(&words, err->message))
-        text_add_text(&words, err->message);
+    error_write_in(err, i18n_language(), &words);
     json_write_object(&writer, NULL);
     json_write_text(&writer, "code", error_name(err->code));
     json_write_text(&writer, "path", err->path);

@@ -467,7 +467,7 @@ static void lose(struct client *client)
         set_id(client, call, 0);
         call->is_doomed = is_too_often || !is_made_again(client, call);
     }
-    error_set(&err, ERROR_unavailable, "", "the connection to the hub was lost");
+    error_say_base(&err, ERROR_unavailable, "", BASE_REASON_LOST, NULL);
     if (was_stopped && client->policy->resend == RESEND_ALL && !client->policy->retry_ms) {
         failure = FAILURE_STOPPED;
         error_set(&err, ERROR_unavailable, "",

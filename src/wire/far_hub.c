@@ -55,7 +55,7 @@ int far_hub_connect(bool *ret_is_final, struct error *err)
     if (state == OS_DAEMON_READY || ready_fd < 0)
         return fd;
     close(fd);
-    error_set(err, ERROR_unavailable, "", "%s", words.used ? words.bytes + 1 : "");
+    os_read_why(&words, err);
     *ret_is_final = words.bytes[0] == OS_DAEMON_SAYS_WHY;
     return -1;
 }

@@ -143,10 +143,11 @@ static void try_later(struct finder *finder, int64_t now_ms)
         return;
     }
     if (socket_of(finder))
-        error_set(&finder->err, ERROR_unavailable, "", "no hub listens on %s", socket_of(finder));
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
+                       socket_of(finder), NULL);
     else
-        error_set(&finder->err, ERROR_unavailable, "",
-                  "the hub could not be reached; its last words are in %s", finder->place.log);
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOT_REACHED, "path",
+                       finder->place.log, NULL);
     fail(finder, FAILURE_UNREACHED);
 }
 
@@ -192,7 +193,8 @@ static void find_nobody(struct finder *finder, int64_t now_ms)
 
     if (!may_start && !finder->was_reached) {
         if (path)
-            error_set(&finder->err, ERROR_unavailable, "", "no hub listens on %s", path);
+            error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
+                           path, NULL);
         else
             error_set(&finder->err, ERROR_not_found, "", "no hub is running");
         fail(finder, FAILURE_ABSENT);
@@ -285,8 +287,9 @@ static void take_remote_words(struct finder *finder, enum os_daemon state, int64
         greet(finder, fd, now_ms);
         return;
     }
-    error_set(&finder->err, ERROR_unavailable, "", "%s",
-              finder->words.used ? finder->words.bytes + 1 : "the connection ended");
+    error_set(&finder->err, ERROR_unavailable, "", "the connection ended");
+    if (finder->words.used)
+        os_read_why(&finder->words, &finder->err);
     if (finder->words.bytes[0] == OS_DAEMON_SAYS_WHY) /* the same the next time */
         fail(finder, FAILURE_REFUSED);
     else
@@ -329,8 +332,8 @@ static void end_retiring(struct finder *finder, int64_t now_ms)
         try_later(finder, now_ms);
         return;
     }
-    error_set(&finder->err, finder->policy->ends_older ? ERROR_not_found : ERROR_unavailable, "",
-              "an older hub is running; the next ask or answer of this version replaces it");
+    error_say_base(&finder->err, finder->policy->ends_older ? ERROR_not_found : ERROR_unavailable,
+                   "", BASE_REASON_OLDER_HUB, NULL);
     fail(finder, FAILURE_VERSION);
 }
 
@@ -343,8 +346,7 @@ static void take_refusal(struct finder *finder, const struct json *error, int64_
     if (is_remote(finder)) {
         wire_read_failure(error, &finder->err); /* the person's to read */
         if (is_older)
-            error_set(&finder->err, ERROR_unavailable, "",
-                      "that hub is of an older version: update it");
+            error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_HUB_OLDER, NULL);
         fail(finder, FAILURE_REFUSED);
     } else if (is_older && finder->policy->ends_older) {
         retire(finder, now_ms);
@@ -409,7 +411,7 @@ static void step_greeting(struct finder *finder, int64_t now_ms)
     if (finder->is_retiring) {
         end_retiring(finder, now_ms);
     } else if (is_remote(finder)) {
-        error_set(&finder->err, ERROR_unavailable, "", "the connection to the hub was lost");
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_LOST, NULL);
         try_remote_later(finder, now_ms);
     } else {
         try_later(finder, now_ms);

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "ports/methods.h"
 #include "wire/far_hub.h"
@@ -149,7 +150,7 @@ static bool call_within(struct link *link, const char *method, const char *param
         wire_release(ret_reply);
     }
     *ret_reply = (struct wire_message){ 0 };
-    return error_set(err, ERROR_unavailable, "", "the connection to the hub was lost");
+    return error_say(err, ERROR_unavailable, "", TEXT_REASON_LOST, NULL);
 }
 
 /* A hub that makes room answers what it took before it closes, so this was not taken; and looking
@@ -265,7 +266,7 @@ static bool start_hub(const struct place *place, struct error *err)
     const char *const arguments[] = START_ARGUMENTS(program);
 
     if (!os_own_program(program, sizeof program))
-        return error_set(err, ERROR_unavailable, "", "can't find the program of sayso itself");
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_NO_PROGRAM, NULL);
     return place_prepare(place, err) &&
            os_start_daemon(program, arguments, place->log, start_environment, START_LIMIT_MS, err);
 }
@@ -320,14 +321,12 @@ static bool try_once(const struct place *place, const struct link_identity *iden
         retire(link);
     if (outcome == HELLO_OLDER_HUB && start != LINK_MAY_START) {
         *ret_is_final = true;
-        error_set(err, start == LINK_MUST_END ? ERROR_not_found : ERROR_unavailable, "",
-                  "an older hub is running; the next ask or answer of this version replaces it");
+        error_say(err, start == LINK_MUST_END ? ERROR_not_found : ERROR_unavailable, "",
+                  TEXT_REASON_OLDER_HUB, NULL);
     }
     if (outcome == HELLO_REFUSED) {
         *ret_is_final = true;
-        error_set(err, ERROR_unavailable, "",
-                  "a hub of another version is running and does not speak with this one: update "
-                  "sayso, or run sayso stop with the newer program");
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_OTHER_HUB, NULL);
     }
     link_close(link);
     return false;
@@ -347,9 +346,9 @@ static bool fail_to_reach(const struct place *place, const struct link_identity 
                           struct error *err)
 {
     if (socket_of(identity))
-        return error_set(err, ERROR_unavailable, "", "no hub listens on %s", socket_of(identity));
-    return error_set(err, ERROR_unavailable, "",
-                     "the hub could not be reached; its last words are in %s", place->log);
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_NOBODY_LISTENS, "path",
+                         socket_of(identity), NULL);
+    return error_say(err, ERROR_unavailable, "", TEXT_REASON_NOT_REACHED, "path", place->log, NULL);
 }
 
 /* One of another machine is neither started nor ended from here, and what it says when it refuses
@@ -372,7 +371,7 @@ static bool try_far(const struct link_identity *identity, struct link **ret_link
     }
     *ret_is_final = outcome != HELLO_LOST;
     if (outcome == HELLO_OLDER_HUB)
-        error_set(err, ERROR_unavailable, "", "that hub is of an older version: update it");
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_OLDER, NULL);
     link_close(link);
     return false;
 }

@@ -22,7 +22,8 @@ static bool join(char *out, const char *directory, const char *name, struct erro
 {
     if (snprintf(out, PLACE_PATH_BYTES, "%s/%s", directory, name) < PLACE_PATH_BYTES)
         return true;
-    return error_set(err, ERROR_unavailable, "", "the path of %s is too long", name);
+    return error_say_base(err, ERROR_unavailable, "", BASE_REASON_PATH_TOO_LONG, "name", name,
+                          NULL);
 }
 
 /* $variable/sayso where it is absolute, as the base directory rules want, else ~/fallback/sayso. */
@@ -35,8 +36,7 @@ static bool find_base(const char *variable, const char *fallback, char *out, str
     if (given && given[0] == '/')
         return join(out, given, "sayso", err);
     if (!os_home(home, sizeof home))
-        return error_set(err, ERROR_unavailable, "",
-                         "there is no home directory: set HOME to an absolute path");
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NO_HOME, NULL);
     snprintf(base, sizeof base, "%s/%s", home, fallback);
     return join(out, base, "sayso", err);
 }
@@ -59,10 +59,8 @@ bool place_prepare(const struct place *place, struct error *err)
     if (!os_private_directory(place->data, err))
         return false;
     if (os_is_network_file_system(place->data))
-        return error_set(err, ERROR_unavailable, "",
-                         "%s is on a network file system, where locks can't be trusted: set "
-                         "XDG_DATA_HOME to a directory on a local disk",
-                         place->data);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NETWORK_DISK, "path",
+                              place->data, NULL);
     return true;
 }
 
@@ -113,10 +111,8 @@ bool place_socket(const struct place *place, char *out, struct error *err)
     if (!place_socket_name(place, directory, path, err) || !os_private_directory(directory, err))
         return false;
     if (strlen(path) > PLACE_SOCKET_BYTES)
-        return error_set(err, ERROR_unavailable, "",
-                         "the socket's path %.200s is longer than %d bytes: set XDG_RUNTIME_DIR to "
-                         "a shorter directory",
-                         path, PLACE_SOCKET_BYTES);
+        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SOCKET_TOO_LONG, "path", path,
+                              "limit", TEXT_NUMBER(PLACE_SOCKET_BYTES), NULL);
     snprintf(out, PLACE_SOCKET_BYTES + 1, "%.*s", PLACE_SOCKET_BYTES, path);
     return true;
 }

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "wire/connection.h"
 #include "wire/wire.h"
@@ -72,8 +73,8 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     int fd = passed_fd < 0 ? bind_socket(socket_path) : passed_fd;
 
     if (fd < 0)
-        return error_set(err, ERROR_unavailable, "", "can't listen on %s: %s", socket_path,
-                         strerror(errno));
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LISTEN_WHY, "path",
+                         socket_path, "reason", strerror(errno), NULL);
     server = mem_new(sizeof *server);
     server->loop = loop;
     server->carrier = connection_carrier;
@@ -87,7 +88,8 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     if (uv_pipe_open(&server->listener, fd) != 0 ||
         uv_listen((uv_stream_t *)&server->listener, SERVER_BACKLOG, on_connection) != 0) {
         wire_server_free(server);
-        return error_set(err, ERROR_unavailable, "", "can't listen on %s", socket_path);
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LISTEN, "path", socket_path,
+                         NULL);
     }
     *ret_server = server;
     return true;

@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/spare.h"
+#include "i18n/i18n.h"
 #include "wire/visitor.h"
 #include "wire/wire.h"
 
@@ -71,6 +72,25 @@ void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum desk_ro
     json_write_end_object(&writer);
     wire_peer_reply(peer, id_json, text_string(&out));
     text_release(&out);
+}
+
+void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
+                      const char *detail_json, error_add_words *add_words)
+{
+    struct text data = { 0 };
+    struct json_writer writer = json_writer_to(&data);
+
+    json_write_object(&writer, NULL);
+    error_write(err, error_write_words, &writer);
+    error_write_words(err, &writer);
+    if (detail_json)
+        json_write_raw(&writer, "detail", detail_json);
+    if (add_words)
+        add_words(err, &writer);
+    json_write_end_object(&writer);
+    jsonrpc_add_error(out, id_json, err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS,
+                      err->message, text_string(&data));
+    text_release(&data);
 }
 
 static void on_done(void *context, const struct desk_reply *reply)

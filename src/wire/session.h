@@ -46,8 +46,13 @@ struct wire_carrier {
     /* A result with more than the desk says; false: there is no more. NULL: there never is. */
     bool (*add_more)(const struct wire_peer *peer, enum method method, struct text *out,
                      const char *id_json, const char *result_json);
-    void (*add_words)(const struct error *err, struct json_writer *data); /* see wire_add_failure */
+    error_add_words *add_words; /* see wire_add_failure */
 };
+
+/* An error of the closed list as a reply; `detail_json` (who won, …) may be NULL, and so may
+ * `add_words`, which has more to say in the error's data. */
+void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
+                      const char *detail_json, error_add_words *add_words);
 
 void wire_peer_take(struct wire_peer *peer, const char *line, size_t length);
 /* Of desk_visitor, with the peer as its context. */

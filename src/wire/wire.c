@@ -90,32 +90,18 @@ void wire_add_unread(struct text *out, const char *line, size_t length, int code
     free(id_json);
 }
 
-void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
-                      const char *detail_json, wire_add_words *add_words)
-{
-    struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
-
-    json_write_object(&writer, NULL);
-    error_write(err, &writer);
-    if (detail_json)
-        json_write_raw(&writer, "detail", detail_json);
-    if (add_words)
-        add_words(err, &writer);
-    json_write_end_object(&writer);
-    jsonrpc_add_error(out, id_json, err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS,
-                      err->message, text_string(&data));
-    text_release(&data);
-}
-
 static void read_mistake(const struct json *json, const char *message, struct error *ret_err)
 {
     const char *code = json_member_text(json, "code");
     const char *path = json_member_text(json, "path");
     enum error_code known = code ? error_find(code) : ERROR_NONE;
 
-    error_set(ret_err, known == ERROR_NONE ? ERROR_unavailable : known, path ? path : "", "%s",
-              message ? message : "the hub refused");
+    known = known == ERROR_NONE ? ERROR_unavailable : known;
+    if (message)
+        error_set(ret_err, known, path ? path : "", "%s", message);
+    else
+        error_say_base(ret_err, known, path ? path : "", BASE_REASON_HUB_REFUSED, NULL);
+    error_hear(ret_err, json);
 }
 
 void wire_read_failure(const struct json *error, struct error *ret_err)

@@ -51,12 +51,7 @@ bool wire_read_kind(const struct json *root, enum reply_kind *ret_kind, struct e
 void wire_add_error(struct text *out, const char *id_json, int code, const char *message);
 /* The same about a line that wire_parse refused with this code; its id is found where it can be. */
 void wire_add_unread(struct text *out, const char *line, size_t length, int code);
-typedef void wire_add_words(const struct error *err, struct json_writer *data);
-/* An error of the closed list; `detail_json` (who won, …) may be NULL, and so may `add_words`,
- * which has more to say in the error's data. */
-void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
-                      const char *detail_json, wire_add_words *add_words);
-/* The other way round; an error that is not of the closed list becomes `unavailable`. */
+/* Out of a reply's error; one that is not of the closed list becomes `unavailable`. */
 void wire_read_failure(const struct json *error, struct error *ret_err);
 
 #endif

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
+#include "wire/session.h"
 #include "wire/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

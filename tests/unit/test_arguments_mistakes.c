@@ -145,7 +145,7 @@ static void test_several(void **state)
         }
         assert_string_equal(text_string(&found), cases[i].wanted);
         json_write_object(&writer, NULL);
-        error_write(&outcome.err, &writer);
+        error_write(&outcome.err, NULL, &writer);
         error_write_message(&outcome.err, &writer);
         json_write_end_object(&writer);
         assert_true(json_parse(json.bytes, json.used, &written, NULL));

@@ -12,8 +12,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "core/lifecycle.h"
 #include "i18n/i18n.h"
 
 static void every_language_fills_every_text(void **state)
@@ -145,7 +148,7 @@ static void the_language_of_the_process_changes_at_once(void **state)
     i18n_use(LANGUAGE_ZH);
     assert_int_equal(i18n_language(), LANGUAGE_ZH);
     assert_string_equal(i18n_text(TEXT_STATE_TIMEOUT), "已超时");
-    assert_string_equal(i18n_state(STATE_WITHDRAWN), "已撤回");
+    assert_string_equal(state_text(STATE_WITHDRAWN), "已撤回");
     i18n_use(LANGUAGE_EN);
     assert_string_equal(i18n_key(TEXT_STATE_TIMEOUT), "STATE_TIMEOUT");
     assert_string_equal(language_name(LANGUAGE_ZH), "中文");
@@ -171,7 +174,7 @@ static void every_state_has_a_word(void **state)
     (void)state;
     assert_int_equal(ARRAY_LEN(cases) + 1, STATE_COUNT);
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_string_equal(i18n_state(cases[i].state), cases[i].word);
+        assert_string_equal(state_text(cases[i].state), cases[i].word);
 }
 
 static void format_fills_in_by_name(void **state)
@@ -281,41 +284,114 @@ static void languages_are_found_by_tag_and_locale(void **state)
     }
 }
 
-static void errors_are_found_by_their_english_words(void **state)
+/* What the words of an error are on the wire, and of `said` again; NULL: none. */
+static void assert_words(const struct error *err, const char *words, const char *chinese)
 {
-    static const struct {
-        const char *english, *chinese; /* NULL: not known */
-    } cases[] = {
-        { "choose one option", "请选择一项" },
-        { "choose 3", "请选择 3 项" },
-        { "choose 2 to 3", "请选择 2 至 3 项" },
-        { "choose 2 to 3, or answer in your own words", "请选择 2 至 3 项，或自行填写" },
-        { "can't listen on /a: no", "无法在 /a 上监听：no" },
-        { "no option has this id; the ids are: a, {b}, %s",
-          "没有选项使用这个 id；可用的 id 有：a, {b}, %s" },
-        { "/x bytes is larger than 5 bytes", "/x bytes 超过 5 字节" },
-        { "the hub refused", "中枢拒绝了请求" },
-        { "the hub refused to", NULL },
-        { "choose", NULL },
-        { "", NULL },
-        { "a sentence that nobody translated", NULL },
-    };
     struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    error_write_words(err, &writer);
+    json_write_end_object(&writer);
+    assert_string_equal(text_string(&out), words);
+    text_clear(&out);
+    error_write_in(err, LANGUAGE_ZH, &out);
+    assert_string_equal(text_string(&out), chinese);
+    text_release(&out);
+}
+
+static void read_words(struct error *err, const char *said)
+{
+    struct json *json = NULL;
+
+    error_set(err, ERROR_bad_enum, "/a", "what the hub said");
+    err->retry_after_s = 7;
+    assert_true(json_parse(said, strlen(said), &json, NULL));
+    error_read_words(err, json);
+    json_free(json);
+    assert_int_equal(err->code, ERROR_bad_enum);
+    assert_string_equal(err->path, "/a");
+    assert_int_equal(err->retry_after_s, 7);
+}
+
+static void an_error_knows_its_words(void **state)
+{
+    static const char said[] =
+        "{\"text\":\"REASON_CANT_OPEN\",\"values\":{\"path\":\"{reason}: b\","
+        "\"reason\":\"\"}}";
+    static const char chinese[] = "无法打开 {reason}: b：";
+    struct error err, more = { 0 };
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        bool is_known = cases[i].chinese != NULL;
+    assert_false(error_say(&err, ERROR_bad_enum, "/a", TEXT_REASON_CANT_OPEN, "reason", "", "path",
+                           "{reason}: b", NULL));
+    assert_string_equal(err.message, "can't open {reason}: b: ");
+    assert_words(&err, said, chinese);
+    error_add(&more, &err);
+    text_put(err.path, sizeof err.path, "/b");
+    error_add(&more, &err);
+    assert_true(error_at(&more, 1, &err));
+    assert_words(&err, said, chinese);
+    read_words(&err, said);
+    assert_string_equal(err.message, "can't open {reason}: b: ");
+    assert_words(&err, said, chinese);
+}
 
-        i18n_use(LANGUAGE_ZH);
-        text_clear(&out);
-        assert_int_equal(i18n_reason(&out, cases[i].english), is_known);
-        assert_string_equal(text_string(&out), is_known ? cases[i].chinese : "");
-        i18n_use(LANGUAGE_EN);
-        text_clear(&out);
-        assert_int_equal(i18n_reason(&out, cases[i].english), is_known);
-        assert_string_equal(text_string(&out), is_known ? cases[i].english : "");
+static void words_that_are_not_ours_leave_the_message(void **state)
+{
+    static const char *const said[] = {
+        "{}",
+        "{\"text\":\"REASON_OF_A_LATER_VERSION\",\"values\":{}}",
+        "{\"text\":\"REASON_CANT_OPEN\"}",
+        "{\"text\":\"SETTING_REFUSED\",\"takes\":\"SETTING_OF_A_LATER_VERSION\",\"values\":{"
+        "\"source\":"
+        "\"X\"}}",
+        "{\"text\":\"REASON_CANT_OPEN\",\"values\":{\"path\":\"/x\"}}",
+        "{\"text\":\"REASON_CANT_OPEN\",\"values\":{\"path\":1,\"reason\":\"\"}}",
+    };
+    struct error err;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(said); i++) {
+        read_words(&err, said[i]);
+        assert_string_equal(err.message, "what the hub said");
+        assert_words(&err, "{}", "what the hub said");
     }
+}
+
+static void a_value_that_is_too_long_is_cut_and_not_the_sentence(void **state)
+{
+    struct text out = { 0 };
+    char path[600];
+    struct error err;
+
+    (void)state;
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    error_say(&err, ERROR_bad_enum, "/a", TEXT_REASON_CANT_OPEN, "path", path, "reason", "no",
+              NULL);
+    assert_string_equal(strrchr(err.message, 'a'), "a: no");
+    assert_true(error_write_in(&err, LANGUAGE_ZH, &out));
+    assert_string_equal(strrchr(text_string(&out), 'a'), "a：no");
+    assert_int_equal(strspn(strchr(text_string(&out), 'a'), "a"), 400);
     text_release(&out);
+}
+
+static void a_text_may_be_in_another(void **state)
+{
+    static const char said[] =
+        "{\"text\":\"SETTING_REFUSED\",\"takes\":\"SETTING_TAKES_ENUM\",\"values\":{\"name\":\"x\","
+        "\"choices\":\"a, b\",\"source\":\"X\"}}";
+    struct error err;
+
+    (void)state;
+    error_say_within(&err, ERROR_bad_enum, TEXT_SETTING_REFUSED, TEXT_SETTING_TAKES_ENUM, "source",
+                     "X", "name", "x", "choices", "a, b", NULL);
+    assert_string_equal(err.message, "x takes one of: a, b. Fix or unset X.");
+    assert_words(&err, said, "x 可设为以下之一：a, b。请更正或取消 X。");
+    read_words(&err, said);
+    assert_string_equal(err.message, "x takes one of: a, b. Fix or unset X.");
+    assert_words(&err, said, "x 可设为以下之一：a, b。请更正或取消 X。");
 }
 
 static int64_t utc_ms(int day, int hour, int minute)
@@ -374,7 +450,10 @@ int main(void)
         cmocka_unit_test(hostile_values_are_only_inserted),
         cmocka_unit_test(a_full_buffer_and_too_many_pairs_do_no_harm),
         cmocka_unit_test(languages_are_found_by_tag_and_locale),
-        cmocka_unit_test(errors_are_found_by_their_english_words),
+        cmocka_unit_test(an_error_knows_its_words),
+        cmocka_unit_test(words_that_are_not_ours_leave_the_message),
+        cmocka_unit_test(a_text_may_be_in_another),
+        cmocka_unit_test(a_value_that_is_too_long_is_cut_and_not_the_sentence),
         cmocka_unit_test(times_are_local_and_as_short_as_the_day_allows),
     };
 

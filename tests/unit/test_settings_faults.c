@@ -359,7 +359,7 @@ static void problems_are_said_in_the_language_of_the_reader(void **state)
         write_text(place, files[i]);
         settings_load(settings, place->file);
         assert_true(settings_problem(settings, &err));
-        assert_true(i18n_reason_in(LANGUAGE_ZH, &said, err.message));
+        assert_true(error_write_in(&err, LANGUAGE_ZH, &said));
         settings_describe_warning(settings, LANGUAGE_ZH, settings_warning(settings, 0), &directly);
         assert_string_equal(text_string(&said), text_string(&directly));
         text_release(&said);

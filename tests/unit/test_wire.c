@@ -14,6 +14,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "i18n/i18n.h"
+#include "wire/session.h"
 #include "wire/wire.h"
 
 enum kind { REQUEST, NOTIFICATION, RESULT, FAILURE };

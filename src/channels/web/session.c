@@ -97,7 +97,7 @@ static void add_said(const struct error *err, struct json_writer *data)
     json_write_object(data, "said");
     for (int language = 0; language < LANGUAGE_COUNT; language++) {
         text_clear(&words);
-        if (i18n_reason_in((enum language)language, &words, err->message))
+        if (error_write_in(err, (enum language)language, &words))
             json_write_text_n(data, language_tag((enum language)language), text_string(&words),
                               words.used);
     }

@@ -18,6 +18,7 @@
 #include "cli/history/record.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
+#include "i18n/i18n.h"
 
 struct writing {
     FILE *stream;
@@ -84,7 +85,8 @@ static bool out_file_open(const char *path_or_null, struct out_file *ret_file, s
         *ret_file = file;
         return true;
     }
-    error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path_or_null, strerror(errno));
+    error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_WRITE, "path", path_or_null, "reason",
+              strerror(errno), NULL);
     if (fd >= 0)
         close(fd);
     free(file.path);
@@ -104,7 +106,8 @@ static bool out_file_close(struct out_file *file, bool is_good, struct error *er
         ok = ok && (!is_good || rename(file->beside, file->path) == 0);
     }
     if (!ok)
-        error_set(err, ERROR_storage_failed, "", "can't write %s: %s", path, strerror(errno));
+        error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_WRITE, "path", path, "reason",
+                  strerror(errno), NULL);
     if (file->path && (!ok || !is_good))
         unlink(file->beside);
     free(file->path);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/say.h"
+#include "core/lifecycle.h"
 
 enum { MOST_AGO = 100000 };
 
@@ -161,7 +162,7 @@ static void print_ask(const struct arguments *arguments, const struct json *ask)
     say_add_shown(&shown_title, title ? title : "");
     say_add_agent(&shown_agent, ask);
     printf("%.8s  %-16s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"),
-           text_string(&when), i18n_state(state_find(json_member_text(ask, "status"))),
+           text_string(&when), state_text(state_find(json_member_text(ask, "status"))),
            json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));
     history_print_answer(ask);

@@ -16,6 +16,7 @@
 #include "cli/history/progress.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
+#include "i18n/i18n.h"
 
 enum { READ_BYTES = 65536 };
 
@@ -37,8 +38,8 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     out->stream = fopen(path, "re");
     out->is_opened = out->stream != NULL;
     if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode)) {
-        error_set(err, ERROR_not_found, "", "can't read %s: %s", path,
-                  strerror(out->stream ? EISDIR : errno));
+        error_say(err, ERROR_not_found, "", TEXT_REASON_CANT_READ, "path", path, "reason",
+                  strerror(out->stream ? EISDIR : errno), NULL);
         return false;
     }
     out->is_file = S_ISREG(found.st_mode);
@@ -79,8 +80,8 @@ static bool read_lines(struct source *source, enum text_id what, each_line *each
     if (ok && line.used > 0)
         ok = each(context, text_string(&line), line.used, err);
     if (ok && ferror(source->stream))
-        ok = error_set(err, ERROR_storage_failed, "", "the backup cannot be read: %s",
-                       strerror(errno));
+        ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_UNREAD, "reason",
+                       strerror(errno), NULL);
     progress_end(&progress);
     text_release(&line);
     free(part);
@@ -164,8 +165,7 @@ static enum exit_code run_import(const struct arguments *arguments)
                             : import_into(arguments, &source, &restore, &err);
             break;
         case HUB_BUSY:
-            error_set(&err, ERROR_unavailable, "",
-                      "a hub or another import has the store: sayso stop ends a hub");
+            error_say(&err, ERROR_unavailable, "", TEXT_REASON_BACKUP_BUSY, NULL);
             break;
         case HUB_FAILED:
         case HUB_RETIRED:

@@ -11,6 +11,7 @@
 #include "cli/history/progress.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 
 static const char source_scheme[] = "sqlite:";
@@ -121,8 +122,7 @@ static enum exit_code migrate(const struct arguments *arguments, const char *pat
     if (outcome == HUB_ENDED)
         say_migrated(arguments, &migrated, text_string(&read), url);
     else if (outcome == HUB_BUSY)
-        error_set(&err, ERROR_unavailable, "",
-                  "a hub or another command has the store: sayso stop ends a hub");
+        error_say(&err, ERROR_unavailable, "", TEXT_REASON_MIGRATE_BUSY, NULL);
     if (err.code)
         say_error(arguments, &err, NULL);
     if (outcome != HUB_ENDED && migrated.was_begun && !arguments->is_json)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/history/record.h"
+#include "core/lifecycle.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 
@@ -96,7 +97,7 @@ static void add_facts(struct text *out, const struct json *record)
     const char *status = json_member_text(record, "status");
     struct text whom = { 0 };
 
-    add_row(out, TEXT_RECORD_STATUS, i18n_state(state_find(status)));
+    add_row(out, TEXT_RECORD_STATUS, state_text(state_find(status)));
     add_row(out, TEXT_RECORD_AGENT, json_member_text(record, "agent"));
     add_row(out, TEXT_RECORD_ASKED, json_member_text(record, "created_at"));
     add_row(out, TEXT_RECORD_DECIDED, json_member_text(record, "decided_at"));

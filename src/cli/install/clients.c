@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/install/config_text.h"
+#include "i18n/i18n.h"
 
 #define TOKEN_VARIABLE "MCP_SAYSO_TOKEN"
 
@@ -304,13 +305,12 @@ bool client_file(const struct client *client, bool is_project, char out[CLIENT_P
 
     if (!is_project)
         return find_user_file(client, out) ||
-               error_set(err, ERROR_unavailable, "",
-                         "there is no home directory: set HOME to an absolute path");
+               error_say(err, ERROR_unavailable, "", TEXT_REASON_NO_HOME, NULL);
     if (!name || !os_working_directory(here, sizeof here))
-        return error_set(err, ERROR_unsupported_flag, "/project", "%s has no files of projects",
-                         client->title);
+        return error_say(err, ERROR_unsupported_flag, "/project", TEXT_REASON_NO_PROJECT_FILES,
+                         "name", client->title, NULL);
     if (client->project_too && access(client->project_too, F_OK) == 0)
         name = client->project_too;
     ok = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES;
-    return ok || error_set(err, ERROR_too_long, "", "the path of %s is too long", name);
+    return ok || error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", name, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "i18n/i18n.h"
 
 enum {
     MOST_BYTES = 64 * 1024 * 1024,
@@ -49,13 +50,9 @@ static char *resolve(const char *path, struct error *err)
         return mem_text(path);
     behind = realpath(path, NULL);
     if (!behind) {
-        error_set(err, ERROR_unavailable, "",
-                  "%s is a symbolic link to nothing: make the file it names, or remove it", path);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_LINK_NOWHERE, "path", path, NULL);
     } else if (is_shared(path) || is_shared(behind)) {
-        error_set(err, ERROR_unavailable, "",
-                  "%s is a symbolic link through a directory that others may write in: put the "
-                  "file itself there",
-                  path);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_LINK_SHARED, "path", path, NULL);
         free(behind);
         behind = NULL;
     }
@@ -70,9 +67,11 @@ static bool read_all(int fd, const char *path, struct text *out, struct error *e
     while ((got = read(fd, bytes, sizeof bytes)) > 0 && out->used <= MOST_BYTES)
         text_add(out, bytes, (size_t)got);
     if (got < 0)
-        return error_set(err, ERROR_unavailable, "", "can't read %s: %s", path, strerror(errno));
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_READ, "path", path, "reason",
+                         strerror(errno), NULL);
     return out->used <= MOST_BYTES ||
-           error_set(err, ERROR_too_long, "", "%s is larger than %d bytes", path, MOST_BYTES);
+           error_say(err, ERROR_too_long, "", TEXT_REASON_FILE_TOO_LARGE, "path", path, "limit",
+                     TEXT_NUMBER(MOST_BYTES), NULL);
 }
 
 static bool read_open(int fd, struct config_file *file, struct error *err)
@@ -80,10 +79,11 @@ static bool read_open(int fd, struct config_file *file, struct error *err)
     struct stat found;
 
     if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode))
-        return error_set(err, ERROR_unavailable, "", "%s is not a file: move it away", file->path);
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_NOT_FILE, "path",
+                         file->path, NULL);
     if (found.st_uid != geteuid())
-        return error_set(err, ERROR_unavailable, "",
-                         "%s belongs to another user: run this as that user", file->path);
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_OTHER_USER, "path",
+                         file->path, NULL);
     file->is_there = true;
     file->mode = found.st_mode & 07777;
     file->group = found.st_gid;
@@ -105,8 +105,8 @@ bool config_file_read(const char *path, bool is_project, struct config_file *ret
         ok = read_open(fd, &file, err);
         close(fd);
     } else {
-        ok = errno == ENOENT ||
-             error_set(err, ERROR_unavailable, "", "can't open %s: %s", file.path, strerror(errno));
+        ok = errno == ENOENT || error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_OPEN, "path",
+                                          file.path, "reason", strerror(errno), NULL);
     }
     if (ok)
         *ret_file = file;
@@ -164,8 +164,8 @@ static bool make_directories(const struct config_file *file, struct error *err)
         else
             ok = errno == EEXIST;
         if (!ok)
-            error_set(err, ERROR_storage_failed, "", "can't make the directory %s: %s", partial,
-                      strerror(errno));
+            error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_MAKE, "path", partial,
+                      "reason", strerror(errno), NULL);
         *slash = '/';
     }
     free(partial);
@@ -188,7 +188,8 @@ int config_file_lock(const struct config_file *file, int held, struct error *err
     if (make_directories(file, err)) {
         fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 || (!are_same(fd, held) && flock(fd, LOCK_EX) != 0)) {
-            error_set(err, ERROR_unavailable, "", "can't lock %s: %s", directory, strerror(errno));
+            error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK_FILE, "path", directory,
+                      "reason", strerror(errno), NULL);
             if (fd >= 0)
                 close(fd);
             fd = -1;
@@ -231,8 +232,8 @@ bool config_file_restore(const struct config_file *file, const struct text *byte
                               err))
             return false;
     } else if (unlink(file->path) != 0) {
-        return error_set(err, ERROR_storage_failed, "", "can't remove %s: %s", file->path,
-                         strerror(errno));
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_REMOVE, "path", file->path,
+                         "reason", strerror(errno), NULL);
     }
     CRASH_POINT(install_restored);
     unlink(file->backup);

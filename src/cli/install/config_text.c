@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 
 void config_splice(struct text *text, size_t from, size_t to, const char *bytes, size_t length)
 {
@@ -34,7 +35,8 @@ bool config_fail_at(const struct text *text, size_t at, struct error *err)
     for (size_t i = 0; i < at && i < text->used; i++)
         number += text->bytes[i] == '\n';
     snprintf(line, sizeof line, "%zu", number);
-    return error_set(err, ERROR_bad_json, line, "not readable in line %zu", number);
+    return error_say(err, ERROR_bad_json, line, TEXT_REASON_UNREADABLE_LINE, "line",
+                     TEXT_NUMBER(number), NULL);
 }
 
 size_t config_bom(const struct text *text)

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/install/config_text.h"
 #include "cli/install/entry.h"
+#include "i18n/i18n.h"
 
 bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
                struct error *err)
@@ -23,10 +24,9 @@ bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PAT
 
     if (is_project ? !os_working_directory(place, sizeof place)
                    : !client_home(client, hook->home ? hook->home : client->home, place))
-        return error_set(err, ERROR_unavailable, "",
-                         "there is no home directory: set HOME to an absolute path");
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_NO_HOME, NULL);
     return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", place, file) < CLIENT_PATH_BYTES ||
-           error_set(err, ERROR_too_long, "", "the path of %s is too long", hook->file);
+           error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", hook->file, NULL);
 }
 
 /* For a shell, which the clients run hooks in. */

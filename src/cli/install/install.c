@@ -18,6 +18,7 @@
 #include "cli/say.h"
 #include "core/known_clients.h"
 #include "core/offered_tools.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 #include "wire/place.h"
 
@@ -41,7 +42,7 @@ bool job_refuse(const struct job *job, const struct change *change, enum error_c
     }
     i18n_format_in(LANGUAGE_EN, &english, id, "file", file, "name", change->name, "client",
                    job->client->title, "more", more, NULL);
-    error_set(&err, code, "", "%.470s", text_string(&english));
+    error_set(&err, code, "", "%s", text_string(&english));
     text_release(&english);
     return job_fail(job, &err);
 }
@@ -491,10 +492,9 @@ static bool find_program(struct job *job)
     struct error err;
 
     if (!os_own_program(job->program, sizeof job->program))
-        error_set(&err, ERROR_unavailable, "", "can't find the program of sayso itself");
+        error_say(&err, ERROR_unavailable, "", TEXT_REASON_NO_PROGRAM, NULL);
     else if (!text_is_utf8(job->program, strlen(job->program)))
-        error_set(&err, ERROR_bad_unicode, "",
-                  "the path of sayso itself is not UTF-8: put the program elsewhere");
+        error_say(&err, ERROR_bad_unicode, "", TEXT_REASON_PATH_NOT_UTF8, NULL);
     else
         return true;
     return job_fail(job, &err);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/install/config_text.h"
+#include "i18n/i18n.h"
 
 static const char default_unit[] = "  ";
 
@@ -314,8 +315,9 @@ static bool refuse_kind(const struct config_path *path, size_t depth, struct err
 {
     const char *key = path->keys[depth ? depth - 1 : 0];
 
-    return depth == path->count ? error_set(err, ERROR_bad_type, "", "%s is not a list", key)
-                                : error_set(err, ERROR_bad_type, "", "%s is not an object", key);
+    return depth == path->count
+               ? error_say(err, ERROR_bad_type, "", TEXT_REASON_NOT_LIST, "path", key, NULL)
+               : error_say(err, ERROR_bad_type, "", TEXT_REASON_NOT_OBJECT, "path", key, NULL);
 }
 
 static bool set(struct text *text, const struct config_path *path, const struct json *value,

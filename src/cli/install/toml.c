@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/install/config_text.h"
+#include "i18n/i18n.h"
 
 static bool check(const struct text *text, struct error *err)
 {
@@ -239,8 +240,8 @@ static void insert_inline(struct text *text, const struct toml_item *inline_tabl
 
 static bool refuse(const struct config_path *path, struct error *err)
 {
-    return error_set(err, ERROR_bad_type, "", "%s is not written as a table [%s.%s]", path->keys[1],
-                     path->keys[0], path->keys[1]);
+    return error_say(err, ERROR_bad_type, "", TEXT_REASON_NOT_TABLE, "path", path->keys[1], "outer",
+                     path->keys[0], "inner", path->keys[1], NULL);
 }
 
 static bool add(struct text *text, const struct toml_items *items, const struct config_path *path,

@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "fronts/rest/inside.h"
+#include "i18n/i18n.h"
 #include "net/http.h"
 
 /* A retry gets the receipt of the first time, byte for byte; that it is one stands in a header. */
@@ -112,7 +113,7 @@ void serve_act(struct call *call)
     struct error err;
 
     if (!call->id[0]) {
-        error_set(&err, ERROR_not_found, "", "no ask has this id");
+        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
         reply_error(call, &err, NULL);
         return;
     }

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "fronts/rest/inside.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "net/http.h"
 
@@ -132,7 +133,7 @@ void serve_look(struct call *call)
     if (!query_integer(call, &parameter_wait, 0, &wait_s))
         return;
     if (!call->id[0]) {
-        error_set(&err, ERROR_not_found, "", "no ask has this id");
+        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
         reply_error(call, &err, NULL);
         return;
     }

@@ -162,7 +162,7 @@ static void write_error(struct text *out, const struct error *err, const char *p
     json_write_text_if(&writer, "parameter", parameter);
     if (err->retry_after_s > 0)
         json_write_integer(&writer, "retry_after_seconds", err->retry_after_s);
-    error_write_list(err, &writer);
+    error_write_list(err, NULL, &writer);
     if (detail_json)
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);

@@ -9,6 +9,7 @@
 #include "base/crash_point.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/postgres/fault.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/migrate_rows.h"
@@ -86,13 +87,9 @@ static bool refused(const struct migration *migration, struct error *err)
     const char *state = move_in_state(migration->move);
 
     if (strcmp(state, "SY010") == 0)
-        return error_set(
-            err, ERROR_wrong_state, "",
-            "the database holds asks, tokens, rules or settings of its own: a store is "
-            "moved into an empty one; make another with createdb and name that");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
     if (strcmp(state, "SY011") == 0)
-        return error_set(err, ERROR_wrong_state, "",
-                         "somebody else moves a store into this database too: let one of them end");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
     return false;
 }
 
@@ -145,9 +142,7 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
     is_ours =
         parse_mark(found, &migration->begun) && strcmp(begun->source, migration->walk.source) == 0;
     if (*found && !is_ours)
-        return error_set(err, ERROR_wrong_state, "",
-                         "another store was not moved into this database completely: go on with "
-                         "that one, or run sayso migrate --discard first");
+        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_OTHER, NULL);
     if (is_ours && strcmp(begun->state, migration->walk.state) == 0 &&
         table_of(begun) < WALK_TABLES && begun->rows <= migration->walk.counts[table_of(begun)]) {
         text_put(migration->mark, sizeof migration->mark, found);
@@ -164,10 +159,8 @@ static bool rows_refused(const struct migration *migration, size_t table, struct
 
     if (!*state || fault_of_state(state) != FAULT_DATA)
         return false;
-    return error_set(err, ERROR_storage_failed, "",
-                     "the database refused rows of the table %s (SQLSTATE %s): look for its reason "
-                     "in the server's log, mend it and run sayso migrate again",
-                     walk_tables[table].name, state);
+    return error_say(err, ERROR_storage_failed, "", TEXT_REASON_MIGRATE_REFUSED, "table",
+                     walk_tables[table].name, "state", state, NULL);
 }
 
 static bool flush(struct migration *migration, size_t table, int64_t *copied, struct error *err)
@@ -230,10 +223,8 @@ static bool copy_all(struct migration *migration, struct error *err)
 
 static bool differs(const char *what, struct error *err)
 {
-    return error_set(err, ERROR_storage_failed, "",
-                     "what was copied is not what was read (%s): run sayso migrate --discard, then "
-                     "again",
-                     what);
+    return error_say(err, ERROR_storage_failed, "", TEXT_REASON_MIGRATE_DIFFERS, "what", what,
+                     NULL);
 }
 
 static bool compare_counts(struct migration *migration, struct error *err)

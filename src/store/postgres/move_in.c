@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "store/postgres/address.h"
 #include "store/postgres/fault.h"
 #include "store/postgres/libpq.h"
@@ -125,6 +126,5 @@ bool move_in_change(struct move_in *move, const char *sql, const struct params *
         return false;
     if (strcmp(found, wanted) == 0)
         return true;
-    return error_set(err, ERROR_wrong_state, "",
-                     "somebody else moves a store into this database too: let one of them end");
+    return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
 }

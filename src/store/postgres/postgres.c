@@ -8,6 +8,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "store/job.h"
 #include "store/postgres/address.h"
@@ -289,13 +290,9 @@ static bool prepare(struct postgres_store *store, struct error *err)
 
     start_close(start);
     if (ok && *pg_meta(&store->reads.queued.port, "importing"))
-        ok = error_set(err, ERROR_storage_failed, "",
-                       "a backup was not read in completely: run sayso import with it again, or "
-                       "sayso import --discard");
+        ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_INCOMPLETE, NULL);
     if (ok && *pg_meta(&store->reads.queued.port, "migrating"))
-        ok = error_set(err, ERROR_storage_failed, "",
-                       "a store was not moved into this database completely: run sayso migrate "
-                       "again, or sayso migrate --discard");
+        ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_MIGRATE_INCOMPLETE, NULL);
     return ok;
 }
 
