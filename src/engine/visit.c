@@ -48,10 +48,10 @@ static void load_client(struct engine *engine, struct visit *visit)
     if (!client.transport)
         return;
     visit->loading = 2;
-    store->ops->get_cut_off(store, &client, patience_loaded,
-                            errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
-    store->ops->get_form_fact(store, &client, form_fact_loaded,
-                              errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+    store->ops->get_client_fact(store, &client, false, patience_loaded,
+                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+    store->ops->get_client_fact(store, &client, true, form_fact_loaded,
+                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
 }
 
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)

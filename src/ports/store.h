@@ -354,10 +354,8 @@ struct store_ops {
     void (*list_keys)(struct store *store, const char *purpose, store_key_each *each,
                       void *context);
     /* STORE_DONE with it as reply.seq, or STORE_MISSING. */
-    void (*get_cut_off)(struct store *store, const struct store_client *client, store_done *done,
-                        void *context);
-    void (*get_form_fact)(struct store *store, const struct store_client *client, store_done *done,
-                          void *context);
+    void (*get_client_fact)(struct store *store, const struct store_client *client, bool is_form,
+                            store_done *done, void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
 
     /* From now on until it is closed; NULL: nobody shares this store. */

@@ -43,8 +43,7 @@ void job_write(struct store *store, enum write_kind what, const void *values, st
     OP(list_tokens)                                                                                \
     OP(list_rules)                                                                                 \
     OP(list_keys)                                                                                  \
-    OP(get_cut_off)                                                                                \
-    OP(get_form_fact)                                                                              \
+    OP(get_client_fact)                                                                            \
     OP(meta)
 
 enum write_flags {

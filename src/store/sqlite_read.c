@@ -323,10 +323,12 @@ void reader_list_keys(struct store *store, const char *purpose, store_key_each *
     reader_end(reader, &list, NULL);
 }
 
-static void get_fact(struct reader *reader, int which, const struct store_client *client,
-                     store_done *done, void *context)
+void reader_get_client_fact(struct store *store, const struct store_client *client, bool is_form,
+                            store_done *done, void *context)
 {
-    struct statement get = statement_of(&reader->statements, which);
+    struct reader *reader = reader_of(store);
+    struct statement get =
+        statement_of(&reader->statements, is_form ? READ_FORM_FACT : READ_CUT_OFF);
     struct store_reply reply = { .outcome = STORE_MISSING };
 
     statement_text(&get, client->name);
@@ -339,20 +341,6 @@ static void get_fact(struct reader *reader, int which, const struct store_client
     if (!reader_end(reader, &get, &reply.err))
         reply.outcome = STORE_FAILED;
     done(context, &reply);
-}
-
-void reader_get_cut_off(struct store *store, const struct store_client *client, store_done *done,
-                        void *context)
-{
-    struct reader *reader = reader_of(store);
-    get_fact(reader, READ_CUT_OFF, client, done, context);
-}
-
-void reader_get_form_fact(struct store *store, const struct store_client *client, store_done *done,
-                          void *context)
-{
-    struct reader *reader = reader_of(store);
-    get_fact(reader, READ_FORM_FACT, client, done, context);
 }
 
 const char *reader_meta(struct store *store, const char *name)

@@ -253,22 +253,14 @@ static void pass_list_keys(struct store *port, const char *purpose, store_key_ea
     inner_of(port)->ops->list_keys(inner_of(port), purpose, each, context);
 }
 
-static void pass_get_cut_off(struct store *port, const struct store_client *client,
-                             store_done *done, void *context)
+static void pass_get_client_fact(struct store *port, const struct store_client *client,
+                                 bool is_form, store_done *done, void *context)
 {
     struct reading *reading = begin(port, context);
 
     reading->call.done = done;
-    inner_of(port)->ops->get_cut_off(inner_of(port), client, on_done, reading);
-}
-
-static void pass_get_form_fact(struct store *port, const struct store_client *client,
-                               store_done *done, void *context)
-{
-    struct reading *reading = begin(port, context);
-
-    reading->call.done = done;
-    inner_of(port)->ops->get_form_fact(inner_of(port), client, on_form_fact, reading);
+    inner_of(port)->ops->get_client_fact(inner_of(port), client, is_form,
+                                         is_form ? on_form_fact : on_done, reading);
 }
 
 static void pass_history(struct store *port, const struct store_history_query *query,
@@ -341,8 +333,7 @@ void stage_add_reads(struct store_ops *ops)
     ops->list_tokens = pass_list_tokens;
     ops->list_keys = pass_list_keys;
     ops->list_rules = pass_list_rules;
-    ops->get_cut_off = pass_get_cut_off;
-    ops->get_form_fact = pass_get_form_fact;
+    ops->get_client_fact = pass_get_client_fact;
     ops->history = pass_history;
     ops->get_conversation = pass_get_conversation;
     ops->find_conversation = pass_find_conversation;

@@ -380,8 +380,8 @@ static void what_fails_is_told(void **state)
     stage_run(stage, "INSERT INTO drafts VALUES ('ask', 'owner', '{\"a\":1}', 1, 1)");
     make_conversations(stage);
     pg_get(stage->store, id, on_reply, &seen[0]);
-    pg_get_cut_off(stage->store, &client, on_reply, &seen[1]);
-    pg_get_form_fact(stage->store, &client, on_reply, &seen[2]);
+    pg_get_client_fact(stage->store, &client, false, on_reply, &seen[1]);
+    pg_get_client_fact(stage->store, &client, true, on_reply, &seen[2]);
     pg_list(stage->store, &query, on_row, &listed);
     pg_get_draft(stage->store, "ask", "owner", on_draft, &told);
     pg_list_conversation_events(stage->store, "a", 0, 10, on_event, &events);

@@ -28,7 +28,7 @@ static int64_t cut_off_of(struct place *place, const char *name, const char *ver
     struct store_client client = { name, version, transport };
     struct seen seen = { 0 };
 
-    place->store->ops->get_cut_off(place->store, &client, on_reply, &seen);
+    place->store->ops->get_client_fact(place->store, &client, false, on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply.outcome == STORE_DONE ? seen.reply.seq : 0;
 }
@@ -70,7 +70,7 @@ static int64_t form_fact_of(struct place *place, const char *name, const char *v
     struct store_client client = { name, version, "stdio" };
     struct seen seen = { 0 };
 
-    place->store->ops->get_form_fact(place->store, &client, on_reply, &seen);
+    place->store->ops->get_client_fact(place->store, &client, true, on_reply, &seen);
     wait_for(place, &seen);
     return seen.reply.outcome == STORE_DONE ? seen.reply.seq : 0;
 }

@@ -383,8 +383,8 @@ static void on_fact(void *context, const PGresult *result, const struct error *e
     one_end(context, &reply);
 }
 
-static void get_fact(struct store *store, const struct sql *sql, const struct store_client *client,
-                     store_done *done, void *context)
+void pg_get_client_fact(struct store *store, const struct store_client *client, bool is_form,
+                        store_done *done, void *context)
 {
     struct reading *reading = reading_new(store, (union tell){ .one = done }, context);
     struct params params = { 0 };
@@ -392,19 +392,7 @@ static void get_fact(struct store *store, const struct sql *sql, const struct st
     params_text(&params, client->name);
     params_text(&params, client->version);
     params_text(&params, client->transport);
-    pool_read(reading->pool, sql, &params, on_fact, reading);
-}
-
-void pg_get_cut_off(struct store *store, const struct store_client *client, store_done *done,
-                    void *context)
-{
-    get_fact(store, &cut_off_sql, client, done, context);
-}
-
-void pg_get_form_fact(struct store *store, const struct store_client *client, store_done *done,
-                      void *context)
-{
-    get_fact(store, &form_fact_sql, client, done, context);
+    pool_read(reading->pool, is_form ? &form_fact_sql : &cut_off_sql, &params, on_fact, reading);
 }
 
 /* Conversations ---------------------------------------------------------------------------------
