@@ -2,8 +2,8 @@
  * field_class.h - what a kind of field is: a row of core/field_kinds.def, with what an answer may
  * hold there and the functions that read, judge and write it. Nobody else compares kinds
  * (tools/check_style sees to it): who needs to know asks what the class has.
- * Beside a row here a kind has one in tui/field_view.c, in mcp/form_schema.c, and in
- * web/js/values.js.
+ * A kind also has a row in tui/field_view.c, in mcp/form_schema.c, in web/js/values.js, and in
+ * web/js/fields.js; tests/unit/test_field_classes.c names what is missing.
  */
 #ifndef CORE_FIELD_CLASS_H
 #define CORE_FIELD_CLASS_H
