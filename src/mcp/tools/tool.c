@@ -20,6 +20,17 @@ const struct tool *tool_find(const struct tool *const *rows, const char *name, s
     return *rows;
 }
 
+/* A schema's members have an order, in which its form is shown; canonical arguments do not keep it.
+ */
+static bool has_schema(const struct ask_tool *ask)
+{
+    for (size_t i = 0; i < ask->argument_count; i++) {
+        if (ask->arguments[i].type == ARGUMENT_OBJECT)
+            return true;
+    }
+    return false;
+}
+
 static bool plan_ask(const struct tool *tool, const struct json *arguments,
                      struct tool_plan *ret_plan, struct error *err)
 {
@@ -32,8 +43,12 @@ static bool plan_ask(const struct tool *tool, const struct json *arguments,
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
     ret_plan->wait_s = wait && json_kind(wait) != KIND_NULL ? call.wait_s : -1;
     ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
-    ret_plan->arguments_json = call.arguments_json;
-    call.arguments_json = NULL;
+    if (has_schema(tool->ask)) {
+        ret_plan->arguments_json = json_encode(arguments);
+    } else {
+        ret_plan->arguments_json = call.arguments_json;
+        call.arguments_json = NULL;
+    }
     ask_call_release(&call);
     return true;
 }
