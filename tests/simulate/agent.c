@@ -70,20 +70,20 @@ static bool come(struct agent *agent)
     return client_connect(&agent->client, 5000000 + agent->number, name_of(agent), hello);
 }
 
-static struct request *request_new(struct agent *agent, const char *method)
+static struct agent_request *request_new(struct agent *agent, const char *method)
 {
     for (int i = 0; i < REQUESTS_MOST; i++) {
-        struct request *request = &agent->requests[i];
+        struct agent_request *request = &agent->requests[i];
 
         if (!request->method) {
-            *request = (struct request){ .method = method, .id = agent->client.next_id };
+            *request = (struct agent_request){ .method = method, .id = agent->client.next_id };
             return request;
         }
     }
     return NULL;
 }
 
-static struct request *find_request(struct agent *agent, int64_t id)
+static struct agent_request *find_request(struct agent *agent, int64_t id)
 {
     for (int i = 0; i < REQUESTS_MOST; i++) {
         if (agent->requests[i].method && agent->requests[i].id == id)
@@ -92,7 +92,7 @@ static struct request *find_request(struct agent *agent, int64_t id)
     return NULL;
 }
 
-static void note_call(struct agent *agent, struct request *request)
+static void note_call(struct agent *agent, struct agent_request *request)
 {
     request->is_first = !agent->has_asked[request->call];
     agent->has_asked[request->call] |=
@@ -161,7 +161,7 @@ static int draw_call(struct agent *agent)
 
 static bool ask(struct agent *agent)
 {
-    struct request *request = request_new(agent, "ask/create");
+    struct agent_request *request = request_new(agent, "ask/create");
     int call = draw_call(agent);
     char arguments[600], extras[800];
 
@@ -217,7 +217,7 @@ static bool is_anybodys(const struct agent *agent, const struct ask_seen *ask)
 static bool say_of(struct agent *agent, const char *method, struct ask_seen *ask,
                    const char *format)
 {
-    struct request *request = ask ? request_new(agent, method) : NULL;
+    struct agent_request *request = ask ? request_new(agent, method) : NULL;
     char params[300];
 
     if (!request)
@@ -253,7 +253,7 @@ static bool collect(struct agent *agent)
 static bool look(struct agent *agent)
 {
     bool is_curious = draw_chance(&world.seed, 1, 4);
-    struct request *request;
+    struct agent_request *request;
 
     if (draw_chance(&world.seed, 2, 3))
         return say_of(agent, "mine/get", draw_ask(agent, is_curious ? is_anybodys : is_own),
@@ -374,7 +374,7 @@ static const char *modern_extras(const struct agent *agent, const char *state, c
 
 static bool call_tool(struct agent *agent, int call)
 {
-    struct request *request = request_new(agent, "tools/call");
+    struct agent_request *request = request_new(agent, "tools/call");
     bool is_modern = agent->era == ERA_MODERN;
     const char *state = is_modern && !world.closing_at ? agent->state[call] : "";
     char arguments[600], extras[1000] = "", line[2000];
@@ -397,7 +397,7 @@ static bool call_tool(struct agent *agent, int call)
 
 static bool cancel_tool(struct agent *agent)
 {
-    struct request *request = &agent->requests[draw_below(&world.seed, REQUESTS_MOST)];
+    struct agent_request *request = &agent->requests[draw_below(&world.seed, REQUESTS_MOST)];
     char line[200];
 
     if (!request->method)
@@ -467,7 +467,7 @@ void agent_lose(struct agent *agent)
     agent->client = (struct client){ 0 };
 }
 
-static void take_created(struct agent *agent, const struct request *request,
+static void take_created(struct agent *agent, const struct agent_request *request,
                          const struct json *params)
 {
     const char *state = json_member_text(params, "state");
@@ -477,7 +477,8 @@ static void take_created(struct agent *agent, const struct request *request,
 }
 
 /* Through a front: `input_required` says with which state to come back, anything else ends that. */
-static void take_state(struct agent *agent, const struct request *request, const struct json *json)
+static void take_state(struct agent *agent, const struct agent_request *request,
+                       const struct json *json)
 {
     const char *state = json_member_text(json_member(json, "result"), "requestState");
 
@@ -489,7 +490,7 @@ static void take_notification(struct agent *agent, const char *line, const struc
     const char *method = json_member_text(json, "method");
     const struct json *params = json_member(json, "params");
     const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
-    struct request *request = tag ? find_request(agent, strtol(tag, NULL, 10)) : NULL;
+    struct agent_request *request = tag ? find_request(agent, strtol(tag, NULL, 10)) : NULL;
 
     observer_on_agent_line(agent->principal, agent->client.cable, request, line, json);
     if (request && strcmp(method, "ask/created") == 0)
@@ -500,7 +501,7 @@ static void take_notification(struct agent *agent, const char *line, const struc
 
 void agent_take(struct agent *agent, const char *line, const struct json *json)
 {
-    struct request *request;
+    struct agent_request *request;
 
     if (json_member_text(json, "method")) {
         take_notification(agent, line, json);
@@ -523,7 +524,7 @@ void agent_take(struct agent *agent, const char *line, const struct json *json)
 
 void agent_ask_all(struct agent *agent)
 {
-    struct request *request;
+    struct agent_request *request;
     char arguments[600];
 
     if (agent->mcp) { /* its front has confirmed what it was given */

@@ -99,7 +99,7 @@ static bool may_be_decided(const struct ask_seen *ask)
 
 /* --- agents --- */
 
-static bool is_asking(const struct request *request)
+static bool is_asking(const struct agent_request *request)
 {
     return strcmp(request->method, "ask/create") == 0 || strcmp(request->method, "tools/call") == 0;
 }
@@ -134,7 +134,7 @@ static struct ask_seen *find_kept(int principal, int call)
     return NULL;
 }
 
-void observer_on_call(int principal, struct request *request)
+void observer_on_call(int principal, struct agent_request *request)
 {
     request->sent_at = world.step;
     request->sent_ms = times.boot_ms;
@@ -278,7 +278,7 @@ static void see_deadline(struct ask_seen *ask, int64_t sent_ms, int64_t left_ms)
         ask->ends_to_ms = times.boot_ms + left_ms;
 }
 
-static void see_created(int principal, const struct request *request, const char *id,
+static void see_created(int principal, const struct agent_request *request, const char *id,
                         int64_t left_ms)
 {
     struct ask_seen *ask = find_or_add(id, principal, request->call);
@@ -295,7 +295,7 @@ static void see_created(int principal, const struct request *request, const char
 
 /* A front confirms by itself what its client has read; while no hub ended nothing of that is lost.
  */
-static void check_front(struct ask_seen *ask, const struct request *request)
+static void check_front(struct ask_seen *ask, const struct agent_request *request)
 {
     if (ask->given_at && ask->given_at < request->sent_at && world.hub_ended_at < ask->given_at &&
         !request->has_state)
@@ -305,7 +305,7 @@ static void check_front(struct ask_seen *ask, const struct request *request)
     ask->is_confirming = true;
 }
 
-static void take_result(int principal, const struct cable *cable, struct request *request,
+static void take_result(int principal, const struct cable *cable, struct agent_request *request,
                         const struct json *result, const char *line)
 {
     const char *id = json_member_text(result, "session_id");
@@ -340,7 +340,7 @@ static void take_unasked(const struct json *result)
 }
 
 /* The form or the text beside it has options too: only the result is looked at. */
-static void take_inner(int principal, const struct cable *cable, struct request *request,
+static void take_inner(int principal, const struct cable *cable, struct agent_request *request,
                        const struct json *result)
 {
     char *line = result ? json_encode(result) : NULL;
@@ -360,7 +360,8 @@ static void take_kept(struct ask_seen *ask)
     ask->changed_at = world.step;
 }
 
-static void take_refusal(int principal, const struct request *request, const struct json *error)
+static void take_refusal(int principal, const struct agent_request *request,
+                         const struct json *error)
 {
     const char *code = json_member_text(json_member(error, "data"), "code");
     const struct ask_seen *ask = request->ask;
@@ -373,7 +374,7 @@ static void take_refusal(int principal, const struct request *request, const str
         observer_break("wire", "a call that is in order was refused: %s", code ? code : "?");
 }
 
-void observer_on_agent_line(int principal, const struct cable *cable, struct request *request,
+void observer_on_agent_line(int principal, const struct cable *cable, struct agent_request *request,
                             const char *line, const struct json *json)
 {
     const struct json *result = json_member(json, "result");

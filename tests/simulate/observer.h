@@ -62,7 +62,7 @@ struct act_seen {
 };
 
 /* A call an agent made. */
-struct request {
+struct agent_request {
     int id;
     const char *method; /* NULL: free */
     int call;
@@ -92,8 +92,8 @@ void observer_break(const char *promise, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Agents. `line` is what it got, `json` the same. */
-void observer_on_call(int principal, struct request *request);
-void observer_on_agent_line(int principal, const struct cable *cable, struct request *request,
+void observer_on_call(int principal, struct agent_request *request);
+void observer_on_agent_line(int principal, const struct cable *cable, struct agent_request *request,
                             const char *line, const struct json *json);
 struct ask_seen *observer_find(const char *id);
 bool observer_is_over(const struct json *result);

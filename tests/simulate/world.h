@@ -33,7 +33,7 @@ struct agent {
     struct client client;
     int number, principal, last_call;
     enum front_kind front;
-    struct request requests[REQUESTS_MOST];
+    struct agent_request requests[REQUESTS_MOST];
     bool has_asked[CALLS];    /* on this connection */
     char state[CALLS][600];   /* to come back with; "": none */
     int era;                  /* of the client behind its front */

@@ -328,7 +328,7 @@ static void an_error_knows_its_words(void **state)
     assert_string_equal(err.message, "can't open {reason}: b: ");
     assert_words(&err, said, chinese);
     error_add(&more, &err);
-    text_put(err.path, sizeof err.path, "/b");
+    memcpy(err.path, "/b", sizeof "/b");
     error_add(&more, &err);
     assert_true(error_at(&more, 1, &err));
     assert_words(&err, said, chinese);
