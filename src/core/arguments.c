@@ -401,23 +401,35 @@ bool arguments_read(const struct argument *rows, size_t row_count, const struct 
     return true;
 }
 
-bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
-                     struct ask_call *ret_call, struct error *err)
+bool arguments_check_call(const struct ask_tool *tool, const struct json *arguments,
+                          struct ask_call *ret_call, struct json **ret_owner, struct error *err)
 {
     void *values = mem_new(tool->values_bytes);
-    struct json *owner = NULL;
     bool ok;
 
     *ret_call = (struct ask_call){ 0 };
-    ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, &owner, err) &&
-         tool->build(values, ret_call, err) && (!tool->check || tool->check(owner, ret_call, err));
-    if (ok)
-        ret_call->arguments_json = json_encode_canonical(owner);
-    else
-        ask_call_release(ret_call);
-    json_free(owner);
+    ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, ret_owner, err) &&
+         tool->build(values, ret_call, err) &&
+         (!tool->check || tool->check(*ret_owner, ret_call, err));
     free(values);
-    return ok;
+    if (ok)
+        return true;
+    ask_call_release(ret_call);
+    json_free(*ret_owner);
+    *ret_owner = NULL;
+    return false;
+}
+
+bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
+                     struct ask_call *ret_call, struct error *err)
+{
+    struct json *owner;
+
+    if (!arguments_check_call(tool, arguments, ret_call, &owner, err))
+        return false;
+    ret_call->arguments_json = json_encode_canonical(owner);
+    json_free(owner);
+    return true;
 }
 
 void ask_call_release(struct ask_call *call)

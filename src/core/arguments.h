@@ -117,6 +117,10 @@ bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct erro
  */
 bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
                      struct ask_call *ret_call, struct error *err);
+/* The same without the canonical text, for who passes the call on: *ret_owner is what was read, in
+ * the order received, which is the order of a form's fields. */
+bool arguments_check_call(const struct ask_tool *tool, const struct json *arguments,
+                          struct ask_call *ret_call, struct json **ret_owner, struct error *err);
 void ask_call_release(struct ask_call *call);
 
 /* A copy without what counts as absent; NULL: there is nothing of the kind. */

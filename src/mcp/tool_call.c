@@ -371,7 +371,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
                                     .is_bound = state };
 
     json_write_text(&writer, "tool", tool->name);
-    json_write_raw(&writer, "arguments", plan->arguments_json);
+    json_write_value(&writer, "arguments", plan->arguments);
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
@@ -487,7 +487,7 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
         ask(request, tool, &plan, theirs, given);
     text_release(&plan.result);
     text_release(&plan.explanation);
-    free(plan.arguments_json);
+    json_free(plan.arguments);
 }
 
 static void call_tool(struct mcp_request *request, const struct tool *tool,

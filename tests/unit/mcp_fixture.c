@@ -84,6 +84,7 @@ static void park(struct desk *desk, struct desk_visit *visit, const struct json 
     act->comes_back = json_is_yes(json_member(params, "comes_back"));
     act->has_state = state != NULL;
     snprintf(act->state, sizeof act->state, "%s", state ? state : "");
+    copy_json(json_member(params, "arguments"), act->arguments, sizeof act->arguments);
     copy_json(json_member(params, "client"), act->client, sizeof act->client);
     copy_json(json_member(params, "response"), act->response, sizeof act->response);
 }

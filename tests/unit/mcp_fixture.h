@@ -35,7 +35,8 @@ struct stage_act {
     int64_t wait_s;
     bool comes_back;
     bool has_state;
-    char state[64];                              /* its client came back with; "" without */
+    char state[64]; /* its client came back with; "" without */
+    char arguments[STAGE_TOLD_BYTES];
     char client[96], response[STAGE_TOLD_BYTES]; /* as JSON; "": none */
 };
 

@@ -19,7 +19,6 @@
 #include "core/arguments.h"
 #include "core/sensitive.h"
 #include "core/visible_text.h"
-#include "mcp/tools/tool.h"
 
 /* Written with single quotes; <A*200> stands for 200 times A. */
 #define M         "{'message':'Say'"
@@ -562,41 +561,12 @@ static void test_tools_are_found(void **state)
     assert_int_equal(count, 7);
 }
 
-/* Fields are shown in the order of the schema, also where a front sends the hub what it has
- * checked. */
-static void test_a_front_keeps_the_order_of_a_schema(void **state)
-{
-    static const char call[] =
-        "{\"message\":\"Say\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
-        "\"z\":{\"type\":\"string\"},\"a\":{\"type\":\"boolean\"}}}}";
-    const struct tool *tool = tool_find(tool_rows, "elicit_form", strlen("elicit_form"));
-    struct tool_plan plan = { 0 };
-    struct ask_call asked = { 0 };
-    struct json *arguments = NULL, *sent = NULL;
-    struct error err = { 0 };
-
-    (void)state;
-    assert_true(json_parse(call, strlen(call), &arguments, NULL));
-    assert_true(tool_plan(tool, arguments, &plan, &err));
-    assert_true(json_parse(plan.arguments_json, strlen(plan.arguments_json), &sent, NULL));
-    assert_true(arguments_check(tool->ask, sent, &asked, &err));
-    assert_string_equal(asked.form.fields[0].name, "z");
-    ask_call_release(&asked);
-    free(plan.arguments_json);
-    json_free(arguments);
-    json_free(sent);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rules),
-        cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_call_around_the_form),
-        cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_tools_are_found),
-        cmocka_unit_test(test_a_front_keeps_the_order_of_a_schema),
+        cmocka_unit_test(test_rules),   cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_call_around_the_form),
+        cmocka_unit_test(test_secrets), cmocka_unit_test(test_tools_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -552,9 +552,34 @@ static void a_modern_client_is_given_an_address_with_an_id(void **state)
     assert_null(strstr(one->stream.lines[0], "inputRequests"));
 }
 
+/* Their order is that of the form's fields. */
+static void properties_reach_the_desk_in_their_order(void **state)
+{
+    static const char arguments[] =
+        "{\"message\":\"Which?\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{"
+        "\"zone\":{\"type\":\"string\"},\"area\":{\"type\":\"string\"}}}}";
+    char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{"
+                            "\"name\":\"elicit_form\",\"arguments\":%s}}",
+                            arguments);
+    struct stage_stream stream;
+    struct stage stage;
+
+    (void)state;
+    stage_open(&stage, NULL);
+    stage_shake_hands(&stage, "2025-11-25", "{}");
+    stage_stream_init(&stream);
+    stage_take(&stage, &stream, line);
+    assert_int_equal(stage.act_count, 1);
+    assert_string_equal(stage.acts[0].arguments, arguments);
+    stage_part(&stage, &stream);
+    stage_close(&stage);
+    free(line);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(properties_reach_the_desk_in_their_order),
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_legacy_call_says_that_it_can_show_forms_and_is_asked_on_its_stream),
         cmocka_unit_test(whatever_comes_back_reaches_the_desk_as_it_is),

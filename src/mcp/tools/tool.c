@@ -20,35 +20,18 @@ const struct tool *tool_find(const struct tool *const *rows, const char *name, s
     return *rows;
 }
 
-/* A schema's members have an order, in which its form is shown; canonical arguments do not keep it.
- */
-static bool has_schema(const struct ask_tool *ask)
-{
-    for (size_t i = 0; i < ask->argument_count; i++) {
-        if (ask->arguments[i].type == ARGUMENT_OBJECT)
-            return true;
-    }
-    return false;
-}
-
 static bool plan_ask(const struct tool *tool, const struct json *arguments,
                      struct tool_plan *ret_plan, struct error *err)
 {
     const struct json *wait = json_member(arguments, "wait_seconds");
     struct ask_call call;
 
-    if (!arguments_check(tool->ask, arguments, &call, err))
+    if (!arguments_check_call(tool->ask, arguments, &call, &ret_plan->arguments, err))
         return false;
     ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
     ret_plan->wait_s = wait && json_kind(wait) != KIND_NULL ? call.wait_s : -1;
     ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
-    if (has_schema(tool->ask)) {
-        ret_plan->arguments_json = json_encode(arguments);
-    } else {
-        ret_plan->arguments_json = call.arguments_json;
-        call.arguments_json = NULL;
-    }
     ask_call_release(&call);
     return true;
 }

@@ -19,12 +19,11 @@ enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
     enum tool_wish wish;
-    struct text result;   /* TOOL_ANSWERED: the structured result; the caller releases it */
-    char *arguments_json; /* TOOL_ASKS: canonical, but as they came with a schema; the caller frees
-                             them */
-    char session_id[27];  /* TOOL_COLLECTS */
-    int64_t wait_s;       /* TOOL_COLLECTS; -1: as long as the client waits */
-    bool wants_launch;    /* TOOL_COLLECTS: a command for a terminal, at once */
+    struct text result;     /* TOOL_ANSWERED: the structured result; the caller releases it */
+    struct json *arguments; /* TOOL_ASKS: in their order; the caller frees them */
+    char session_id[27];    /* TOOL_COLLECTS */
+    int64_t wait_s;         /* TOOL_COLLECTS; -1: as long as the client waits */
+    bool wants_launch;      /* TOOL_COLLECTS: a command for a terminal, at once */
     /* TOOL_COLLECTS: for a person who asked back; "": none. The caller releases it. */
     struct text explanation;
 };
