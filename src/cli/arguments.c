@@ -168,7 +168,7 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
     if (!value || strlen(value) <= most)
         return true;
     snprintf(shown, sizeof shown, "--%s", name);
-    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", say_number((int64_t)most));
+    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", TEXT_NUMBER((int64_t)most));
     return false;
 }
 
@@ -186,8 +186,8 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
         return true;
     }
     snprintf(shown, sizeof shown, "--%s", name);
-    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", say_number(least), "most",
-                say_number(most));
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", TEXT_NUMBER(least), "most",
+                TEXT_NUMBER(most));
     return false;
 }
 

@@ -115,7 +115,7 @@ static enum exit_code decide(const struct arguments *arguments, const struct ide
 
         title = identity == &call_person ? find_title(link, id) : NULL;
         say_result(decision.done, "title", title ? title : "", "id", id ? id : "", "seconds",
-                   say_number(decision.seconds));
+                   TEXT_NUMBER(decision.seconds));
     }
     free(title);
     wire_release(&reply);

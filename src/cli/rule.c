@@ -85,7 +85,7 @@ static void print_suggestions(const struct arguments *arguments, const struct js
         const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
         bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
 
-        say_result(TEXT_RULE_SUGGESTED, "count", say_number(json_member_integer(one, "count", 0)));
+        say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
         print_facts(facts);
         say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
                    any_prompt ? "--any-prompt" : "");
@@ -99,8 +99,8 @@ static void print_preview(const struct arguments *arguments, const struct json *
     const struct json *asks = json_member(result, "asks");
 
     print_facts(result);
-    say_result(TEXT_RULE_SO_FAR, "same", say_number(json_member_integer(result, "same", 0)),
-               "other", say_number(json_member_integer(result, "other", 0)));
+    say_result(TEXT_RULE_SO_FAR, "same", TEXT_NUMBER(json_member_integer(result, "same", 0)),
+               "other", TEXT_NUMBER(json_member_integer(result, "other", 0)));
     for (size_t i = 0; i < json_length(asks); i++) {
         const struct json *ask = json_item(asks, i);
         struct text when = { 0 };

@@ -106,17 +106,12 @@ static bool say_winner(const struct arguments *arguments, const struct json *det
     return true;
 }
 
-void say_add_reason(struct text *out, const struct error *err)
-{
-    error_write_in(err, i18n_language(), out);
-}
-
 void say_wrong(const char *place, const struct error *err)
 {
     struct text detail = { 0 };
 
     text_add_format(&detail, "%s%s", place, place[0] ? ": " : "");
-    say_add_reason(&detail, err);
+    error_write_in(err, i18n_language(), &detail);
     say_problem(TEXT_ERROR_KNOWN, "detail", text_string(&detail));
     text_release(&detail);
 }
@@ -151,7 +146,7 @@ static void say_unsaved(const struct error *err)
 {
     struct text words = { 0 };
 
-    say_add_reason(&words, err);
+    error_write_in(err, i18n_language(), &words);
     say_problem(TEXT_ERROR_STORAGE, "message", text_string(&words));
     text_release(&words);
 }

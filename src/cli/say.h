@@ -21,8 +21,6 @@ struct json;
 #define say_result(...)  say_sentence(stdout, "", __VA_ARGS__, NULL)
 void say_sentence(FILE *file, const char *before, enum text_id id, ...);
 void say_add_sentence(struct text *out, enum text_id id, va_list pairs);
-/* A whole number as a value of such a pair, for the block it stands in. */
-#define say_number(number) text_of_integer((number), (char[TEXT_INTEGER_BYTES]){ 0 })
 
 /* That the verb needs `what`; EXIT_USAGE. */
 enum exit_code say_needs(const struct arguments *arguments, const char *what);
@@ -33,7 +31,6 @@ void say_error(const struct arguments *arguments, const struct error *err,
 void say_failure(const struct error *err); /* a sentence on stderr, also with --json */
 /* The same in the person's language, where that has the words, behind what it is about. */
 void say_wrong(const char *place, const struct error *err);
-void say_add_reason(struct text *out, const struct error *err); /* its message so */
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
 void say_value(const struct json *value);

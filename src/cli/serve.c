@@ -45,7 +45,7 @@ static void on_ready(void *context, const char *status_json, const char *link)
     } else if (json_parse(status_json, strlen(status_json), &status, NULL)) {
         const char *aside = json_member_text(status, "recovered_from");
 
-        say_result(TEXT_CLI_SERVING, "pid", say_number(json_member_integer(status, "pid", 0)));
+        say_result(TEXT_CLI_SERVING, "pid", TEXT_NUMBER(json_member_integer(status, "pid", 0)));
         say_result(TEXT_CLI_SERVING_HOW);
         if (json_member_text(status, "url"))
             say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"));

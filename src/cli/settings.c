@@ -157,7 +157,7 @@ static void read_line(struct edit *edit, const char *line, size_t length, int64_
         free(edit->wanted[id]); /* as it was, also where not all of it was shown */
         edit->wanted[id] = mem_text(value);
     } else if (!settings_parse(id, value, &parsed, &err)) {
-        say_add_reason(&reason, &err);
+        error_write_in(&err, i18n_language(), &reason);
         complain(edit, number, text_string(&reason));
     } else {
         struct text printed = { 0 };

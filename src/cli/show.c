@@ -78,7 +78,7 @@ static void add_choice(struct text *out, const struct json *field)
         text = TEXT_CHOOSE_ONE;
     else if (least == most)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    i18n_format(out, text, "min", say_number(least), "max", say_number(most), NULL);
+    i18n_format(out, text, "min", TEXT_NUMBER(least), "max", TEXT_NUMBER(most), NULL);
 }
 
 /* Adds to the list of what else is to be known. */

@@ -33,7 +33,7 @@ static void print_status(const struct arguments *arguments, const struct json *s
             bool is_number = json_kind(value) == KIND_INTEGER;
 
             say_row(rows[i].label, is_number
-                                       ? say_number(json_member_integer(status, rows[i].member, 0))
+                                       ? TEXT_NUMBER(json_member_integer(status, rows[i].member, 0))
                                        : json_text(value));
         }
         if (aside)

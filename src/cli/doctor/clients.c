@@ -206,7 +206,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
     if (!client->timeout_key || patience > hold)
         return;
     doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
-                   "seconds", say_number(patience), "name", client->name);
+                   "seconds", TEXT_NUMBER(patience), "name", client->name);
 }
 
 /* A client that wants permission first asks before the user sees the question, and headless it
@@ -242,11 +242,11 @@ static void judge_entry(struct doctor *doctor, const struct client *client, cons
         judge_program(doctor, client, entry);
     if (port && !doctor->hub_port) /* a client that calls an address starts no hub there */
         doctor_warning(doctor, TEXT_FOUND_CLIENT_ALONE, TEXT_MEND_CLIENT_ALONE, "client",
-                       client->title, "port", say_number(port), "name", client->name);
+                       client->title, "port", TEXT_NUMBER(port), "name", client->name);
     else if (port && port != doctor->hub_port)
         doctor_warning(doctor, TEXT_FOUND_CLIENT_PORT, TEXT_MEND_CLIENT_PORT, "client",
-                       client->title, "port", say_number(port), "ours",
-                       say_number(doctor->hub_port), "name", client->name);
+                       client->title, "port", TEXT_NUMBER(port), "ours",
+                       TEXT_NUMBER(doctor->hub_port), "name", client->name);
     judge_patience(doctor, client, entry);
     judge_permission(doctor, client, name, entry);
     if (doctor_troubles(doctor) == before)

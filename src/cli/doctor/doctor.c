@@ -106,8 +106,8 @@ static void tell_end(const struct doctor *doctor)
     if (doctor_troubles(doctor) == 0)
         say_result(TEXT_DOCTOR_WELL);
     else
-        say_result(TEXT_DOCTOR_UNWELL, "faults", say_number(doctor->counts[DOCTOR_FAULT]),
-                   "warnings", say_number(doctor->counts[DOCTOR_WARNING]));
+        say_result(TEXT_DOCTOR_UNWELL, "faults", TEXT_NUMBER(doctor->counts[DOCTOR_FAULT]),
+                   "warnings", TEXT_NUMBER(doctor->counts[DOCTOR_WARNING]));
 }
 
 static enum exit_code run_doctor(const struct arguments *arguments)

@@ -25,7 +25,7 @@ enum { CLOCK_APART_MS = 2000 };
 static void report_schema(struct doctor *doctor, const struct hub_database *database)
 {
     const struct postgres_examined *found = &database->found;
-    const char *version = say_number(found->version), *ours = say_number(found->our_version);
+    const char *version = TEXT_NUMBER(found->version), *ours = TEXT_NUMBER(found->our_version);
 
     if (found->is_migrating)
         doctor_fault(doctor, TEXT_FOUND_DATABASE_MOVING, TEXT_MEND_DATABASE_MOVING, "name",
@@ -57,7 +57,7 @@ static void report_database(struct doctor *doctor, const struct hub_database *da
                        database->name);
     if (apart_ms > CLOCK_APART_MS)
         doctor_warning(doctor, TEXT_FOUND_DATABASE_CLOCK, TEXT_MEND_DATABASE_CLOCK, "name",
-                       database->name, "seconds", say_number(apart_ms / 1000));
+                       database->name, "seconds", TEXT_NUMBER(apart_ms / 1000));
 }
 
 static void report_away(struct doctor *doctor, const struct hub_database *database,
@@ -65,7 +65,7 @@ static void report_away(struct doctor *doctor, const struct hub_database *databa
 {
     struct text why = { 0 };
 
-    say_add_reason(&why, err);
+    error_write_in(err, i18n_language(), &why);
     doctor->store.outcome = INSPECT_UNREADABLE;
     doctor_fault(doctor, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name", database->name,
                  "message", text_string(&why));
@@ -85,7 +85,7 @@ static bool is_alive(const struct place_note *note)
 static void report_running(struct doctor *doctor, const struct json *status)
 {
     const char *version = json_member_text(status, "version");
-    const char *pid = say_number(json_member_integer(status, "pid", 0));
+    const char *pid = TEXT_NUMBER(json_member_integer(status, "pid", 0));
 
     doctor->hub_port = (int)json_member_integer(status, "port", 0);
     doctor->hub_listens = json_member_text(status, "public_url") != NULL;
@@ -113,7 +113,7 @@ void check_hub(struct doctor *doctor)
         report_running(doctor, reply.result);
     } else {
         doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
-                     "pid", say_number(note.pid));
+                     "pid", TEXT_NUMBER(note.pid));
     }
     wire_release(&reply);
     client_free(link);
@@ -184,8 +184,8 @@ static void check_file(struct doctor *doctor)
     if (store->outcome == INSPECT_WHOLE && store->version < store->our_version)
         found = TEXT_FOUND_STORE_OLD;
     doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
-                  doctor->place.database, "version", say_number(store->version), "ours",
-                  say_number(store->our_version), "message", store->message);
+                  doctor->place.database, "version", TEXT_NUMBER(store->version), "ours",
+                  TEXT_NUMBER(store->our_version), "message", store->message);
     if (find_aside(doctor, aside))
         doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);
 }
@@ -246,12 +246,12 @@ void check_http(struct doctor *doctor)
         doctor_ok(doctor, TEXT_FOUND_HTTP_IDLE);
     else if (!doctor->note.pid || is_foreign)
         doctor_report(doctor, is_foreign ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_HTTP_TAKEN,
-                      TEXT_MEND_HTTP_TAKEN, "port", say_number(port), "owner", say_number(owner));
+                      TEXT_MEND_HTTP_TAKEN, "port", TEXT_NUMBER(port), "owner", TEXT_NUMBER(owner));
     else if (!answers(port))
         doctor_fault(doctor, TEXT_FOUND_HTTP_SILENT, TEXT_MEND_HTTP_SILENT, "port",
-                     say_number(port));
+                     TEXT_NUMBER(port));
     else
-        doctor_ok(doctor, TEXT_FOUND_HTTP, "port", say_number(port));
+        doctor_ok(doctor, TEXT_FOUND_HTTP, "port", TEXT_NUMBER(port));
 }
 
 void check_tokens(struct doctor *doctor)
@@ -265,9 +265,10 @@ void check_tokens(struct doctor *doctor)
         doctor_fault(doctor, TEXT_FOUND_TOKENS_NONE, TEXT_MEND_TOKENS_NONE, "client", client);
     else if (store->expired_tokens > 0)
         doctor_warning(doctor, TEXT_FOUND_TOKENS_EXPIRED, TEXT_MEND_TOKENS_EXPIRED, "count",
-                       say_number(store->all_tokens), "expired", say_number(store->expired_tokens));
+                       TEXT_NUMBER(store->all_tokens), "expired",
+                       TEXT_NUMBER(store->expired_tokens));
     else
-        doctor_ok(doctor, TEXT_FOUND_TOKENS, "count", say_number(store->all_tokens));
+        doctor_ok(doctor, TEXT_FOUND_TOKENS, "count", TEXT_NUMBER(store->all_tokens));
 }
 
 enum { DATE_BYTES = 16 };
@@ -319,7 +320,7 @@ static bool judge_port(struct doctor *doctor, const struct hub_listener *listene
 
     if (owner >= 0)
         doctor_fault(doctor, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port",
-                     say_number(listener->port), "owner", say_number(owner));
+                     TEXT_NUMBER(listener->port), "owner", TEXT_NUMBER(owner));
     else if (doctor->note.pid && !doctor->hub_listens)
         doctor_warning(doctor, TEXT_FOUND_LISTEN_NOT, TEXT_MEND_LISTEN_NOT, "where",
                        listener->where, "log", doctor->place.log);
@@ -367,7 +368,7 @@ void check_listen(struct doctor *doctor)
     if (!doctor->has_settings)
         return; /* said elsewhere */
     listening = hub_examine_listener(&doctor->place, &listener, &err);
-    say_add_reason(&why, &err);
+    error_write_in(&err, i18n_language(), &why);
     if (listening == HUB_LISTENS_NOWHERE)
         doctor_ok(doctor, TEXT_FOUND_LISTEN_NONE);
     else if (listening == HUB_LISTENS_PLAIN || listening == HUB_LISTENS_TLS)

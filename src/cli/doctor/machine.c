@@ -39,7 +39,7 @@ static bool judge(struct doctor *doctor, const char *path, bool is_file)
         doctor_fault(doctor, TEXT_FOUND_NOT_DIRECTORY, TEXT_MEND_NOT_DIRECTORY, "path", path);
     else if (found.st_uid != geteuid())
         doctor_fault(doctor, TEXT_FOUND_OWNER, is_file ? TEXT_MEND_FILE_OWNER : TEXT_MEND_OWNER,
-                     "path", path, "owner", say_number(found.st_uid));
+                     "path", path, "owner", TEXT_NUMBER(found.st_uid));
     else if (found.st_mode & 077) /* who may only read a directory is shut out by the next start */
         doctor_report(doctor, found.st_mode & 022 ? DOCTOR_FAULT : DOCTOR_WARNING,
                       is_file ? TEXT_FOUND_FILE_MODE : TEXT_FOUND_MODE,
@@ -190,7 +190,7 @@ void check_socket(struct doctor *doctor)
         return;
     if (strlen(path) > PLACE_SOCKET_BYTES)
         doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
-                     say_number((int64_t)strlen(path)), "most", say_number(PLACE_SOCKET_BYTES));
+                     TEXT_NUMBER((int64_t)strlen(path)), "most", TEXT_NUMBER(PLACE_SOCKET_BYTES));
     else if (given && *given && strncmp(directory, given, strlen(given)) != 0)
         doctor_warning(doctor, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path", given);
     else
@@ -213,10 +213,10 @@ void check_disk(struct doctor *doctor)
         doctor_warning(doctor, TEXT_FOUND_DISK_UNKNOWN, DOCTOR_NO_REMEDY);
     else if (mebibytes < LOW_MEBIBYTES)
         doctor_report(doctor, mebibytes < LOWEST_MEBIBYTES ? DOCTOR_FAULT : DOCTOR_WARNING,
-                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", say_number(mebibytes),
+                      TEXT_FOUND_DISK_LOW, TEXT_MEND_DISK_LOW, "count", TEXT_NUMBER(mebibytes),
                       "path", path);
     else
-        doctor_ok(doctor, TEXT_FOUND_DISK, "count", say_number(mebibytes));
+        doctor_ok(doctor, TEXT_FOUND_DISK, "count", TEXT_NUMBER(mebibytes));
 }
 
 void check_clock(struct doctor *doctor)

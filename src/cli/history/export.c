@@ -161,9 +161,9 @@ static bool export_pages(struct look_back *look, struct client *link,
 static void say_exported(const struct arguments *arguments, enum text_id text, int64_t count)
 {
     if (arguments_value(arguments, "out") && !arguments->is_json)
-        say_note(text, "count", say_number(count));
+        say_note(text, "count", TEXT_NUMBER(count));
     else if (arguments_value(arguments, "out"))
-        printf("{\"count\":%s}\n", say_number(count));
+        printf("{\"count\":%s}\n", TEXT_NUMBER(count));
 }
 
 /* `format` NULL: everything. */

@@ -114,11 +114,11 @@ static bool check_file(struct source *source, struct error *err)
 static void say_imported(const struct arguments *arguments, const struct restored *restored)
 {
     if (arguments->is_json)
-        printf("{\"lines\":%s,\"added\":%s}\n", say_number(restored->lines),
-               say_number(restored->added));
+        printf("{\"lines\":%s,\"added\":%s}\n", TEXT_NUMBER(restored->lines),
+               TEXT_NUMBER(restored->added));
     else
-        say_result(TEXT_CLI_IMPORTED, "count", say_number(restored->lines), "added",
-                   say_number(restored->added));
+        say_result(TEXT_CLI_IMPORTED, "count", TEXT_NUMBER(restored->lines), "added",
+                   TEXT_NUMBER(restored->added));
 }
 
 static bool import_into(const struct arguments *arguments, struct source *source,

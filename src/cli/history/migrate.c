@@ -97,9 +97,10 @@ static void say_migrated(const struct arguments *arguments, const struct migrate
             say_result(TEXT_CLI_MIGRATED_BEFORE, "name", text_string(&name));
         else
             say_result(TEXT_CLI_MIGRATED, "name", text_string(&name), "count",
-                       say_number(migrated->rows), "asks", say_number(count_of(migrated, "asks")));
+                       TEXT_NUMBER(migrated->rows), "asks",
+                       TEXT_NUMBER(count_of(migrated, "asks")));
         if (migrated->earlier > 0)
-            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", say_number(migrated->earlier));
+            say_result(TEXT_CLI_MIGRATE_RESUMED, "count", TEXT_NUMBER(migrated->earlier));
         say_result(TEXT_CLI_MIGRATED_NEXT, "path", path);
         printf("  %s\n", text_string(&command)); /* alone on its line: to be copied */
         if (is_masked)

@@ -49,7 +49,7 @@ static void say_line(struct progress *progress, int permille, int64_t done, int6
     progress->drawn_ms = now;
     progress->shown = permille;
     say_note(TEXT_PROGRESS_LINE, "what", i18n_text(progress->what), "percent",
-             say_number(permille / 10), "done", say_number(done), "all", say_number(all));
+             TEXT_NUMBER(permille / 10), "done", TEXT_NUMBER(done), "all", TEXT_NUMBER(all));
 }
 
 /* What an earlier attempt did is not counted. */
@@ -61,7 +61,7 @@ static void draw_rate(struct progress *progress, int64_t done, int64_t now)
     if (!progress->is_counted || took_ms < DRAW_EVERY_MS)
         return;
     i18n_format(&rate, TEXT_PROGRESS_RATE, "count",
-                say_number((done - progress->first) * 1000 / took_ms), NULL);
+                TEXT_NUMBER((done - progress->first) * 1000 / took_ms), NULL);
     fprintf(stderr, "  %s\x1b[K", text_string(&rate));
     text_release(&rate);
 }

@@ -32,18 +32,15 @@ bool job_refuse(const struct job *job, const struct change *change, enum error_c
                 enum text_id id, const char *more)
 {
     const char *file = change->file.path ? change->file.path : "";
-    struct error err = { 0 };
-    struct text english = { 0 };
+    struct error err;
 
     if (!job->arguments->is_json) {
         say_problem(id, "file", file, "name", change->name, "client", job->client->title, "more",
                     more);
         return false;
     }
-    i18n_format_in(LANGUAGE_EN, &english, id, "file", file, "name", change->name, "client",
-                   job->client->title, "more", more, NULL);
-    error_set(&err, code, "", "%s", text_string(&english));
-    text_release(&english);
+    error_say(&err, code, "", id, "file", file, "name", change->name, "client", job->client->title,
+              "more", more, NULL);
     return job_fail(job, &err);
 }
 
@@ -82,7 +79,7 @@ static void print_json(const struct job *job, const char *diff)
 static void tell_gate(const struct job *job)
 {
     say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds",
-             say_number(HOOK_TIMEOUT_S), "wait", say_number(HOOK_WAIT_S));
+             TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
     if (job->client->hook.needs_trust)
         say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
 }
@@ -114,12 +111,12 @@ static void tell_effects(const struct job *job)
     }
     if (client->timeout_key)
         say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
-                 "seconds", say_number(CLIENT_TIMEOUT_S), "patience", say_number(known->limit_s));
+                 "seconds", TEXT_NUMBER(CLIENT_TIMEOUT_S), "patience", TEXT_NUMBER(known->limit_s));
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
     say_note(TEXT_CLI_INSTALL_HOLD, "seconds",
-             say_number(settings_hold_limit_s(settings, known->name, false,
-                                              client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
+             TEXT_NUMBER(settings_hold_limit_s(settings, known->name, false,
+                                               client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
     tell_trust(job);
     settings_free(settings);
 }
