@@ -116,12 +116,9 @@ int os_open_log(const char *path, size_t room_bytes);
  * Starts `program arguments…` as a daemon: double fork, own session, / as directory, only
  * stdin=/dev/null, stdout and stderr to log_path, signals reset, only the named environment
  * variables passed on (a name ending in * stands for all that begin so). The child gets a pipe in
- * SAYSO_READY_FD; true once it said there that it serves. Else `err` is what it said instead.
+ * SAYSO_READY_FD. The other end is returned, for the caller to close, or -1 and `err`; when it can
+ * be read, os_hear_daemon tells whether it serves, and os_blame_daemon what it said instead.
  */
-bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
-                     const char *const *environment_names, int64_t limit_ms, struct error *err);
-/* The same in steps, for who must not wait: the other end of that pipe, or -1 and `err`; then, when
- * it can be read, what it says. The caller closes it. */
 enum { /* the first byte of what it says; why not follows */
        OS_DAEMON_SERVES = 'r',
        OS_DAEMON_SAYS_WHY = 'e',

@@ -219,28 +219,6 @@ bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, 
     return false;
 }
 
-bool os_start_daemon(const char *program, const char *const *arguments, const char *log_path,
-                     const char *const *environment_names, int64_t limit_ms, struct error *err)
-{
-    struct os_daemon_words words = { 0 };
-    struct pollfd ready = { .events = POLLIN };
-    enum os_daemon state = OS_DAEMON_STARTING;
-
-    ready.fd = os_begin_daemon(program, arguments, log_path, environment_names, err);
-    if (ready.fd < 0)
-        return false;
-    while (state == OS_DAEMON_STARTING) {
-        int polled = poll(&ready, 1, (int)limit_ms);
-
-        if (polled == 1)
-            state = os_hear_daemon(ready.fd, &words);
-        else if (polled == 0 || errno != EINTR)
-            state = OS_DAEMON_FAILED;
-    }
-    close(ready.fd);
-    return state == OS_DAEMON_READY || os_blame_daemon(&words, log_path, err);
-}
-
 void os_tell_starter(const struct text *failure)
 {
     const char *value = getenv("SAYSO_READY_FD");

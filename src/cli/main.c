@@ -15,7 +15,7 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "settings/settings.h"
-#include "wire/far_hub.h"
+#include "wire/client.h"
 #include "wire/place.h"
 
 static void print_help(void)
@@ -94,14 +94,14 @@ static bool far_choose(const struct arguments *arguments)
         return true;
     if (strncmp(hub, unix_prefix, sizeof unix_prefix - 1) == 0) {
         if (!is_own_socket(hub + sizeof unix_prefix - 1))
-            far_hub_choose_socket(hub + sizeof unix_prefix - 1);
+            finder_use_socket(hub + sizeof unix_prefix - 1);
         return true;
     }
     if (!token_file) {
         say_problem(TEXT_CLI_NEEDS_TOKEN_FILE);
         return false;
     }
-    if (far_hub_choose(hub, token_file, ca_file, &err))
+    if (client_use_remote(hub, token_file, ca_file, &err))
         return true;
     say_error(arguments, &err, NULL);
     return false;

@@ -23,7 +23,7 @@
 #include "ports/clock.h"
 #include "ports/desk.h"
 #include "settings/settings.h"
-#include "wire/remote.h"
+#include "wire/client_loop.h"
 
 enum {
     STDIO_READ_BYTES = 65536,
@@ -335,7 +335,6 @@ static void before_sleep(void *context)
 
     if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
-    remote_desk_flush(stdio->desk);
     current_settings_end_turn(&stdio->settings);
 }
 
@@ -363,7 +362,7 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = remote_desk_new(stdio.loop, NULL, refuses, &stdio);
+    stdio.desk = client_service_new(stdio.loop, NULL, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;
@@ -377,11 +376,9 @@ void stdio_run(const struct stdio_options *options)
     mcp_drop(stdio.mcp, &stdio.stream);
     mcp_free(stdio.mcp);
     close_streams(&stdio);
-    if (remote_desk_is_busy(stdio.desk))
-        _exit(EXIT_SUCCESS); /* the loop would wait for that thread, and the client for us */
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
-    remote_desk_free(stdio.desk);
+    client_service_free(stdio.desk);
     current_settings_release(&stdio.settings);
     text_release(&stdio.in);
     text_release(&stdio.out);

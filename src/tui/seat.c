@@ -15,8 +15,6 @@
 #include "i18n/i18n.h"
 #include "loop/loop.h"
 #include "tui/seat_inside.h"
-#include "wire/finder.h"
-#include "wire/phone.h"
 
 struct screen_time seat_now(void)
 {
@@ -124,8 +122,10 @@ static void open_ask(struct seat *seat, const struct json *whole)
         seat_say(seat, &words);
 }
 
-static void on_whole(void *context, const struct error *err, const struct json *whole)
+static void on_whole(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *whole = reply->json;
     struct seat *seat = context;
     const char *id = json_member_text(json_member(whole, "ask"), "session_id");
 
@@ -146,8 +146,10 @@ static void on_whole(void *context, const struct error *err, const struct json *
     seat_settle(seat);
 }
 
-static void on_list(void *context, const struct error *err, const struct json *list)
+static void on_list(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *list = reply->json;
     struct seat *seat = context;
     struct screen_setup setup;
 
@@ -170,8 +172,10 @@ static void on_list(void *context, const struct error *err, const struct json *l
     seat_settle(seat);
 }
 
-static void on_inner_whole(void *context, const struct error *err, const struct json *whole)
+static void on_inner_whole(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *whole = reply->json;
     struct seat *seat = context;
 
     if (err)
@@ -180,8 +184,10 @@ static void on_inner_whole(void *context, const struct error *err, const struct 
         seat_take(seat, NEWS_WHOLE, whole);
 }
 
-static void on_settings(void *context, const struct error *err, const struct json *result)
+static void on_settings(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *result = reply->json;
     struct seat *seat = context;
 
     if (err)
@@ -191,8 +197,10 @@ static void on_settings(void *context, const struct error *err, const struct jso
     seat_take(seat, NEWS_SETTINGS, result);
 }
 
-static void on_status(void *context, const struct error *err, const struct json *result)
+static void on_status(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *result = reply->json;
     struct seat *seat = context;
 
     if (err)
@@ -217,9 +225,23 @@ static void seat_attach(struct seat *seat)
     }
     json_write_text_if(&writer, "session_id", id);
     json_write_end_object(&writer);
-    phone_call(seat->person, "ask/attach", text_string(&params),
-               options->is_inbox ? on_inner_whole : on_whole, seat);
+    seat_call(seat, METHOD_ask_attach, text_string(&params),
+              options->is_inbox ? on_inner_whole : on_whole);
     text_release(&params);
+}
+
+static void call(struct seat *seat, struct loop_client *client, enum method method,
+                 const char *params_json, client_done *done)
+{
+    struct text params = { .bytes = (char *)(uintptr_t)params_json, .used = strlen(params_json) };
+    const struct request request = { .method = method, .text = &params, .wait_ms = -1 };
+
+    client_call(loop_client_of(client), &request, done, seat);
+}
+
+void seat_call(struct seat *seat, enum method method, const char *params_json, client_done *done)
+{
+    call(seat, seat->person, method, params_json, done);
 }
 
 static void on_opened(void *context)
@@ -227,10 +249,10 @@ static void on_opened(void *context)
     struct seat *seat = context;
     bool is_known = seat->shown[0] || !seat->options->create_json;
 
-    phone_call(seat->person, "settings/list", "{}", on_settings, seat);
-    phone_call(seat->person, "hub/status", "{}", on_status, seat);
+    seat_call(seat, METHOD_settings_list, "{}", on_settings);
+    seat_call(seat, METHOD_hub_status, "{}", on_status);
     if (seat->options->is_inbox)
-        phone_call(seat->person, "ask/watch", "{\"which\":\"all\"}", on_list, seat);
+        seat_call(seat, METHOD_ask_watch, "{\"which\":\"all\"}", on_list);
     if (seat->options->is_inbox ? seat->shown[0] != '\0' : is_known)
         seat_attach(seat);
 }
@@ -251,7 +273,8 @@ static void on_lost(void *context, int64_t retry_ms, const struct error *err)
     json_free(json);
 }
 
-static void on_note(void *context, const char *method, const struct json *params)
+static void on_event(void *context, const struct wire_message *message, const char *line,
+                     size_t length)
 {
     static const struct {
         const char *method;
@@ -264,26 +287,24 @@ static void on_note(void *context, const char *method, const struct json *params
     };
     struct seat *seat = context;
 
-    if (strcmp(method, "resync") == 0 && seat->options->is_inbox)
-        phone_call(seat->person, "ask/list", "{\"which\":\"all\"}", on_list, seat);
+    (void)line;
+    (void)length;
+    if (strcmp(message->method, "resync") == 0 && seat->options->is_inbox)
+        seat_call(seat, METHOD_ask_list, "{\"which\":\"all\"}", on_list);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].method, method) == 0)
-            seat_take(seat, rows[i].news, params);
+        if (strcmp(rows[i].method, message->method) == 0)
+            seat_take(seat, rows[i].news, message->params);
     }
 }
 
 static void dial_up(struct seat *seat)
 {
-    struct phone_parts person = {
-        .loop = seat->loop,
-        .identity = { .role = "person", .channel = "terminal", .name = "sayso" },
-        .context = seat,
-        .opened = on_opened,
-        .lost = on_lost,
-        .note = on_note
-    };
+    static const struct identity who = { .role = "person", .channel = "terminal", .name = "sayso" };
+    static const struct client_ops ops = { .opened = on_opened,
+                                           .lost = on_lost,
+                                           .event = on_event };
 
-    seat->person = phone_new(&person);
+    seat->person = loop_client_new(seat->loop, &who, &client_for_terminal, &ops, seat);
     if (seat->options->create_json)
         seat_ask(seat);
 }
@@ -307,8 +328,6 @@ static void leave_words(struct seat *seat)
 
 static void release(struct seat *seat)
 {
-    bool is_busy;
-
     wishes_release(seat);
     ask_screen_free(seat->ask);
     inbox_screen_free(seat->inbox);
@@ -322,14 +341,8 @@ static void release(struct seat *seat)
     loop_timer_free(seat->wake);
     loop_timer_free(seat->escape);
     loop_timer_free(seat->leave);
-    phone_give_up(seat->person);
-    if (seat->agent)
-        phone_give_up(seat->agent);
-    is_busy = phone_is_busy(seat->person) || (seat->agent && phone_is_busy(seat->agent));
-    if (is_busy) /* a hub that hangs: the loop would wait for that thread, and the person for us */
-        return;
-    phone_free(seat->person);
-    phone_free(seat->agent);
+    loop_client_free(seat->person);
+    loop_client_free(seat->agent);
     loop_free(seat->loop);
 }
 
@@ -377,10 +390,21 @@ void seat_result_release(struct seat_result *result)
 
 /* An ask of our own: we wait for its result, wherever it is decided. The screen may hear of it a
  * moment later, on the person's connection, and the line that stays says what came of it. */
-static void on_asked(void *context, const struct error *err, const struct json *result)
+static void on_asked(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *result = reply->json;
     struct seat *seat = context;
 
+    if (!err && reply->kind != REPLY_FINAL) { /* also where the person asks back: no one explains */
+        const char *id = json_member_text(result, "session_id");
+        char params[64];
+
+        snprintf(params, sizeof params, "{\"session_id\":\"%.26s\",\"wait_seconds\":-1}",
+                 id ? id : "");
+        call(seat, seat->agent, METHOD_ask_wait, params, on_asked);
+        return;
+    }
     seat->is_asking_done = true;
     if (err) {
         seat_fail(seat, err, result);
@@ -393,11 +417,6 @@ static void on_asked(void *context, const struct error *err, const struct json *
     seat_settle(seat);
 }
 
-static void on_agent_opened(void *context)
-{
-    (void)context; /* the call itself is made again */
-}
-
 static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
 {
     struct seat *seat = context;
@@ -407,12 +426,15 @@ static void on_agent_lost(void *context, int64_t retry_ms, const struct error *e
         seat_fail(seat, err, NULL);
 }
 
-static void on_agent_note(void *context, const char *method, const struct json *params)
+static void on_agent_event(void *context, const struct wire_message *message, const char *line,
+                           size_t length)
 {
     struct seat *seat = context;
-    const char *id = json_member_text(params, "session_id");
+    const char *id = json_member_text(message->params, "session_id");
 
-    if (strcmp(method, "ask/created") != 0 || !id || seat->shown[0])
+    (void)line;
+    (void)length;
+    if (strcmp(message->method, "ask/created") != 0 || !id || seat->shown[0])
         return;
     snprintf(seat->shown, sizeof seat->shown, "%s", id);
     seat_attach(seat);
@@ -420,18 +442,9 @@ static void on_agent_note(void *context, const char *method, const struct json *
 
 void seat_ask(struct seat *seat)
 {
-    const struct identity *asker = seat->options->asker;
-    const struct link_identity identity = { .role = asker->role,
-                                            .name = asker->name,
-                                            .as_name = asker->as_name,
-                                            .directory = asker->directory };
-    struct phone_parts parts = { .loop = seat->loop,
-                                 .identity = identity,
-                                 .context = seat,
-                                 .opened = on_agent_opened,
-                                 .lost = on_agent_lost,
-                                 .note = on_agent_note };
+    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
 
-    seat->agent = phone_new(&parts);
-    phone_call(seat->agent, "ask/create", seat->options->create_json, on_asked, seat);
+    seat->agent =
+        loop_client_new(seat->loop, seat->options->asker, &client_for_terminal, &ops, seat);
+    call(seat, seat->agent, METHOD_ask_create, seat->options->create_json, on_asked);
 }

@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "i18n/i18n.h"
 #include "tui/seat_inside.h"
-#include "wire/phone.h"
 
 enum { COPY_BYTES = 65536 };
 
@@ -84,9 +83,9 @@ static void take_result(struct seat *seat, enum screen_news news, const struct e
 }
 
 #define TAKES(name, news)                                                                          \
-    static void name(void *context, const struct error *err, const struct json *json)              \
+    static void name(void *context, const struct client_reply *reply)                              \
     {                                                                                              \
-        take_result(context, news, err, json);                                                     \
+        take_result(context, news, client_refusal(reply), reply->json);                            \
     }
 TAKES(on_decided, NEWS_DECIDED)
 TAKES(on_code, NEWS_CODE)
@@ -102,8 +101,10 @@ TAKES(on_unseen, NEWS_UNSEEN)
 TAKES(on_told, NEWS_TOLD)
 
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
-static void on_later(void *context, const struct error *err, const struct json *json)
+static void on_later(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
     struct seat *seat = context;
 
     if (err)
@@ -131,8 +132,10 @@ static void tell_moved(struct seat *seat, const char *address)
 }
 
 /* The draft was sent before this was asked for, so it is there when the browser is. */
-static void on_link(void *context, const struct error *err, const struct json *json)
+static void on_link(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
     struct seat *seat = context;
     const char *link = json_member_text(json, "link"), *url = json_member_text(json, "url");
     enum os_browser browser;
@@ -154,14 +157,19 @@ static void on_link(void *context, const struct error *err, const struct json *j
 }
 
 /* What changed comes as an event; only a refusal is news. */
-static void on_changed(void *context, const struct error *err, const struct json *json)
+static void on_changed(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
+
     if (err)
         seat_refused(context, err, json);
 }
 
-static void on_drafted(void *context, const struct error *err, const struct json *json)
+static void on_drafted(void *context, const struct client_reply *reply)
 {
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
     struct seat *seat = context;
 
     seat->drafts--;
@@ -227,36 +235,36 @@ static void write_params(struct json_writer *writer, const struct wish *wish, en
 /* Effects that are one call; the others are done by hand below. */
 static const struct row {
     enum screen_effect_kind kind;
-    const char *method;
+    enum method method;
     enum carries carries;
-    phone_done *done;
+    client_done *done;
 } rows[] = {
-    { EFFECT_ANSWER, "ask/answer", ANSWER, on_decided },
-    { EFFECT_CHALLENGE, "ask/challenge", NOTHING, on_code },
-    { EFFECT_CANCEL, "ask/cancel", MEMBERS, on_decided },
-    { EFFECT_DECLINE, "ask/decline", MEMBERS, on_decided },
-    { EFFECT_DRAFT, "ask/draft", DRAFT, on_drafted },
-    { EFFECT_EXTEND, "ask/extend", SECONDS, on_changed },
-    { EFFECT_UNDO, "ask/undo", NOTHING, on_undone },
-    { EFFECT_UNDO, "ask/get", NOTHING, on_whole },
-    { EFFECT_SEND_NOW, "ask/send", NOTHING, on_decided },
-    { EFFECT_BROWSER, "ask/switch", WEB, on_changed },
-    { EFFECT_BROWSER, "portal/link", NOTHING, on_link },
-    { EFFECT_SETTING, "settings/set", SETTING, on_changed },
-    { EFFECT_HIDE, "ask/hide", MEMBERS, on_changed },
-    { EFFECT_BACK, "ask/back", MEMBERS, on_changed },
-    { EFFECT_LATER, "ask/later", SECONDS, on_later },
-    { EFFECT_HISTORY, "ask/history", MEMBERS, on_history },
-    { EFFECT_RULES, "rule/list", NOTHING, on_rules },
-    { EFFECT_RULES, "rule/suggest", NOTHING, on_proposed },
-    { EFFECT_CASE, "rule/preview", MEMBERS, on_case },
-    { EFFECT_STAND, "rule/add", MEMBERS, on_stands },
-    { EFFECT_REVOKE, "rule/remove", MEMBERS, on_revoked },
-    { EFFECT_UNSEEN, "ask/unseen", NOTHING, on_unseen },
-    { EFFECT_SEEN, "ask/seen", NOTHING, on_changed },
-    { EFFECT_TELL, "ask/tell", MEMBERS, on_told },
-    { EFFECT_LOOK, "ask/get", NOTHING, on_whole },
-    { EFFECT_OPEN, "ask/attach", NOTHING, on_whole },
+    { EFFECT_ANSWER, METHOD_ask_answer, ANSWER, on_decided },
+    { EFFECT_CHALLENGE, METHOD_ask_challenge, NOTHING, on_code },
+    { EFFECT_CANCEL, METHOD_ask_cancel, MEMBERS, on_decided },
+    { EFFECT_DECLINE, METHOD_ask_decline, MEMBERS, on_decided },
+    { EFFECT_DRAFT, METHOD_ask_draft, DRAFT, on_drafted },
+    { EFFECT_EXTEND, METHOD_ask_extend, SECONDS, on_changed },
+    { EFFECT_UNDO, METHOD_ask_undo, NOTHING, on_undone },
+    { EFFECT_UNDO, METHOD_ask_get, NOTHING, on_whole },
+    { EFFECT_SEND_NOW, METHOD_ask_send, NOTHING, on_decided },
+    { EFFECT_BROWSER, METHOD_ask_switch, WEB, on_changed },
+    { EFFECT_BROWSER, METHOD_portal_link, NOTHING, on_link },
+    { EFFECT_SETTING, METHOD_settings_set, SETTING, on_changed },
+    { EFFECT_HIDE, METHOD_ask_hide, MEMBERS, on_changed },
+    { EFFECT_BACK, METHOD_ask_back, MEMBERS, on_changed },
+    { EFFECT_LATER, METHOD_ask_later, SECONDS, on_later },
+    { EFFECT_HISTORY, METHOD_ask_history, MEMBERS, on_history },
+    { EFFECT_RULES, METHOD_rule_list, NOTHING, on_rules },
+    { EFFECT_RULES, METHOD_rule_suggest, NOTHING, on_proposed },
+    { EFFECT_CASE, METHOD_rule_preview, MEMBERS, on_case },
+    { EFFECT_STAND, METHOD_rule_add, MEMBERS, on_stands },
+    { EFFECT_REVOKE, METHOD_rule_remove, MEMBERS, on_revoked },
+    { EFFECT_UNSEEN, METHOD_ask_unseen, NOTHING, on_unseen },
+    { EFFECT_SEEN, METHOD_ask_seen, NOTHING, on_changed },
+    { EFFECT_TELL, METHOD_ask_tell, MEMBERS, on_told },
+    { EFFECT_LOOK, METHOD_ask_get, NOTHING, on_whole },
+    { EFFECT_OPEN, METHOD_ask_attach, NOTHING, on_whole },
 };
 
 static void call(struct seat *seat, const struct wish *wish)
@@ -269,7 +277,7 @@ static void call(struct seat *seat, const struct wish *wish)
             continue;
         write_params(&writer, wish, rows[i].carries);
         seat->drafts += wish->effect.kind == EFFECT_DRAFT;
-        phone_call(seat->person, rows[i].method, text_string(&params), rows[i].done, seat);
+        seat_call(seat, rows[i].method, text_string(&params), rows[i].done);
         text_release(&params);
     }
 }
@@ -332,7 +340,7 @@ static void perform(struct seat *seat, const struct wish *wish)
 {
     switch (wish->effect.kind) {
     case EFFECT_RECONNECT:
-        phone_retry(seat->person);
+        client_retry(loop_client_of(seat->person));
         break;
     case EFFECT_COPY:
         if (wish->effect.text)

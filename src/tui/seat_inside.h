@@ -8,11 +8,11 @@
 #include "tui/plain_screen.h"
 #include "tui/seat.h"
 #include "tui/tty.h"
+#include "wire/client_loop.h"
 
 struct json;
 struct loop;
 struct loop_timer;
-struct phone;
 
 enum { SEAT_EXIT_PENDING = 5, SEAT_LEAVE_MS = 1000 };
 
@@ -27,8 +27,8 @@ struct seat {
     const struct seat_options *options;
     struct seat_result *result;
     struct loop *loop;
-    struct phone *person, *agent; /* the latter only where we ask ourselves */
-    struct tty *tty;              /* NULL until there is something to show */
+    struct loop_client *person, *agent; /* the latter only where we ask ourselves */
+    struct tty *tty;                    /* NULL until there is something to show */
     struct terminal_kind kind;
     bool is_light; /* the terminal, as far as is known; the setting theme may say otherwise */
     struct keyboard keyboard;
@@ -59,6 +59,9 @@ void seat_leave(struct seat *seat, enum seat_end end);
 struct screen_time seat_now(void);
 
 const char *seat_setting(const struct json *result, const char *name); /* of settings/list */
+
+/* As the person. */
+void seat_call(struct seat *seat, enum method method, const char *params_json, client_done *done);
 
 /* seat_terminal.c */
 bool seat_open_terminal(struct seat *seat); /* false: there is none, and it is over */

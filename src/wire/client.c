@@ -83,10 +83,11 @@ struct client {
     struct client_reply failure;
 };
 
+static const struct client_ops no_ops;
+
 struct client *client_new(const struct identity *who, const struct client_policy *policy,
                           const struct client_ops *ops, void *context, int64_t (*now_ms)(void))
 {
-    static const struct client_ops none;
     struct client *client = mem_new(sizeof *client);
 
     if (!client)
@@ -94,7 +95,7 @@ struct client *client_new(const struct identity *who, const struct client_policy
     finder_init(&client->finder);
     client->who = who;
     client->policy = policy;
-    client->ops = ops ? ops : &none;
+    client->ops = ops ? ops : &no_ops;
     client->context = context;
     client->now_ms = now_ms;
     return client;
@@ -381,6 +382,8 @@ static void take_response(struct client *client, const struct wire_message *mess
         return;
     client->losses = 0;
     client->tries = 0;
+    reply.json = message->error ? json_member(json_member(message->error, "data"), "detail")
+                                : message->result;
     if (message->error)
         wire_read_failure(message->error, &reply.err);
     else if (methods[call->method].flags & METHOD_WAITS)
@@ -605,11 +608,6 @@ bool client_is_idle(const struct client *client)
     return client->finder.phase == FINDER_IDLE && !is_wanted(client);
 }
 
-bool client_is_opening(const struct client *client)
-{
-    return client->finder.phase != FINDER_IDLE && client->finder.phase != FINDER_UP;
-}
-
 const struct client_reply *client_failure(const struct client *client)
 {
     return &client->failure;
@@ -618,6 +616,31 @@ const struct client_reply *client_failure(const struct client *client)
 const char *client_closing(const struct client *client)
 {
     return client->closing;
+}
+
+void client_flush(struct client *client)
+{
+    if (!client->is_up || client->finder.phase != FINDER_UP)
+        return;
+    send_all(client);
+    if (client->finder.phase == FINDER_UP)
+        finder_flush(&client->finder);
+}
+
+void client_leave(struct client *client)
+{
+    struct error err;
+
+    client_flush(client);
+    client->ops = &no_ops;
+    error_set(&err, ERROR_unavailable, "", "the connection was closed");
+    fail_all(client, FAILURE_LOST, &err);
+}
+
+void client_on_closing(struct client *client, void (*closing)(void *context), void *context)
+{
+    client->finder.closing = closing;
+    client->finder.context = context;
 }
 
 void client_free(struct client *client)

@@ -53,10 +53,16 @@ struct client_ops {
 struct client_reply {
     struct error err;                   /* code ERROR_NONE: it worked */
     enum finder_failure failure;        /* not NONE: the hub did not reply */
+    const struct json *json;            /* the result, or the detail of a refusal; NULL: neither */
     enum reply_kind kind;               /* of ask/create and ask/wait */
     const struct wire_message *message; /* NULL: none came */
 };
 typedef void client_done(void *context, const struct client_reply *reply);
+/* NULL: it worked. */
+static inline const struct error *client_refusal(const struct client_reply *reply)
+{
+    return reply->err.code == ERROR_NONE ? NULL : &reply->err;
+}
 
 /* Who, how and ops are borrowed. NULL: out of memory. */
 struct client *client_new(const struct identity *who, const struct client_policy *policy,
@@ -75,13 +81,18 @@ void client_forget_calls(struct client *client);
 void client_open(struct client *client);  /* looks for a hub also without a call */
 void client_retry(struct client *client); /* now, if it is lost */
 
+/* Called before the descriptor to poll is closed. */
+void client_on_closing(struct client *client, void (*closing)(void *context), void *context);
 /* As far as it gets. */
 void client_advance(struct client *client);
 /* What to poll for, and for how long at most: milliseconds, -1: no end. */
 int client_wait_for(const struct client *client, struct pollfd *ret_poll);
+void client_flush(struct client *client); /* sends what was called, if there is a hub */
+/* To be freed, maybe from within its ops: what was called goes out, what has no reply fails now,
+ * and nothing more is called. */
+void client_leave(struct client *client);
 bool client_is_up(const struct client *client);
 bool client_is_idle(const struct client *client); /* and no call is to be made */
-bool client_is_opening(const struct client *client);
 const struct client_reply *client_failure(const struct client *client); /* of the last search */
 /* Why the hub said it closes; "" if it did not. */
 const char *client_closing(const struct client *client);
@@ -97,5 +108,11 @@ bool client_call_and_wait(struct client *client, const char *method, const char 
                           struct wire_message *ret_reply, struct error *err);
 bool client_request_and_wait(struct client *client, const struct request *request,
                              struct wire_message *ret_reply, struct error *err);
+
+/* From now on every client of this process that names no socket calls the hub of another machine
+ * (`--hub https://…`), and none is started. `ca_file` NULL: whom the system trusts. The texts are
+ * borrowed for ever. False: it cannot be used as it is; `err` says what to change. */
+bool client_use_remote(const char *url, const char *token_file, const char *ca_file,
+                       struct error *err);
 
 #endif

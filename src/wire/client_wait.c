@@ -1,10 +1,11 @@
-/* client_wait.c - calls that wait, by poll(); see client.h. */
+/* client_wait.c - calls that wait, by poll(), and which hub this process calls; see client.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "loop/loop.h"
+#include "net/tunnel.h"
 #include "wire/client.h"
 
 struct waiting {
@@ -72,4 +73,19 @@ bool client_call_and_wait(struct client *client, const char *method, const char 
                                      .wait_ms = -1 };
 
     return client_request_and_wait(client, &request, ret_reply, err);
+}
+
+static struct tunnel_target remote;
+
+static int begin_remote(int *ret_fd, struct error *err)
+{
+    return tunnel_begin(&remote, ret_fd, err);
+}
+
+bool client_use_remote(const char *url, const char *token_file, const char *ca_file,
+                       struct error *err)
+{
+    remote = (struct tunnel_target){ url, token_file, ca_file };
+    finder_use_remote(begin_remote);
+    return tunnel_check(&remote, err);
 }

@@ -93,6 +93,8 @@ static void forget_lines(struct finder *finder)
 
 static void enter(struct finder *finder, enum finder_phase phase, int fd, int64_t wake_ms)
 {
+    if (finder->fd >= 0 && finder->fd != fd && finder->closing)
+        finder->closing(finder->context);
     if (finder->fd != fd)
         close_fd(&finder->fd);
     finder->phase = phase;
@@ -169,13 +171,12 @@ static void start_hub(struct finder *finder, int64_t now_ms)
     const char *const arguments[] = START_ARGUMENTS(program);
     int fd = -1;
 
-    if (!(policy->find_program ? policy->find_program(policy->context, program, sizeof program)
-                               : os_own_program(program, sizeof program)))
+    if (policy->find_program && !policy->find_program(policy->context, program, sizeof program))
         error_set(&finder->err, ERROR_unavailable, "",
-                  policy->find_program
-                      ? "no hub is running and there is no program sayso in PATH to start one: "
-                        "install it, or name it with SAYSO_PROGRAM"
-                      : "can't find the program of sayso itself");
+                  "no hub is running and there is no program sayso in PATH to start one: install "
+                  "it, or name it with SAYSO_PROGRAM");
+    else if (!policy->find_program && !os_own_program(program, sizeof program))
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NO_PROGRAM, NULL);
     else if (place_prepare(&finder->place, &finder->err))
         fd =
             os_begin_daemon(program, arguments, finder->place.log, start_environment, &finder->err);
@@ -353,9 +354,8 @@ static void take_refusal(struct finder *finder, const struct json *error, int64_
     } else if (is_older && !finder->policy->may_start) {
         end_retiring(finder, now_ms);
     } else {
-        finder_fail(finder, is_version ? FAILURE_VERSION : FAILURE_REFUSED,
-                    "a hub of another version is running and does not speak with this one: update "
-                    "sayso, or run sayso stop with the newer program");
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_OTHER_HUB, NULL);
+        fail(finder, is_version ? FAILURE_VERSION : FAILURE_REFUSED);
     }
 }
 

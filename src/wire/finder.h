@@ -87,6 +87,9 @@ struct finder {
     bool is_ended;    /* UP: the other end went away; what it said before may be left */
     struct os_daemon_words words;
 
+    void (*closing)(void *context); /* before `fd` is closed; NULL: nobody minds */
+    void *context;
+
     struct text in, out; /* lines that came, and that are to go */
     size_t done;         /* bytes of `in` that were given out as lines */
     size_t scanned;      /* bytes of `in` without a line's end */

@@ -1,4 +1,5 @@
-/* front.c - see front.h. What wire/ calls of wire/dial.h is defined here. */
+/* front.c - see front.h. What wire/client.c calls of wire/finder.h, and the loop of watches, is
+ * defined here. */
 #include "front.h"
 
 #include <stdio.h>
@@ -9,144 +10,206 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "loop/watch.h"
 #include "memory.h"
 #include "net.h"
 #include "ports/desk.h"
 #include "turns.h"
-#include "wire/dial.h"
-#include "wire/remote.h"
+#include "wire/client_loop.h"
 #include "wire/wire.h"
 #include "world.h"
 
 enum { HOLD_S = 50, HOLD_SHORT_S = 0, CALLS_MOST = 64 };
-enum dial_state { DIAL_IDLE, DIAL_CONNECTING, DIAL_OPEN };
-
-struct dial {
-    struct front *front;
-    struct dial *next;
-    const struct dial_ops *ops;
-    void *context;
-    size_t *busy;
-    enum dial_state state;
+/* A finder's connection, and the loop's watch on it. */
+struct wire {
+    struct wire *next;
+    struct finder *finder;
     struct cable *cable; /* NULL: none yet */
-    struct text hello;
+    void (*call)(void *context);
+    void *context;
 };
 
 static struct front *current; /* whose turn it is */
 
-struct dial *dial_new(struct loop *loop, const struct dial_ops *ops, void *context, size_t *busy)
+static struct wire *wire_of(const struct finder *finder)
 {
-    struct dial *dial = mem_new(sizeof *dial);
+    struct wire *wire = current->wires;
 
-    (void)loop;
-    *dial = (struct dial){
-        .front = current, .next = current->dials, .ops = ops, .context = context, .busy = busy
-    };
-    current->dials = dial;
-    return dial;
+    while (wire->finder != finder)
+        wire = wire->next;
+    return wire;
 }
 
-void dial_start(struct dial *dial, const struct link_identity *identity, enum link_start start)
+void finder_init(struct finder *finder)
 {
-    struct json_writer writer = json_writer_to(&dial->hello);
+    struct wire *wire = mem_new(sizeof *wire);
 
-    (void)start; /* the scheduler starts hubs */
-    text_clear(&dial->hello);
-    text_add_text(&dial->hello, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"hello\",\"params\":");
+    *wire = (struct wire){ .finder = finder, .next = current->wires };
+    current->wires = wire;
+    finder->fd = -1;
+    finder->wake_ms = -1;
+}
+
+void finder_begin(struct finder *finder, const struct identity *who,
+                  const struct finder_policy *policy)
+{
+    struct json_writer writer = json_writer_to(&finder->out);
+
+    finder_drop(finder);
+    finder->who = who;
+    finder->policy = policy; /* the scheduler starts hubs */
+    text_add_text(&finder->out, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"hello\",\"params\":");
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "role", identity->role);
-    json_write_text(&writer, "name", identity->name);
-    json_write_text_if(&writer, "as", identity->as_name);
-    json_write_text_if(&writer, "client_version", identity->client_version);
-    json_write_text_if(&writer, "transport", identity->transport);
+    json_write_text(&writer, "role", who->role);
+    json_write_text(&writer, "name", who->name);
+    json_write_text_if(&writer, "as", who->as_name);
+    json_write_text_if(&writer, "client_version", who->client_version);
+    json_write_text_if(&writer, "transport", who->transport);
     json_write_end_object(&writer);
-    text_add_text(&dial->hello, "}\n");
-    dial->state = DIAL_CONNECTING;
-    ++*dial->busy;
+    text_add_text(&finder->out, "}\n");
+    finder->phase = FINDER_STARTING;
+    finder->fd = ++current->last_fd;
 }
 
-bool dial_is_idle(const struct dial *dial)
+enum finder_phase finder_advance(struct finder *finder, int64_t now_ms)
 {
-    return dial->state == DIAL_IDLE;
+    size_t length;
+
+    (void)now_ms;
+    if (finder->phase == FINDER_STARTING && finder_line(finder, &length))
+        finder->phase = FINDER_UP; /* it was the reply to hello */
+    return finder->phase;
 }
 
-bool dial_is_open(const struct dial *dial)
+const char *finder_line(struct finder *finder, size_t *ret_length)
 {
-    return dial->state == DIAL_OPEN;
+    const char *line = finder->in.bytes + finder->done;
+    const char *end =
+        finder->in.used > finder->done ? memchr(line, '\n', finder->in.used - finder->done) : NULL;
+
+    if (!end) {
+        text_clear(&finder->in);
+        finder->done = 0;
+        return NULL;
+    }
+    *ret_length = (size_t)(end - line);
+    finder->done += *ret_length + 1;
+    return line;
 }
 
-void dial_send(struct dial *dial, struct text *take_line)
+void finder_flush(struct finder *finder)
 {
-    task_effect("send", "");
-    net_send(dial->cable, take_line->bytes, take_line->used);
-    text_release(take_line);
-}
+    struct cable *cable = wire_of(finder)->cable;
 
-void dial_free(struct dial *dial)
-{
-    struct dial **at;
-
-    if (!dial)
+    if (!cable || !finder->out.used)
         return;
-    for (at = &dial->front->dials; *at != dial;)
-        at = &(*at)->next;
-    *at = dial->next;
-    if (dial->state == DIAL_CONNECTING)
-        --*dial->busy;
-    if (dial->cable)
-        net_hang_up(dial->cable);
-    text_release(&dial->hello);
-    free(dial);
+    task_effect("send", "");
+    net_send(cable, finder->out.bytes, finder->out.used);
+    text_clear(&finder->out);
 }
 
-static bool connect_dial(struct dial *dial)
+void finder_fail(struct finder *finder, enum finder_failure failure, const char *why)
+{
+    finder_drop(finder);
+    error_set(&finder->err, ERROR_unavailable, "", "%s", why);
+    finder->phase = FINDER_FAILED;
+    finder->failure = failure;
+}
+
+void finder_drop(struct finder *finder)
+{
+    struct wire *wire = wire_of(finder);
+
+    if (finder->fd >= 0 && finder->closing)
+        finder->closing(finder->context);
+    if (wire->cable)
+        net_hang_up(wire->cable);
+    wire->cable = NULL;
+    text_release(&finder->in);
+    text_release(&finder->out);
+    finder->done = 0;
+    finder->is_ended = false;
+    finder->phase = FINDER_IDLE;
+    finder->fd = -1;
+}
+
+void finder_release(struct finder *finder)
+{
+    struct wire *wire = wire_of(finder), **at = &current->wires;
+
+    finder_drop(finder);
+    while (*at != wire)
+        at = &(*at)->next;
+    *at = wire->next;
+    free(wire);
+}
+
+bool finder_is_remote(void)
+{
+    return false;
+}
+
+/* Of a finder: its number says which. */
+struct watch *watch_new(struct loop *loop, int fd, void (*call)(void *context), void *context)
+{
+    struct wire *wire = current->wires;
+
+    (void)loop;
+    while (wire->finder->fd != fd)
+        wire = wire->next;
+    wire->call = call;
+    wire->context = context;
+    return (struct watch *)wire;
+}
+
+void watch_for(struct watch *watch, int events)
+{
+    (void)watch;
+    (void)events;
+}
+
+void watch_free(struct watch *watch)
+{
+    if (watch)
+        ((struct wire *)watch)->call = NULL;
+}
+
+static bool connect_wire(struct wire *wire)
 {
     int hub = (int)draw_below(&world.seed, HUBS);
 
-    if (dial->state != DIAL_CONNECTING || dial->cable || !net_accepts(hub))
+    if (wire->finder->phase != FINDER_STARTING || wire->cable || !net_accepts(hub))
         return false;
-    dial->cable = net_connect(hub, dial->front->pid);
-    if (!dial->cable)
+    wire->cable = net_connect(hub, current->pid);
+    if (!wire->cable)
         return false;
-    net_send(dial->cable, dial->hello.bytes, dial->hello.used);
+    net_send(wire->cable, wire->finder->out.bytes, wire->finder->out.used);
     return true;
 }
 
-static void take_line(struct dial *dial, const char *line, size_t length)
+static bool read_wire(struct wire *wire)
 {
-    if (dial->state == DIAL_OPEN) {
-        dial->ops->line(dial->context, line, length);
-        return;
-    }
-    dial->state = DIAL_OPEN; /* it was the reply to hello */
-    --*dial->busy;
-    dial->ops->opened(dial->context);
-}
-
-static bool read_dial(struct dial *dial)
-{
-    struct cable *cable = dial->cable;
+    struct cable *cable = wire->cable;
     struct text *unread = cable ? &cable->to_client : NULL;
     const char *end = unread && unread->used ? memchr(unread->bytes, '\n', unread->used) : NULL;
 
     if (end) {
-        size_t length = (size_t)(end - unread->bytes);
-        char *line = mem_text_n(unread->bytes, length);
+        size_t length = (size_t)(end - unread->bytes) + 1;
 
-        text_drop_front(unread, length + 1);
-        take_line(dial, line, length);
-        free(line);
+        text_add(&wire->finder->in, unread->bytes, length);
+        text_drop_front(unread, length);
+    } else if (!cable || !cable->is_hub_gone) {
+        return false;
+    } else if (wire->finder->phase == FINDER_UP) {
+        wire->finder->is_ended = true;
+    } else { /* it goes on looking */
+        net_hang_up(cable);
+        wire->cable = NULL;
         return true;
     }
-    if (!cable || !cable->is_hub_gone)
-        return false;
-    net_hang_up(cable);
-    dial->cable = NULL;
-    if (dial->state == DIAL_OPEN) {
-        dial->state = DIAL_IDLE;
-        dial->ops->closed(dial->context);
-    }
+    if (wire->call)
+        wire->call(wire->context);
     return true;
 }
 
@@ -205,7 +268,6 @@ static void before_sleep(void *context)
         text_clear(&front->unwritten);
         mcp_confirm(front->mcp, &front->stream);
     }
-    remote_desk_flush(front->desk);
 }
 
 /* Its settings are in order. */
@@ -232,7 +294,7 @@ static void start(void *context)
     front->loop = loop_new();
     loop_before_sleep(front->loop, before_sleep, front);
     front->timer = loop_timer_new(front->loop, on_time, front);
-    front->desk = remote_desk_new(front->loop, NULL, refuses, front);
+    front->desk = client_service_new(front->loop, NULL, refuses, front);
     parts.desk = front->desk;
     front->stream = (struct mcp_stream){ .ops = &ops };
     front->mcp = mcp_new(&parts);
@@ -297,11 +359,11 @@ void front_take(struct front *front, const char *line, size_t length)
 static void move(void *context)
 {
     struct taking *taking = context;
-    struct dial *next;
+    struct wire *next;
 
-    for (struct dial *dial = taking->front->dials; dial && !taking->length; dial = next) {
-        next = dial->next; /* it may be freed */
-        taking->length = connect_dial(dial) || read_dial(dial);
+    for (struct wire *wire = taking->front->wires; wire && !taking->length; wire = next) {
+        next = wire->next; /* it may be freed */
+        taking->length = connect_wire(wire) || read_wire(wire);
     }
     if (taking->length)
         turns_end(taking->front->loop);
@@ -341,9 +403,9 @@ bool front_ring(struct front *front)
 
 void front_kill(struct front *front)
 {
-    for (struct dial *dial = front->is_up ? front->dials : NULL; dial; dial = dial->next) {
-        if (dial->cable)
-            net_hang_up(dial->cable);
+    for (struct wire *wire = front->is_up ? front->wires : NULL; wire; wire = wire->next) {
+        if (wire->cable)
+            net_hang_up(wire->cable);
     }
     front->is_up = false;
 }

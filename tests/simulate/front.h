@@ -29,7 +29,8 @@ struct front {
     struct loop_timer *timer;
     struct desk *desk;
     struct mcp *mcp;
-    struct dial *dials;
+    struct wire *wires;
+    int last_fd;
     struct text unwritten;
 };
 

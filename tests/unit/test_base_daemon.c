@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,22 @@ static void read_soon(const char *path, struct text *out)
     fail_msg("%s never came", path);
 }
 
+static bool start_daemon(const char *program, const char *const *arguments, const char *log_path,
+                         const char *const *names, int limit_ms, struct error *err)
+{
+    struct os_daemon_words words = { 0 };
+    enum os_daemon said = OS_DAEMON_STARTING;
+    struct pollfd ready = { .events = POLLIN };
+
+    ready.fd = os_begin_daemon(program, arguments, log_path, names, err);
+    if (ready.fd < 0)
+        return false;
+    while (said == OS_DAEMON_STARTING && poll(&ready, 1, limit_ms) == 1)
+        said = os_hear_daemon(ready.fd, &words);
+    close(ready.fd);
+    return said == OS_DAEMON_READY || os_blame_daemon(&words, log_path, err);
+}
+
 static void test_a_daemon(void **state)
 {
     static const char *const names[] = { "PATH", "SAYSO_TEST_KEPT", "SAYSO_TEST_MISSING", NULL };
@@ -51,7 +68,7 @@ static void test_a_daemon(void **state)
 
     setenv("SAYSO_TEST_KEPT", "yes", 1);
     setenv("SAYSO_TEST_SECRET", "no", 1);
-    if (!os_start_daemon("/bin/sh", arguments, at(place, "log"), names, 5000, &err))
+    if (!start_daemon("/bin/sh", arguments, at(place, "log"), names, 5000, &err))
         fail_msg("%s", err.message);
     read_soon(at(place, "said"), &said);
     assert_ptr_equal(strstr(said.bytes, "/\n"), said.bytes);
@@ -73,14 +90,14 @@ static void test_a_daemon_that_does_not_start(void **state)
     struct place *place = *state;
     struct error err = { 0 };
 
-    assert_false(os_start_daemon("/bin/sh", dies, at(place, "log"), names, 5000, &err));
+    assert_false(start_daemon("/bin/sh", dies, at(place, "log"), names, 5000, &err));
     assert_int_equal(err.code, ERROR_unavailable);
     assert_non_null(strstr(err.message, "log"));
     assert_content(at(place, "log"), "sorry\n");
-    assert_false(os_start_daemon("/no/such/program", dies, at(place, "log"), names, 5000, &err));
-    assert_false(os_start_daemon("/bin/sh", hangs, at(place, "log"), names, 50, &err));
+    assert_false(start_daemon("/no/such/program", dies, at(place, "log"), names, 5000, &err));
+    assert_false(start_daemon("/bin/sh", hangs, at(place, "log"), names, 50, &err));
     assert_int_equal(err.code, ERROR_unavailable);
-    assert_false(os_start_daemon("/bin/sh", dies, at(place, "no/log"), names, 5000, &err));
+    assert_false(start_daemon("/bin/sh", dies, at(place, "no/log"), names, 5000, &err));
     assert_non_null(strstr(err.message, "can't write"));
 }
 
@@ -94,7 +111,7 @@ static void test_a_long_log_is_put_aside(void **state)
 
     assert_true(os_write_file(at(place, "log"), "", 0, &err));
     assert_int_equal(truncate(at(place, "log"), 1048576 + 1), 0);
-    assert_true(os_start_daemon("/bin/sh", ready, at(place, "log"), names, 5000, &err));
+    assert_true(start_daemon("/bin/sh", ready, at(place, "log"), names, 5000, &err));
     assert_int_equal(stat(at(place, "log.1"), &found), 0);
     assert_int_equal(found.st_size, 1048576 + 1);
     assert_content(at(place, "log"), "new\n");
