@@ -273,7 +273,7 @@ struct store_news {
     void (*abandoned)(void *context, const char *ask_id);
 };
 
-/* Whoever was waited for when the file was closed is gone. */
+/* The hub at which agents waited has left its file: nobody waits for an ask any more. */
 struct store_abandon {
     int64_t at_ms; /* when that was found out */
 };

@@ -111,8 +111,8 @@ struct job_list {
 };
 
 bool job_brings_answer(const struct store_change *change);
-bool job_only_delivers(
-    const struct store_change *change); /* which neither store makes a change of */
+/* It changes nothing else of its asks: neither store keeps an event in their chains. */
+bool job_only_delivers(const struct store_change *change);
 struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
 void job_free(struct job *job);
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
