@@ -331,7 +331,7 @@ static struct job sweep_job(struct scene *scene)
 {
     return (struct job){ .what = WRITE_sweep,
                          .of.sweep = { scene->now_ms - 20000, 20 + roll(&scene->dice, 40),
-                                       1 + roll(&scene->dice, 30) } };
+                                       1 + roll(&scene->dice, 30), 0 } };
 }
 
 static struct job change_or_deliver_job(struct scene *scene)
