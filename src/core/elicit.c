@@ -19,9 +19,10 @@ const struct argument elicit_label_row =
 static void write_value(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct answer *answer = response_answer(facts);
-    const struct field *field = facts->form->fields;
 
     if (answer) {
+        const struct field *field = facts->form->fields;
+
         json_write_foreign_key(writer, field->name);
         class_of(field)->write(writer, field, &answer->values[0]);
     }
