@@ -57,10 +57,11 @@ void hold_begin(struct mcp_call *call, int64_t hold_s)
     }
 }
 
+/* A call that another server began may have been over before this machine was on. */
 void hold_until(struct mcp_call *call, int64_t boot_ms)
 {
-    call->hold_until_boot_ms = boot_ms;
-    hold_wake_at(call->to.mcp, boot_ms + DESK_GRACE_MS);
+    call->hold_until_boot_ms = boot_ms > 0 ? boot_ms : 1;
+    hold_wake_at(call->to.mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
 }
 
 void hold_end(struct mcp_call *call)

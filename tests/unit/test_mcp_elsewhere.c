@@ -160,6 +160,20 @@ static void whose_patience_is_over_is_told_pending(void **state)
     assert_int_equal(pair->b.acts[0].wait_s, 0);
 }
 
+/* This machine was off while the call began: its clock has not even come that far. */
+static void what_began_before_this_machine_holds_nobody_up(void **state)
+{
+    static const char sealed[] = "stream~{\"id\":1,\"ask\":\"aaaaaaaaaaaaaaaaaaaaaaaaaa\","
+                                 "\"tool\":\"provide_choice\",\"began_ms\":-999000}";
+    struct pair *pair = *state;
+
+    assert_true(mcp_take_up(pair->b.mcp, &pair->on_b.mcp, sealed));
+    assert_int_equal(pair->b.acts[0].wait_s, 0);
+    assert_true(pair->b.wake_ms > 0); /* where the desk does not answer, and for the next calls */
+    stage_pass(&pair->b, 5000);
+    assert_int_equal(pair->on_b.finished, 1);
+}
+
 static void a_bad_state_is_refused_and_nothing_is_said(void **state)
 {
     static const char *const bad[] = {
@@ -417,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_call_goes_on_under_its_id),
         CASE(whose_patience_is_over_is_told_pending),
+        CASE(what_began_before_this_machine_holds_nobody_up),
         CASE(a_bad_state_is_refused_and_nothing_is_said),
         CASE(where_too_many_wait_it_is_told_so),
         CASE(batches_and_modern_calls_carry_nothing),
