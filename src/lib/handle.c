@@ -56,7 +56,15 @@ static void take_lost(void *context, int64_t retry_ms, const struct error *err)
     handle_take_lost(context, err);
 }
 
-static const struct client_ops client_calls = { .lost = take_lost, .event = take_event };
+/* Also where it goes again at once. */
+static void take_opened(void *context)
+{
+    ((struct sayso *)context)->is_connecting = false;
+}
+
+static const struct client_ops client_calls = { .opened = take_opened,
+                                                .lost = take_lost,
+                                                .event = take_event };
 
 static bool find_program(const void *context, char *out, size_t size);
 
@@ -138,8 +146,6 @@ void handle_advance(struct sayso *sayso)
     if (client_is_up(sayso->client))
         request_send_late(sayso, handle_now_ms());
     client_advance(sayso->client);
-    if (client_is_up(sayso->client))
-        sayso->is_connecting = false;
 }
 
 int handle_fail(struct sayso *sayso, enum sayso_code code, const char *format, ...)

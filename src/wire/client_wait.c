@@ -36,7 +36,8 @@ bool client_open_and_wait(struct client *client, struct error *err)
     while (!client_is_up(client) && client_failure(client)->failure == FAILURE_NONE)
         wait_once(client);
     *err = client_failure(client)->err;
-    return client_is_up(client);
+    /* one that was there and went at once is looked for again by the first call */
+    return client_is_up(client) || client_failure(client)->failure == FAILURE_LOST;
 }
 
 static void on_done(void *context, const struct client_reply *reply)
