@@ -236,12 +236,14 @@ static void fail_all(struct client *client, enum finder_failure failure, const s
     fail_doomed(client, failure, err);
 }
 
-static void add_member(struct json_writer *writer, const char *key, const struct json *member,
-                       struct text *room)
+static void add_member(struct json_writer *writer, const char *key, const struct json *member)
 {
-    text_clear(room);
-    json_add(room, member);
-    json_write_raw(writer, key, text_string(room));
+    struct text room = { 0 };
+
+    json_add(&room, member);
+    json_write_raw(writer, key, text_string(&room));
+    writer->out->has_overflowed |= room.has_overflowed; /* half of it is not to be sent */
+    text_release(&room);
 }
 
 /* The same call to another hub, or late: by the ask's id where we know it, with what its client can
@@ -250,7 +252,6 @@ static bool write_again(const struct client_call *call, int64_t now_ms, struct t
 {
     int64_t left_ms = call->made_ms + call->wait_ms - now_ms;
     struct json_writer writer = json_writer_to(out);
-    struct text room = { 0 };
     struct json *params = NULL;
 
     if (!json_parse(call->params_json, call->length, &params, NULL))
@@ -263,7 +264,7 @@ static bool write_again(const struct client_call *call, int64_t now_ms, struct t
 
         if (strcmp(key, "wait_seconds") != 0 &&
             (!call->session_id[0] || strcmp(key, "client") == 0 || strcmp(key, "comes_back") == 0))
-            add_member(&writer, key, json_value(at), &room);
+            add_member(&writer, key, json_value(at));
     }
     json_write_integer(&writer, "wait_seconds",
                        call->wait_ms < 0 ? -1
@@ -271,8 +272,6 @@ static bool write_again(const struct client_call *call, int64_t now_ms, struct t
                                          : 0);
     json_write_end_object(&writer);
     json_free(params);
-    out->has_overflowed |= room.has_overflowed;
-    text_release(&room);
     return !out->has_overflowed;
 }
 
