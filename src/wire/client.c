@@ -387,7 +387,7 @@ static void take_response(struct client *client, const struct wire_message *mess
         wire_read_failure(message->error, &reply.err);
     else if (methods[call->method].flags & METHOD_WAITS)
         wire_read_kind(message->root, &reply.kind, &reply.err);
-    if (call->session_id[0] && call->method == METHOD_ask_create &&
+    if (call->session_id[0] && call->method == METHOD_ask_create && !call->is_abandoned &&
         reply.err.code == ERROR_not_found) { /* it died before it was on disk: ask again */
         call->session_id[0] = '\0';
         send(client, call, client->now_ms());

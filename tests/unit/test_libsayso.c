@@ -266,6 +266,41 @@ static void test_a_hub_that_comes_back(void **state)
     sayso_request_free(request);
 }
 
+/* Who went meanwhile must not be asked for again, as one that waits is. */
+static void test_a_hub_that_lost_what_nobody_waits_for(void **state)
+{
+    struct straw *straw = *state;
+    struct sayso_request *request = straw_ask(straw, "elicit_number", number);
+    int64_t id;
+
+    say_created(straw);
+    straw_greet(straw);
+    straw_expect(straw, "ask/wait");
+    id = straw->id;
+    sayso_request_free(request);
+    straw_expect(straw, "ask/detach");
+    straw->id = id;
+    straw_refuse(straw, "{\"code\":-32000,\"message\":\"\",\"data\":{\"code\":\"not_found\"}}");
+    request = sayso_collect(straw->sayso, STRAW_ID);
+    straw_expect(straw, "ask/wait");
+    sayso_request_free(request);
+}
+
+static void test_a_hub_that_greets_and_goes(void **state)
+{
+    static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"wire\":1}}\n";
+    struct straw *straw = *state;
+
+    assert_int_equal(sayso_connect(straw->sayso, 0), SAYSO_PENDING);
+    straw_accept(straw);
+    straw_expect(straw, "hello");
+    assert_int_equal(straw->id, 0);
+    assert_int_equal(send(straw->peer, hello, strlen(hello), MSG_NOSIGNAL), strlen(hello));
+    close(straw->peer);
+    straw->peer = -1;
+    assert_int_equal(sayso_connect(straw->sayso, 500), SAYSO_OK); /* it was there */
+}
+
 static void test_a_hub_that_always_leaves(void **state)
 {
     struct straw *straw = *state;
@@ -569,6 +604,8 @@ int main(void)
         STRAW_TEST(test_delivered_twice),
         STRAW_TEST(test_many_are_confirmed_again),
         STRAW_TEST(test_a_hub_that_comes_back),
+        STRAW_TEST(test_a_hub_that_lost_what_nobody_waits_for),
+        STRAW_TEST(test_a_hub_that_greets_and_goes),
         STRAW_TEST(test_a_hub_that_always_leaves),
         STRAW_TEST(test_taking_back),
         STRAW_TEST(test_leaving_while_it_is_open),
