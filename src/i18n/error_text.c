@@ -115,6 +115,17 @@ static unsigned find_text(const char *key) /* 0: none of ours */
     return text;
 }
 
+/* A text may have a name twice, or have one that the text within it has too. */
+static bool is_repeated(const struct text_pairs *pairs, size_t at)
+{
+    size_t i = 0;
+
+    while (pairs->each[i].name_bytes != pairs->each[at].name_bytes ||
+           memcmp(pairs->each[i].name, pairs->each[at].name, pairs->each[i].name_bytes) != 0)
+        i++;
+    return i < at;
+}
+
 void error_write_words(const struct error *err, struct json_writer *writer)
 {
     struct text room = { 0 };
@@ -128,6 +139,8 @@ void error_write_words(const struct error *err, struct json_writer *writer)
     json_write_text_if(writer, "takes", key_of(err->inner));
     json_write_object(writer, "values");
     for (size_t i = 0; i < pairs.count; i++) {
+        if (is_repeated(&pairs, i))
+            continue;
         text_head(pairs.each[i].name, pairs.each[i].name_bytes, name);
         json_write_text_n(writer, name, pairs.each[i].value, pairs.each[i].value_bytes);
     }

@@ -394,6 +394,27 @@ static void a_text_may_be_in_another(void **state)
     assert_words(&err, said, "x 可设为以下之一：a, b。请更正或取消 X。");
 }
 
+static void a_name_that_stands_twice_is_written_once(void **state)
+{
+    static const char said[] =
+        "{\"text\":\"SETTING_REFUSED_SAVED\",\"takes\":\"SETTING_TAKES_BOOL\",\"values\":{"
+        "\"name\":\"x\",\"line\":\"3\",\"path\":\"/y\"}}";
+    static const char english[] =
+        "x takes on or off. Fix line 3 of /y, or run: sayso settings reset x";
+    static const char chinese[] =
+        "x 可设为 on 或 off。请修正 /y 第 3 行，或运行：sayso settings reset x";
+    struct error err;
+
+    (void)state;
+    error_say_within(&err, ERROR_bad_enum, TEXT_SETTING_REFUSED_SAVED, TEXT_SETTING_TAKES_BOOL,
+                     "name", "x", "line", "3", "path", "/y", NULL);
+    assert_string_equal(err.message, english);
+    assert_words(&err, said, chinese);
+    read_words(&err, said);
+    assert_string_equal(err.message, english);
+    assert_words(&err, said, chinese);
+}
+
 static int64_t utc_ms(int day, int hour, int minute)
 {
     struct tm parts = {
@@ -453,6 +474,7 @@ int main(void)
         cmocka_unit_test(an_error_knows_its_words),
         cmocka_unit_test(words_that_are_not_ours_leave_the_message),
         cmocka_unit_test(a_text_may_be_in_another),
+        cmocka_unit_test(a_name_that_stands_twice_is_written_once),
         cmocka_unit_test(a_value_that_is_too_long_is_cut_and_not_the_sentence),
         cmocka_unit_test(times_are_local_and_as_short_as_the_day_allows),
     };
