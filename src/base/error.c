@@ -31,11 +31,19 @@ bool error_set(struct error *err, enum error_code code, const char *path, const 
 
 enum { VALUE_BYTES = 400 };
 
+/* So many bytes at most, and no part of a character: the message goes out as JSON. */
+static size_t cut(const char *bytes, size_t length, size_t most)
+{
+    if (length <= most)
+        return length;
+    while (most > 0 && ((unsigned char)bytes[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 static void put(struct error *err, size_t *used, const char *bytes, size_t length)
 {
-    size_t room = sizeof err->message - 1 - *used;
-
-    length = length < room ? length : room;
+    length = cut(bytes, length, sizeof err->message - 1 - *used);
     memcpy(err->message + *used, bytes, length);
     *used += length;
 }
@@ -53,8 +61,8 @@ bool error_fill(struct error *err, enum error_code code, const char *path, unsig
     while (text_next_piece(&english, pairs, &piece)) {
         size_t before = used;
 
-        if (piece.is_value && piece.length > VALUE_BYTES) /* something of the sentence is left */
-            piece.length = VALUE_BYTES;
+        if (piece.is_value) /* something of the sentence is left */
+            piece.length = cut(piece.bytes, piece.length, VALUE_BYTES);
         put(err, &used, piece.bytes, piece.length);
         if (piece.is_value && count < ERROR_VALUES)
             err->lengths[count++] = (uint16_t)(used - before);

@@ -375,6 +375,11 @@ static void a_value_that_is_too_long_is_cut_and_not_the_sentence(void **state)
     assert_string_equal(strrchr(text_string(&out), 'a'), "a：no");
     assert_int_equal(strspn(strchr(text_string(&out), 'a'), "a"), 400);
     text_release(&out);
+    for (size_t i = 0; i + 3 < sizeof path; i += 3)
+        memcpy(path + i, "\xe8\xb7\xaf", 4);
+    error_say(&err, ERROR_bad_enum, "/a", TEXT_REASON_CANT_OPEN, "path", path, "reason", path,
+              NULL);
+    assert_true(text_is_utf8(err.message, strlen(err.message)));
 }
 
 static void a_text_may_be_in_another(void **state)
