@@ -116,7 +116,7 @@ void mine_list_method(struct engine *engine, struct visit *visit, const struct j
     struct store *store = engine->parts.store;
     struct mine *mine = errand_new(sizeof *mine, engine, visit, done, context);
     int64_t limit = json_member_integer(params, "limit", MINE_MOST);
-    struct store_list_query query = { .principal = (visit)->principal };
+    struct store_list_query query = { .principal = visit->principal };
 
     mine->errand.drop = mine_drop;
     if (!list_read_group(params, &query.which)) {

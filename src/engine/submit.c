@@ -279,7 +279,7 @@ void ask_create_method(struct engine *engine, struct visit *visit, const struct 
     struct submission *submission;
     struct error err;
 
-    if ((visit)->locate && !(visit)->line)
+    if (visit->locate && !visit->line)
         own_enter(engine, visit);
     submission = submission_new(engine, visit, done, context);
     if (!read_call(submission, params, &err)) {
@@ -290,7 +290,7 @@ void ask_create_method(struct engine *engine, struct visit *visit, const struct 
         collect(submission);
         return;
     }
-    memcpy(submission->ask.principal, (visit)->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
     submission_match(submission);
     if (submission->state)

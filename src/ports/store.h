@@ -131,7 +131,7 @@ struct store_client {
     const char *name, *version, *transport;
 };
 /* After how long it gives up on a call (core/patience.h), or what is known of its form
- * (core/client_form.h). The number of clients is bounded: where there are too many, it is not kept.
+ * (core/field_class.h). The number of clients is bounded: where there are too many, it is not kept.
  */
 struct store_client_fact {
     struct store_client client; /* no name: when they give up is forgotten of all */
