@@ -343,6 +343,24 @@ static void test_a_hub_that_ends_again_and_again(void **state)
     assert_int_equal(stage->reply.failure, FAILURE_AGAIN);
 }
 
+/* As one that makes room just then: the first call looks for the next one. */
+static void test_a_hub_that_greets_and_goes(void **state)
+{
+    static const char hello[] = "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"wire\":1}}\n";
+    struct stage *stage = *state;
+    struct error err;
+
+    begin(stage, &client_for_command);
+    client_open(stage->client);
+    client_advance(stage->client);
+    stage->peer = accept(stage->listener, NULL, NULL);
+    assert_true(stage->peer >= 0);
+    assert_int_equal(send(stage->peer, hello, strlen(hello), MSG_NOSIGNAL), strlen(hello));
+    hang_up(stage);
+    assert_true(client_open_and_wait(stage->client, &err));
+    assert_false(client_is_up(stage->client));
+}
+
 static void test_no_hub(void **state)
 {
     struct stage *stage = *state;
@@ -413,6 +431,7 @@ int main(void)
         ON_STAGE(test_a_bound_ask),
         ON_STAGE(test_a_wait_that_is_long_over),
         ON_STAGE(test_a_hub_that_ends_again_and_again),
+        ON_STAGE(test_a_hub_that_greets_and_goes),
         ON_STAGE(test_no_hub),
         cmocka_unit_test(test_identity),
     };
