@@ -7,7 +7,6 @@
  */
 #ifndef BASE_CRASH_POINT_H
 #define BASE_CRASH_POINT_H
-
 #include <stdbool.h>
 
 #ifdef SAYSO_CRASH_POINTS

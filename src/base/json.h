@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
-struct json;
 struct error;
+struct json;
 struct text;
 
 enum json_kind {

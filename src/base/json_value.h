@@ -1,5 +1,5 @@
 /*
- * json_value.h - how JSON lies in memory; for json.c, json_reader.c and json_encoder.c only.
+ * json_value.h - how JSON lies in memory; for json.c, json_parser.c and json.c only.
  * A document is one allocation: values, then the bytes of the texts. The parts of a list or an
  * object stand beside each other. Every value knows its place in its document, so that any of them
  * keeps it.

@@ -4,7 +4,7 @@
  * anyone is told about it; so everything a peer can send has a maximum where it is created.
  *
  * A library must not end the program it is in: libsayso links lib/memory.c in the place of mem.c,
- * which returns NULL instead. So text.c and json_reader.c look at what they get.
+ * which returns NULL instead. So text.c and json_parser.c look at what they get.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/plain_bytes.h"
 
 enum { TEXT_FIRST_BYTES = 64, TEXT_SHORT_BYTES = 1024 };
 

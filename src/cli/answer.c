@@ -4,20 +4,453 @@
  * `sayso tell` takes the same words for an ask that timed out. They decide nothing any more.
  */
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
-#include "cli/answer_words.h"
-#include "cli/call.h"
+#include "base/text.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/seat.h"
-#include "cli/show.h"
-#include "core/answer.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "core/fields/answer.h"
+#include "core/fields/field_class.h"
+#include "core/fields/form.h"
 #include "i18n/i18n.h"
+
+struct answer_words {
+    const struct arguments *arguments;
+    const struct form *form;
+    size_t first; /* of the words, behind the ID */
+};
+
+/* What fits no option goes on as it is: the check of the whole answer refuses it together with all
+ * other mistakes. */
+
+enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
+
+struct writing {
+    const struct answer_words *words;
+    struct json_writer writer;
+    struct error *err; /* of words that fit several options */
+    bool has_failed;
+};
+
+/* How often something is chosen or written; notes alone are no answer. */
+static size_t answer_words_count(const struct arguments *arguments, size_t first)
+{
+    static const char *const options[] = { "select", "text", "field", "other", "none" };
+    size_t count = arguments->word_count - first;
+
+    for (size_t i = 0; i < ARRAY_LEN(options); i++)
+        count += arguments_value(arguments, options[i]) != NULL;
+    return count;
+}
+
+static enum way way_of(const struct field *field, size_t index, const char *word, size_t length)
+{
+    const char *id = field->options[index].id, *label = field->options[index].label;
+    bool begins_id = strncasecmp(id, word, length) == 0;
+    bool begins_label = strncasecmp(label, word, length) == 0;
+    char room[TEXT_INTEGER_BYTES];
+    const char *place = text_of_integer((int64_t)index + 1, room);
+
+    if (strlen(id) == length && memcmp(id, word, length) == 0)
+        return BY_ID;
+    if ((begins_id && !id[length]) || (begins_label && !label[length]))
+        return BY_NAME;
+    if (strlen(place) == length && memcmp(place, word, length) == 0)
+        return BY_PLACE;
+    return begins_id || begins_label ? BY_BEGINNING : WAYS;
+}
+
+/* NULL: none, or several, which are then named in `rivals`. Ids are the agent's: where a person
+ * types one, it must not be the label or the place of another option as well. */
+static const struct option *find_option(const struct field *field, const char *word, size_t length,
+                                        enum way last, bool is_typed, struct text *rivals)
+{
+    const struct option *found = NULL;
+    enum way surest = WAYS, most;
+    size_t count = 0;
+
+    text_clear(rivals);
+    for (size_t i = 0; length > 0 && i < field->option_count; i++)
+        if (way_of(field, i, word, length) < surest)
+            surest = way_of(field, i, word, length);
+    most = surest == BY_PLACE ? BY_BEGINNING : is_typed && surest < BY_PLACE ? BY_PLACE : surest;
+    for (size_t i = 0; surest <= last && i < field->option_count; i++) {
+        if (way_of(field, i, word, length) > most)
+            continue;
+        found = &field->options[i];
+        text_add_format(rivals, "%s%s (%s)", count++ ? ", " : "", found->label, found->id);
+    }
+    return count == 1 ? found : NULL;
+}
+
+/* The options of a list between commas, which labels and ids may have in them too. */
+static void write_picks(struct writing *writing, const struct field *field, const char *list,
+                        bool is_typed)
+{
+    struct text rivals = { 0 };
+
+    while (*list) {
+        size_t length = strlen(list);
+        const struct option *option =
+            find_option(field, list, length, BY_BEGINNING, is_typed, &rivals);
+
+        while (!option && length > 0 &&
+               !(option = find_option(field, list, length, BY_NAME, is_typed, &rivals)))
+            while (--length > 0 && list[length] != ',')
+                continue;
+        if (!option) {
+            length = strcspn(list, ",");
+            option = find_option(field, list, length, BY_BEGINNING, is_typed, &rivals);
+        }
+        if (!option && rivals.used > 0)
+            writing->has_failed = !error_say(
+                writing->err, ERROR_bad_enum, "", TEXT_REASON_SEVERAL_BEGIN, "word",
+                text_head(list, 64, (char[65]){ 0 }), "options", text_string(&rivals), NULL);
+        if (length)
+            json_write_text_n(&writing->writer, NULL, option ? option->id : list,
+                              option ? strlen(option->id) : length);
+        list += length + (list[length] == ',');
+    }
+    text_release(&rivals);
+}
+
+/* The field that NAME=VALUE speaks of: its name may have = in it. NULL: none. */
+static const struct field *find_field(const struct form *form, const char *pair)
+{
+    for (size_t i = 0; form && i < form->field_count; i++) {
+        size_t length = strlen(form->fields[i].name);
+
+        if (strncmp(pair, form->fields[i].name, length) == 0 && pair[length] == '=')
+            return &form->fields[i];
+    }
+    return NULL;
+}
+
+/* What a repeated option says next of this field; NULL: nothing more. */
+static const char *next_said(const struct answer_words *words, const char *option,
+                             const struct field *field, size_t *at)
+{
+    const char *pair;
+
+    while ((pair = arguments_next(words->arguments, option, at))) {
+        if (find_field(words->form, pair) == field)
+            return pair + strlen(field->name) + 1;
+    }
+    return NULL;
+}
+
+/* A number, yes or no where the field wants that; else the text itself. */
+static void write_scalar(struct writing *writing, const struct field *field, const char *value)
+{
+    const struct field_class *class = class_of(field);
+    bool is_confirm = class->is_yes_no;
+    struct json *json = NULL;
+
+    if (is_confirm && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
+        value = "true";
+    else if (is_confirm && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
+        value = "false";
+    if (class_is_scalar(class) && json_parse(value, strlen(value), &json, NULL) &&
+        json_kind(json) != KIND_TEXT)
+        json_write_raw(&writing->writer, NULL, value);
+    else
+        json_write_text(&writing->writer, NULL, value);
+    json_free(json);
+}
+
+/* The only field is a number, or yes or no: --text or a word is its value. */
+static const char *sole_value(const struct answer_words *words)
+{
+    const struct form *form = words->form;
+    const char *text = arguments_value(words->arguments, "text");
+
+    if (form->field_count > 1 || !class_is_scalar(class_of(&form->fields[0])))
+        return NULL;
+    return text ? text : words->arguments->words[words->first];
+}
+
+/* One field by its name: options, own words, or both; --none leaves nothing of it. */
+static void write_field(struct writing *writing, const struct field *field)
+{
+    const struct answer_words *words = writing->words;
+    size_t at = 0, next = 0;
+    const char *value = next_said(words, "field", field, &at), *sole = sole_value(words);
+    const char *other = next_said(words, "other", field, &next);
+    const struct field_class *class = class_of(field);
+    bool is_object = other || (value && class->has_options && class->has_words);
+
+    if (!value && !other && !sole && !arguments_value(words->arguments, "none"))
+        return;
+    json_write_foreign_key(&writing->writer, field->name);
+    if (is_object)
+        json_write_object(&writing->writer, NULL);
+    if (field->option_count > 0 && (value || !other)) {
+        json_write_list(&writing->writer, is_object ? "selected_ids" : NULL);
+        for (; value; value = next_said(words, "field", field, &at))
+            write_picks(writing, field, value, false);
+        json_write_end_list(&writing->writer);
+    } else if (value || sole || (class_is_text(class) && !other)) {
+        write_scalar(writing, field, value ? value : sole ? sole : "");
+    } else if (!other) {
+        json_write_null(&writing->writer, NULL);
+    }
+    if (other)
+        json_write_text(&writing->writer, "custom_input", other);
+    if (is_object)
+        json_write_end_object(&writing->writer);
+}
+
+/* Repeated NAME=TEXT as members; the names are those of the form's fields, if there is one. */
+static void write_pairs(struct writing *writing, const char *option, const struct form *form,
+                        bool is_unknown_only)
+{
+    const char *pair;
+    size_t at = 0;
+
+    while ((pair = arguments_next(writing->words->arguments, option, &at))) {
+        const struct field *known = find_field(form, pair);
+        size_t length = known ? strlen(known->name) : strcspn(pair, "=");
+        char *name = mem_text_n(pair, length);
+
+        if (!known || !is_unknown_only) {
+            json_write_foreign_key(&writing->writer, name);
+            json_write_text(&writing->writer, NULL, pair + length + 1);
+        }
+        free(name);
+    }
+}
+
+/* What speaks of the first field without its name. */
+static void write_first(struct writing *writing)
+{
+    const struct answer_words *words = writing->words;
+    const struct arguments *arguments = words->arguments;
+    const struct field *field = &words->form->fields[0];
+    const char *select = arguments_value(arguments, "select");
+    bool has_words = field->option_count > 0 && arguments->word_count > words->first;
+
+    if (!sole_value(words) && arguments_value(arguments, "text"))
+        json_write_text(&writing->writer, "custom_input", arguments_value(arguments, "text"));
+    if (!select && !has_words)
+        return;
+    json_write_list(&writing->writer, "selected_ids");
+    write_picks(writing, field, select ? select : "", false);
+    for (size_t i = words->first; has_words && i < arguments->word_count; i++)
+        write_picks(writing, field, arguments->words[i], true);
+    json_write_end_list(&writing->writer);
+}
+
+/* Words need a question that they can only be the answer to: a mistyped ID is none. */
+static bool check_words(const struct answer_words *words, struct error *err)
+{
+    const struct arguments *arguments = words->arguments;
+    const struct field *field = &words->form->fields[0];
+    size_t count = arguments->word_count - words->first;
+    const char *last = count ? arguments->words[arguments->word_count - 1] : NULL;
+
+    if (last && words->form->field_count > 1)
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_FIELD, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
+    if (last && class_is_text(class_of(field)))
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_TEXT, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
+    if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
+        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_ONE_VALUE, "word",
+                         text_head(last, 64, (char[65]){ 0 }), NULL);
+    return true;
+}
+
+/* Writes the parameters of ask/answer. False: a word fits several options, or is of no use here. */
+static bool answer_words_write(const struct answer_words *words, const char *id, const char *code,
+                               struct text *out, struct error *err)
+{
+    struct writing writing = { .words = words, .writer = json_writer_to(out), .err = err };
+    const char *note = arguments_value(words->arguments, "note");
+
+    if (!check_words(words, err))
+        return false;
+    json_write_object(&writing.writer, NULL);
+    json_write_text(&writing.writer, "session_id", id);
+    json_write_text_if(&writing.writer, "code", code);
+    json_write_text_if(&writing.writer, "global_annotation", note);
+    write_first(&writing);
+    json_write_object(&writing.writer, "fields");
+    for (size_t i = 0; i < words->form->field_count; i++)
+        write_field(&writing, &words->form->fields[i]);
+    write_pairs(&writing, "field", words->form, true);
+    write_pairs(&writing, "other", words->form, true);
+    json_write_end_object(&writing.writer);
+    json_write_object(&writing.writer, "option_annotations");
+    write_pairs(&writing, "option-note", NULL, false);
+    json_write_end_object(&writing.writer);
+    json_write_object(&writing.writer, "field_annotations");
+    write_pairs(&writing, "field-note", words->form, false);
+    json_write_end_object(&writing.writer);
+    json_write_end_object(&writing.writer);
+    return !writing.has_failed;
+}
+
+/* By which option or word of what was given an error came about: "--field size". */
+static void answer_words_add_flag(const struct answer_words *words, const struct json *given,
+                                  const char *path, struct text *out)
+{
+    const struct arguments *arguments = words->arguments;
+    bool is_only = words->form->field_count == 1 && !arguments_value(arguments, "field") &&
+                   strncmp(path, "/fields/", strlen("/fields/")) == 0;
+
+    static const char *const rows[][2] = {
+        { "/selected_ids", "--select" },           { "/custom_input", "--text" },
+        { "/global_annotation", "--note" },        { "/option_annotations", "--option-note " },
+        { "/field_annotations", "--field-note " }, { "/fields", "--field " },
+    };
+    int64_t index;
+
+    if (is_only && arguments_value(arguments, "text")) { /* its name is not the person's */
+        text_add_text(out, "--text");
+        return;
+    }
+    if (is_only && arguments->word_count > words->first) {
+        text_add_text(out, arguments->words[arguments->word_count - 1]);
+        return;
+    }
+    if (is_only && arguments_value(arguments, "none")) {
+        text_add_text(out, "--none");
+        return;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        const char *rest = path + strlen(rows[i][0]) + 1;
+
+        if (strncmp(path, rows[i][0], strlen(rows[i][0])) != 0)
+            continue;
+        if (i == 0 && rest[-1] && text_parse_integer(rest, &index)) { /* the very word */
+            text_add_text(out,
+                          json_text(json_item(json_member(given, "selected_ids"), (size_t)index)));
+            return;
+        }
+        text_add_text(out, strstr(rest - 1, "/custom_input") ? "--other " : rows[i][1]);
+        for (; rest[-1] && *rest && *rest != '/'; rest++) { /* out of the pointer */
+            text_add_char(out, *rest != '~' ? *rest : *++rest == '1' ? '/' : '~');
+        }
+        return;
+    }
+}
+
+static void print_command(const char *id, struct text *words)
+{
+    struct text line = { 0 };
+
+    say_add_shown(&line, text_string(words)); /* names of fields are the agent's */
+    printf("  %s answer %.8s%s\n", "sayso", id, text_string(&line)); /* not for people */
+    text_release(&line);
+    text_clear(words);
+}
+
+/* What means this option alone where a person types it: its id if that can be typed as it is, else
+ * its place. NULL: neither does. */
+static const char *word_of(const struct field *field, size_t index, char room[TEXT_INTEGER_BYTES])
+{
+    const struct option *option = &field->options[index];
+    const char *word = option->id;
+    struct text rivals = { 0 };
+    size_t plain = 0;
+    bool is_alone;
+
+    while (word[plain] > ' ' && word[plain] < 0x7f && word[plain] != ',')
+        plain++;
+    if (plain == 0 || word[plain] || *word == '-')
+        word = text_of_integer((int64_t)index + 1, room);
+    is_alone = find_option(field, word, strlen(word), BY_BEGINNING, true, &rivals) == option;
+    text_release(&rivals);
+    return is_alone ? word : NULL;
+}
+
+static void add_options(struct text *out, const struct field *field, size_t first, size_t count)
+{
+    struct text words = { 0 }, ids = { 0 };
+    bool are_alone = count < verb_answer.most_words; /* the ask's own ID is a word, too */
+
+    for (size_t i = first; i < first + count; i++) {
+        char room[TEXT_INTEGER_BYTES];
+        const char *word = word_of(field, i, room);
+
+        text_add_format(&ids, "%s%s", i > first ? "," : "", field->options[i].id);
+        text_add_char(&words, ' ');
+        text_add_shell_word(&words, word ? word : "");
+        are_alone = are_alone && word;
+    }
+    text_add_text(out, are_alone ? text_string(&words) : " --select ");
+    if (!are_alone)
+        text_add_shell_word(out, text_string(&ids));
+    text_release(&words);
+    text_release(&ids);
+}
+
+/* As many options in each as the ask needs; where more may be chosen, one shows how. */
+static void print_choices(const struct field *field, const char *id)
+{
+    size_t least = field->min_selections > 1 ? (size_t)field->min_selections : 1;
+    struct text words = { 0 };
+
+    for (size_t i = 0; i + least <= field->option_count; i += least) {
+        add_options(&words, field, i, least);
+        print_command(id, &words);
+    }
+    if (least == 1 && field->max_selections > 1 && field->option_count > 1) {
+        add_options(&words, field, 0, 2);
+        print_command(id, &words);
+    }
+    text_release(&words);
+}
+
+/* The commands that answer this ask, one a line. */
+static void answer_words_print_commands(const struct form *form, const char *id)
+{
+    const struct field *field = &form->fields[0];
+    const struct field_class *class = class_of(field);
+    const struct {
+        bool is_taken;
+        const char *words;
+    } more[] = {
+        { class->has_words, " --text TEXT" },
+        { class->is_number, " --text NUMBER" },
+        { class->is_yes_no, " yes" },
+        { class->is_yes_no, " no" },
+    };
+    struct text words = { 0 };
+
+    if (form->field_count == 1)
+        print_choices(field, id);
+    for (size_t i = 0; form->field_count == 1 && i < ARRAY_LEN(more); i++) {
+        if (!more[i].is_taken)
+            continue;
+        text_add_text(&words, more[i].words);
+        print_command(id, &words);
+    }
+    if (form->field_count == 1 && !field->is_required) {
+        text_add_text(&words, " --none");
+        print_command(id, &words);
+    }
+    for (size_t i = 0; form->field_count > 1 && i < form->field_count; i++) {
+        text_add_text(&words, " --field ");
+        text_add_shell_word(&words, form->fields[i].name);
+        text_add_text(&words, "=VALUE");
+    }
+    if (words.used)
+        print_command(id, &words);
+    text_release(&words);
+}
 
 enum { MISTAKES_MOST = 16 };
 

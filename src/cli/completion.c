@@ -1,7 +1,5 @@
-/* completion.c - see completion.h, and `sayso completion SHELL`: the script that makes a shell
+/* completion.c - see verb.h, and `sayso completion SHELL`: the script that makes a shell
  * complete our commands. Starts no hub: ids are offered only by one that runs. */
-#include "cli/completion.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +7,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/install/clients.h"
 #include "cli/say.h"
+#include "cli/verb.h"
 #include "core/visible_text.h"
 #include "settings/settings.h"
 

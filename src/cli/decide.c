@@ -7,12 +7,12 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "core/limits.h"
 #include "i18n/i18n.h"
-#include "wire/client.h"
+#include "rpc/client.h"
 
 struct decision {
     const char *method;

@@ -4,8 +4,8 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "cli/call.h"
 #include "cli/history/history.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 #include "core/lifecycle.h"
 #include "tui/facts.h"

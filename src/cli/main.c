@@ -9,14 +9,13 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/call.h"
-#include "cli/completion.h"
 #include "cli/gate/guard.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 #include "cli/verb.h"
+#include "rpc/client.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
-#include "wire/client.h"
-#include "wire/place.h"
 
 static void print_help(void)
 {

@@ -1,14 +1,13 @@
 /* open.c - `sayso open`: a link that signs a browser in, printed and opened. */
-#include "cli/open.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
+#include "cli/verb.h"
 
 /* On the person's own machine; the numbers of both ports are the same, because the hub looks at
  * the one the browser names. */

@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 
 enum { MOST_DAYS = 365, DAY_S = 86400 };

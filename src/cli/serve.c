@@ -13,11 +13,12 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "cli/say.h"
-#include "cli/seat.h"
+#include "cli/terminal.h"
 #include "hub/hub.h"
 #include "i18n/i18n.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
-#include "wire/place.h"
+
 #ifdef SAYSO_CONFORMANCE_FIXTURE
 #include "mcp/fixture/fixture.h"
 #endif

@@ -18,11 +18,11 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 #include "i18n/i18n.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
-#include "wire/place.h"
 
 /* As it is typed; the caller frees. "" where a hub gave none. */
 static char *value_text(const struct json *setting)

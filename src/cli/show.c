@@ -1,7 +1,5 @@
 /* show.c - `sayso show`: one ask whole. What may be answered goes among our rows, where the agent's
  * words never begin a line; what is asked is the agent's, and indented. */
-#include "cli/show.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +8,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
-#include "core/field_class.h"
+#include "cli/verb.h"
+#include "core/fields/field_class.h"
 #include "core/lifecycle.h"
-#include "core/sensitive.h"
+#include "core/visible_text.h"
 #include "tui/facts.h"
 
 /* What an option would look like; not coloured here, but whole. */

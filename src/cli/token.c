@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 
 enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };

@@ -1,6 +1,6 @@
 /*
- * verb.h - what a command is made of. To add one: a VERB_ROW with its function, and a line
- * in verbs.def.
+ * verb.h - what a command is made of. To add one: a VERB_ROW with its function, and a line in
+ * verbs.def.
  */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
@@ -9,7 +9,10 @@
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/os.h"
 #include "i18n/i18n.h"
+
+struct arguments;
 
 enum exit_code {
     EXIT_DONE,
@@ -28,9 +31,6 @@ struct verb_option {
     enum text_id help;
     bool is_hidden; /* not in the help */
 };
-
-struct arguments;
-struct error;
 struct verb {
     const char *name;
     enum text_id about;
@@ -101,5 +101,24 @@ void verb_print_help(const struct verb *verb);
 /* Its own options, then those of who may go far, then those that every verb has; NULL behind the
  * last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
+
+/* What to say of a link, once a browser was looked for. */
+
+/* To standard error; `url` is the link without its code. */
+void open_say(enum os_browser outcome, const char *url);
+
+/* One ask on the screen: the question, its options, how it ended. */
+
+/* A result of ask/get, as `sayso show` prints it. */
+void show_whole(const struct arguments *arguments, const struct json *got);
+
+/* What may come next on a command line, from the tables of verbs, options, settings and clients.
+ * The scripts of `sayso completion` ask `sayso __complete WORD...`, so whatever is added to a
+ * table is completed without a change there. */
+
+extern const char complete_command[]; /* "__complete" */
+/* The last of `words` is the one being typed. Prints a line for each that fits: the word, a tab,
+ * and what it is; ":files" where a file's name is wanted. */
+void complete_print(int count, char **words);
 
 #endif

@@ -1,13 +1,19 @@
 /*
- * ask.h - one request for a human decision as the store keeps it. Times are UTC milliseconds.
+ * ask.h - an ask as the store keeps it, what agents and people are told about one, and what is
+ * learned of clients' time limits.
  */
 #ifndef CORE_ASK_H
 #define CORE_ASK_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/lifecycle.h"
 #include "core/routing.h"
+
+struct text;
+
+/* One request for a human decision as the store keeps it. Times are UTC milliseconds. */
 
 enum { ASK_ID_BYTES = 27, PRINCIPAL_BYTES = 33, DIGEST_BYTES = 32 };
 
@@ -39,5 +45,48 @@ struct ask {
 };
 
 bool ask_id_is_valid(const char *id); /* 26 of a-z2-7 */
+
+/* Late answers of earlier asks, announced in the result of another call (R5.7). A notice says that
+ * there is an answer and how to collect it, never what it is: collecting is what makes it
+ * delivered. Of an ask that timed out it says what a person told the agent after the deadline.
+ * That is no answer, so there is nothing to collect. */
+
+enum { NOTICES_MOST = 8 }; /* in one result */
+struct notice {
+    const char *session_id, *title;
+    enum ask_state state;
+    int64_t decided_ms;    /* UTC */
+    const char *told_json; /* what a person said after the deadline; NULL: it was answered */
+};
+
+/* Adds them to a result, which is one whole JSON object; `more` is how many found no place. */
+void notices_add(const struct notice *notices, size_t count, size_t more, struct text *result);
+
+/*
+ * What a client's giving up on a held call teaches about its time limit (R5.7). Pure.
+ *
+ * A person who presses Esc cancels a call too, so one cancellation proves nothing unless the client
+ * says that its time was up: else two must have come after nearly the same time. What is known is
+ * one number: 0 nothing, negative seen once after so many ms, positive learnt.
+ */
+
+/* What is known once a call was given up after `held_ms`. */
+int64_t patience_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up);
+/* How long a call may be held by what is known; -1: as long as anybody likes. */
+int64_t patience_hold_ms(int64_t known_ms);
+/* Whether the reason a client gives for a cancellation is its own clock. */
+bool patience_is_time_up(const char *reason);
+
+/* That an agent waits, told to a person who looks at none of our screens. The words are made
+ * harmless; everything is borrowed for the call. */
+
+struct announcement {
+    const char *session_id, *title, *agent;
+    const char *url;  /* NULL: there is no portal */
+    bool is_reminder; /* it was told of before, and has waited for long */
+    bool is_destructive;
+    bool is_watched; /* a page or an inbox is open, which makes itself known */
+    int64_t waited_ms, remaining_s;
+};
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
-#include "core/questions.h"
+#include "core/tools/arguments.h"
+#include "core/tools/validation.h"
 
 static const char *const state_names[CONVERSATION_STATE_COUNT] = {
     [CONVERSATION_IDLE] = "idle",

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "core/form.h"
+#include "core/fields/form.h"
 
 struct answer;
 struct json;

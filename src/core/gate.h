@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text.h"
+
 struct json;
 
 /*
@@ -50,5 +52,27 @@ struct gate_match gate_find(const struct gate_rules *rules, const struct gate_ca
 enum gate_reach { GATE_BELOW, GATE_ITSELF, GATE_ABOVE };
 bool gate_matches_path(const char *pattern, const char *path, const struct gate_call *call,
                        enum gate_reach reach);
+
+/* What the files of the gate share. */
+
+/* The whole text; * in the pattern is any run of characters, with GATE_STEPS as a shell has it: no
+ * /, and no dot that a step begins with. GATE_PARENTS: or a directory that it is in. */
+enum { GATE_CASE = 1, GATE_STEPS = 2, GATE_PARENTS = 4 };
+
+/* How quotes and $(...) are read. A pattern needs to match only one reading. */
+enum quotes {
+    QUOTES_JOIN,   /* quoted words belong to the command around them: r"m" -rf */
+    QUOTES_SPLIT,  /* they are commands of their own: bash -c "cd x; rm y" */
+    QUOTES_VALUES, /* as QUOTES_JOIN, and $(...) is one word: rm $(ls) -rf */
+    QUOTES_WHOLE,  /* and so is what is quoted: git -C "a b" */
+    QUOTES_WAYS
+};
+/* A command as lines of words, once for all patterns. */
+struct gate_reading {
+    struct text ways[QUOTES_WAYS];
+};
+void gate_read(const char *command, struct gate_reading *ret_reading);
+void gate_reading_release(struct gate_reading *reading);
+bool gate_reading_matches(const char *pattern, const struct gate_reading *reading);
 
 #endif

@@ -46,4 +46,12 @@ int64_t known_client_hold_s(const char *name, bool has_progress, int64_t timeout
 /* The row of what `sayso install` calls so. */
 const struct known_client *known_client_of_program(const char *program);
 
+/* Which of our tools a client is told of: the setting `tools` and --tools. Every tool of the list
+ * is text in each conversation of the agent; one that is not there can still be called. */
+
+/* Words with commas or spaces between them: "ask", "all", or the name of a tool. */
+bool offered_tools_are_valid(const char *list);
+/* An empty list is "ask". A list also has what collects the answers of a tool that it has. */
+bool offered_tools_have(const char *list, const char *tool);
+
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "core/field_class.h"
+#include "core/fields/field_class.h"
 #include "core/outcome.h"
 #include "core/visible_text.h"
 
@@ -51,6 +51,16 @@ static bool is_explicit(const struct outcome *outcome)
 {
     return is_decided(outcome) && !outcome->is_auto;
 }
+
+static void write_selection(struct json_writer *writer, const struct response_facts *facts);
+
+/* of an ask whose tool is not known here */
+static const struct response_shape response_unknown = {
+    .has_status = true,
+    .has_action = true,
+    .has_reply = true,
+    .write_values = write_selection,
+};
 
 static const struct response_shape *shape_of(const struct response_facts *facts)
 {
@@ -230,12 +240,6 @@ static void write_selection(struct json_writer *writer, const struct response_fa
 
 const struct response_shape response_selection = {
     .has_status = true,
-    .write_values = write_selection,
-};
-const struct response_shape response_unknown = {
-    .has_status = true,
-    .has_action = true,
-    .has_reply = true,
     .write_values = write_selection,
 };
 

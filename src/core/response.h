@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/answer.h"
-#include "core/form.h"
+#include "core/fields/answer.h"
+#include "core/fields/form.h"
 #include "core/lifecycle.h"
 #include "core/outcome.h"
 #include "core/routing.h"
 
 struct json_writer;
+struct response_facts;
 struct text;
 
 struct answered_by {
@@ -24,8 +25,6 @@ struct answered_by {
     const char *token;      /* label of the token it came with; NULL: a local process */
     bool same_process_tree; /* the answering process descends from the asking agent's */
 };
-
-struct response_facts;
 /* How a tool words its results. */
 struct response_shape {
     bool has_status;    /* action_status of R2.2 */
@@ -36,7 +35,6 @@ struct response_shape {
     void (*write_values)(struct json_writer *writer, const struct response_facts *facts);
 };
 extern const struct response_shape response_selection; /* provide_choice */
-extern const struct response_shape response_unknown;   /* of an ask whose tool is not known here */
 
 struct response_facts {
     const struct response_shape *shape; /* NULL: response_unknown */

@@ -1,10 +1,10 @@
 /*
- * routing.c - where an ask is announced (R2.6).
- * A named interface counts only where people can be reached through it; else the ask goes the way
- * of `auto`, and the agent is told.
+ * routing.c - where an ask is announced (R2.6). A named interface counts only where people can be
+ * reached through it; else the ask goes the way of `auto`, and the agent is told.
  */
 #include "core/routing.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 enum {
@@ -78,4 +78,56 @@ struct route routing_decide(const struct routing_facts *facts)
     route.silent_ms = route.present_client ? ROUTING_SILENT_MS : 0;
     route.open_browser = opens_browser(facts, &route);
     return route;
+}
+
+/* The three reasons to ask, one row each. */
+
+enum { POLICY_PATHS_ALONE = 2 }; /* so many ways an agent may weigh by itself */
+
+static bool has_many_paths(const struct policy_situation *situation)
+{
+    return situation->paths > POLICY_PATHS_ALONE;
+}
+
+static bool destroys(const struct policy_situation *situation)
+{
+    return situation->is_destructive;
+}
+
+static bool lacks_configuration(const struct policy_situation *situation)
+{
+    return situation->missing_count > 0;
+}
+
+static const struct {
+    enum policy_reason reason;
+    bool (*applies)(const struct policy_situation *situation);
+    const char *text;
+} rules[] = {
+    { POLICY_PATHS, has_many_paths,
+      "More than two ways are viable: the person chooses among them." },
+    { POLICY_DESTRUCTIVE, destroys,
+      "The action destroys something: the person must agree to it first." },
+    { POLICY_MISSING, lacks_configuration,
+      "Configuration is missing: the person gives it, do not make it up." },
+};
+
+unsigned policy_reasons(const struct policy_situation *situation)
+{
+    unsigned reasons = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (rules[i].applies(situation))
+            reasons |= rules[i].reason;
+    }
+    return reasons;
+}
+
+const char *policy_reason_text(enum policy_reason reason)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (rules[i].reason == reason)
+            return rules[i].text;
+    }
+    return "";
 }

@@ -1,10 +1,11 @@
 /*
- * routing.h - one pure function says where an ask is announced (R2.6).
- * Announcing is not permission: whoever may answer may do so anywhere.
+ * routing.h - one pure function says where an ask is announced (R2.6). Announcing is not
+ * permission: whoever may answer may do so anywhere.
  */
 #ifndef CORE_ROUTING_H
 #define CORE_ROUTING_H
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Stored as numbers: append only. */
@@ -44,5 +45,18 @@ struct route routing_decide(const struct routing_facts *facts);
 extern const char *const interface_choices[];             /* what an agent may name, NULL-ended */
 const char *interface_name(enum ask_interface interface); /* "auto"; "" for NONE */
 enum ask_interface interface_find(const char *name);      /* INTERFACE_NONE if unknown */
+
+/* When an agent must ask (R11.2). Pure. */
+
+struct policy_situation {
+    int64_t paths; /* viable ways the agent sees */
+    bool is_destructive;
+    size_t missing_count; /* names of configuration nobody gave */
+};
+enum policy_reason { POLICY_PATHS = 1, POLICY_DESTRUCTIVE = 2, POLICY_MISSING = 4 };
+
+/* A set of policy_reason; empty: the agent may go on by itself. */
+unsigned policy_reasons(const struct policy_situation *situation);
+const char *policy_reason_text(enum policy_reason reason); /* for agents, English */
 
 #endif

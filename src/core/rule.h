@@ -7,7 +7,7 @@
 #define CORE_RULE_H
 #include <stdbool.h>
 
-#include "core/form.h"
+#include "core/fields/form.h"
 
 struct error;
 struct text;

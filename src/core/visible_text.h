@@ -49,4 +49,11 @@ bool visible_look_alike(const struct visible_look *a, const struct visible_look 
 /* NFC of valid UTF-8, for comparing ids. Appends to `out`. */
 void visible_nfc(const char *bytes, size_t length, struct text *out);
 
+/* Names of fields that ask for secrets, which no form may (R4.4), and questions that speak of
+ * them, which a person is warned about. */
+
+/* "password", "apiKey", "GITHUB_TOKEN", "PIN code"; not "max_tokens", "token_count" or "key". */
+bool sensitive_is_name(const char *name);
+bool sensitive_is_mentioned(const char *prose);
+
 #endif

@@ -1,19 +1,22 @@
-/*
- * access.c - who may do what: the roles of each method are in ports/methods.def (R12.1), what a
- * token is worth less stands here. Only what the hub saw itself counts: the door, the role, the
- * token. A process of our own user on the unix socket is the owner. A token allows less, on this
- * machine too, because tokens get stolen: what is kept for the owner leads to commands that run as
- * this user, to more tokens, or to answers without a person. For the same reasons an agent's own
- * processes (own.c) may not do that either, but for stopping the hub.
- * tests/access.txt has the outcome for every door and identity.
- */
+/* access.c - who may do what, and what is the agent's own (R12.1). */
 #include <string.h>
 
 #include "base/json.h"
+#include "base/json_writer.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "engine/inside.h"
+#include "core/ownership.h"
+#include "engine/state.h"
 #include "i18n/i18n.h"
+
+/* Who may do what: the roles of each method are in rpc/methods.def (R12.1), what a token is
+ * worth less stands here. Only what the hub saw itself counts: the door, the role, the token. A
+ * process of our own user on the unix socket is the owner. A token allows less, on this machine
+ * too, because tokens get stolen: what is kept for the owner leads to commands that run as this
+ * user, to more tokens, or to answers without a person. For the same reasons an agent's own
+ * processes (access.c) may not do that either, but for stopping the hub. tests/access.txt has the
+ * outcome for every door and identity. */
 
 static const struct restriction {
     enum method method;
@@ -110,4 +113,240 @@ bool access_may(struct engine *engine, struct visit *visit, enum method method,
     else
         may = may || is_owner || refuse(restriction, params, err);
     return may && has_numbers(params, err);
+}
+
+/* What is the agent's own (R12.1). The agent's client is found when its front connects
+ * (core/ownership.h) and kept with what it asks; whatever runs below a client is the agent's.
+ * Clients of asks that an earlier hub took are read back from the store, while this boot lasts. */
+
+enum { CLIENTS_READ = 256 }; /* of the newest asks */
+
+static bool is_same(const struct os_identity *one, const struct os_identity *other)
+{
+    return one->pid == other->pid && one->start == other->start;
+}
+
+/* Read once: a process that loses its parents later is still what it was when it was first seen. */
+void own_look(struct visit *visit)
+{
+    struct os_identity line[OS_MOST_ANCESTORS];
+    size_t count;
+
+    if (visit->line)
+        return;
+    if (visit->locate && !visit->is_gone)
+        visit->locate(visit->context, &visit->uid, &visit->pid);
+    count = os_lineage(visit->pid, line);
+    if (count && !visit->start)
+        visit->start = line[0].start;
+    if (count && line[0].start != visit->start)
+        count = 0; /* its number is another one's by now */
+    visit->line = mem_new((count + 1) * sizeof *line);
+    memcpy(visit->line, line, count * sizeof *line);
+    visit->line_count = count;
+}
+
+/* It is gone already, or below so many that not all were seen: it may be anybody's. */
+static bool is_hidden(const struct visit *visit)
+{
+    return visit->pid > 1 && (visit->line_count == 0 || visit->line_count == OS_MOST_ANCESTORS);
+}
+
+static bool is_below(struct visit *visit, const struct os_identity *client)
+{
+    own_look(visit);
+    if (is_hidden(visit))
+        return true;
+    for (size_t i = 0; i < visit->line_count; i++) {
+        if (is_same(&visit->line[i], client))
+            return true;
+    }
+    return false;
+}
+
+/* The nearest one above it; NULL: none. */
+static const struct asker *find_known(const struct engine *engine, struct visit *visit,
+                                      bool is_certain)
+{
+    own_look(visit);
+    for (size_t i = 0; i < visit->line_count; i++) {
+        for (size_t k = 0; k < engine->client_count; k++) {
+            if (is_same(&visit->line[i], &engine->clients[k].client) &&
+                engine->clients[k].is_certain >= is_certain)
+                return &engine->clients[k];
+        }
+    }
+    for (size_t k = 0; is_hidden(visit) && k < engine->client_count; k++) {
+        if (engine->clients[k].is_certain >= is_certain)
+            return &engine->clients[k];
+    }
+    return NULL;
+}
+
+static bool is_alive(const struct os_identity *identity)
+{
+    struct os_process process;
+
+    return os_process(identity->pid, &process) && process.start == identity->start;
+}
+
+/* All that live: an agent can't push its client out with others. */
+static void keep(struct engine *engine, const struct asker *asker)
+{
+    size_t kept = 0;
+
+    if (asker->client.pid <= 0)
+        return;
+    for (size_t i = 0; i < engine->client_count; i++) {
+        if (is_same(&engine->clients[i].client, &asker->client)) {
+            engine->clients[i].is_certain |= asker->is_certain;
+            return;
+        }
+    }
+    if (engine->client_count == engine->client_capacity) {
+        for (size_t i = 0; i < engine->client_count; i++) {
+            if (is_alive(&engine->clients[i].client))
+                engine->clients[kept++] = engine->clients[i];
+        }
+        engine->client_count = kept;
+        engine->client_capacity = 2 * kept + 16;
+        engine->clients =
+            mem_resize(engine->clients, engine->client_capacity * sizeof *engine->clients);
+    }
+    engine->clients[engine->client_count++] = *asker;
+}
+
+/* A front on a terminal of its own may still be below a client that is known from another one. */
+static struct os_identity find_client(const struct engine *engine, struct visit *visit)
+{
+    const struct asker *known;
+    struct os_names names;
+    struct os_process process;
+
+    own_look(visit);
+    for (size_t i = 0; i < visit->line_count && os_process(visit->line[i].pid, &process); i++) {
+        enum client_rank rank;
+
+        os_process_names(process.pid, &names);
+        rank = client_rank(&(struct client_facts){ names.program, names.title, names.script,
+                                                   process.leads_terminal });
+        if (rank == CLIENT_FOUND)
+            return visit->line[i];
+        if (rank == CLIENT_NONE)
+            break;
+    }
+    known = is_hidden(visit) ? NULL : find_known(engine, visit, false);
+    return known ? known->client : (struct os_identity){ 0 };
+}
+
+/* `sayso ask` may be a person's own; a client that speaks MCP or runs the gate is an agent's. */
+static bool is_certain(const char *name)
+{
+    return !name || strcmp(name, "sayso ask") != 0;
+}
+
+void own_enter(struct engine *engine, struct visit *visit)
+{
+    own_look(visit);
+    if (visit->pid <= 0)
+        return;
+    visit->asker = (struct asker){ .front = { visit->pid, visit->start },
+                                   .client = find_client(engine, visit),
+                                   .is_certain = is_certain(visit->name) };
+    keep(engine, &visit->asker);
+}
+
+void own_write(const struct engine *engine, const struct asker *asker, struct json_writer *writer)
+{
+    if (asker->front.pid <= 0)
+        return;
+    json_write_integer(writer, "pid", asker->front.pid);
+    json_write_integer(writer, "start", (int64_t)asker->front.start);
+    json_write_text(writer, "boot", engine->boot_id);
+    if (asker->client.pid > 0) {
+        json_write_integer(writer, "client_pid", asker->client.pid);
+        json_write_integer(writer, "client_start", (int64_t)asker->client.start);
+    }
+}
+
+struct asker own_read(const struct engine *engine, const char *origin_json)
+{
+    struct json *origin = NULL;
+    struct asker asker = { 0 };
+    const char *boot;
+
+    if (origin_json)
+        json_parse(origin_json, strlen(origin_json), &origin, NULL);
+    boot = json_member_text(origin, "boot");
+    if (boot && *boot && strcmp(boot, engine->boot_id) == 0) {
+        asker.front.pid = json_member_integer(origin, "pid", 0);
+        asker.front.start = (uint64_t)json_member_integer(origin, "start", 0);
+        asker.client.pid = json_member_integer(origin, "client_pid", 0);
+        asker.client.start = (uint64_t)json_member_integer(origin, "client_start", 0);
+        asker.is_certain = is_certain(json_member_text(origin, "name"));
+    }
+    json_free(origin);
+    return asker;
+}
+
+static void on_asked(void *context, const struct store_row *row, const struct error *err)
+{
+    struct asker asker;
+
+    if (err)
+        log_error("clients.unread", "reason=%s", error_name(err->code));
+    if (!row) {
+        load_asks(context, err);
+        return;
+    }
+    asker = own_read(context, row->ask.origin_json);
+    if (is_alive(&asker.client))
+        keep(context, &asker);
+}
+
+void own_load(struct engine *engine)
+{
+    const struct store_list_query query = { .limit = CLIENTS_READ };
+
+    os_boot_id(engine->boot_id);
+    engine->parts.store->ops->list(engine->parts.store, &query, on_asked, engine);
+}
+
+bool own_is_in_place(const struct visit *visit, const struct asker *asker)
+{
+    return visit->tty && visit->pid == asker->front.pid && visit->start == asker->front.start;
+}
+
+bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker)
+{
+    if (asker->client.pid <= 0 || !is_below(visit, &asker->client))
+        return false;
+    return !own_is_in_place(visit, asker) || find_known(engine, visit, true);
+}
+
+bool own_may_destroy(const struct engine *engine, struct visit *visit, const struct asker *asker,
+                     const char *id, struct error *err)
+{
+    if (!own_is_agents(engine, visit, asker) && !find_known(engine, visit, true))
+        return true;
+    return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_OWN_DESTROYS, "id",
+                     text_head(id, 8, (char[9]){ 0 }), NULL);
+}
+
+bool own_must_leave(const struct errand *errand, const struct store_row *row)
+{
+    struct asker asker = own_read(errand->engine, row->ask.origin_json);
+    struct error err;
+
+    return (row->ask.flags & ASK_DESTRUCTIVE) && state_is_open(row->ask.state) &&
+           errand->visit->role == ROLE_PERSON &&
+           !own_may_destroy(errand->engine, errand->visit, &asker, row->ask.id, &err);
+}
+
+bool own_may_govern(const struct engine *engine, struct visit *visit, struct error *err)
+{
+    const struct asker *known = find_known(engine, visit, false);
+
+    return !known || error_say(err, ERROR_not_allowed, "", TEXT_REASON_OWN_GOVERNS, "pid",
+                               TEXT_NUMBER(known->client.pid), NULL);
 }

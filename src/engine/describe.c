@@ -5,13 +5,12 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "core/answer.h"
-#include "core/arguments.h"
+#include "core/fields/answer.h"
 #include "core/response.h"
+#include "core/tools/arguments.h"
 #include "core/visible_text.h"
-#include "engine/acts.h"
-#include "engine/client.h"
-#include "engine/inside.h"
+#include "engine/delivery/client_form.h"
+#include "engine/state.h"
 
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
 {

@@ -2,7 +2,7 @@
 #ifndef ENGINE_DESCRIBE_H
 #define ENGINE_DESCRIBE_H
 #include "core/response.h"
-#include "engine/inside.h"
+#include "engine/state.h"
 
 struct form;
 struct json_writer;
@@ -45,7 +45,7 @@ void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct live *live);
 void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
-/* mine.c: what an agent sees of its own asks */
+/* engine/people/list.c: what an agent sees of its own asks */
 void mine_publish(struct engine *engine, struct live *live);
 void mine_publish_over(struct engine *engine, const struct live *live);
 

@@ -3,10 +3,10 @@
 
 #include "base/crash_point.h"
 #include "base/json_writer.h"
-#include "engine/client.h"
+#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/inside.h"
-#include "engine/waits.h"
+#include "engine/state.h"
 
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)

@@ -9,16 +9,15 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/os.h"
-#include "engine/acts.h"
-#include "engine/client.h"
+#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
+#include "engine/conversation/conversation.h"
+#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/inside.h"
-#include "engine/launch.h"
-#include "engine/rules.h"
-#include "engine/submission.h"
-#include "engine/talk.h"
-#include "engine/tokens.h"
-#include "engine/waits.h"
+#include "engine/people/rules.h"
+#include "engine/people/tokens.h"
+#include "engine/state.h"
 
 enum { SWEEP_BATCH = 100, SWEEP_MOST_US = 5000 }; /* whoever answers meanwhile waits for a part */
 static const int64_t SWEEP_SOON_MS = 1000;
@@ -124,6 +123,8 @@ bool engine_is_loaded(const struct engine *engine)
 {
     return engine->is_loaded;
 }
+
+static void index_start(struct engine *engine);
 
 struct engine *engine_new(const struct engine_parts *parts)
 {
@@ -282,7 +283,7 @@ size_t engine_open_count(const struct engine *engine)
 }
 
 /*
- * When the store takes up what searches are found by (ports/store.h): a while after something
+ * When the store takes up what searches are found by (store/store.h): a while after something
  * was asked or ended, in batches that leave room for other requests.
  */
 
@@ -298,7 +299,7 @@ void index_later(struct engine *engine)
         alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
 }
 
-void index_start(struct engine *engine)
+static void index_start(struct engine *engine)
 {
     engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
     alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);

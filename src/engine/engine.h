@@ -1,7 +1,7 @@
 /*
  * engine.h - the imperative shell around core/lifecycle: owns the asks that are alive, performs
  * effects in order (SAVE first, and nothing after a SAVE that failed), keeps deadlines, recovers.
- * It is the desk of ports/desk.h. Runs on one thread; never waits.
+ * It is the desk of rpc/service.h. Runs on one thread; never waits.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ports/desk.h"
+#include "rpc/service.h"
 
 struct announcement;
 struct clock;
@@ -55,7 +55,7 @@ void engine_free(struct engine *engine);
 bool engine_is_loaded(const struct engine *engine);
 struct desk *engine_desk(struct engine *engine);
 
-/* From memory; `hash` is of the secret (crypto/token.h). False: unknown, revoked or expired. */
+/* From memory; `hash` is of the secret (base/crypto.h). False: unknown, revoked or expired. */
 bool engine_find_token(struct engine *engine, const uint8_t *hash, struct engine_token *ret_token);
 
 /* Shows that we know the token of this id, without saying it: a keyed hash of `text`, in hex.
@@ -80,7 +80,7 @@ void engine_sign_in(struct engine *engine, const char *code, const char *label, 
 bool engine_know_device(struct engine *engine, const struct desk_device *shown,
                         struct engine_token *ret_token);
 
-/* Texts that clients carry for us (crypto/seal.h): bound to what both calls name, good for
+/* Texts that clients carry for us (base/seal.h): bound to what both calls name, good for
  * lifetime_ms. False: no key is on disk yet, or the payload is too long. */
 bool engine_seal(struct engine *engine, const struct hash_part *bound, size_t bound_count,
                  int64_t lifetime_ms, const char *payload, struct text *out);

@@ -11,13 +11,13 @@
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "core/answer.h"
-#include "core/form.h"
+#include "core/fields/answer.h"
+#include "core/fields/form.h"
+#include "engine/conversation/conversation.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/inside.h"
-#include "engine/talk.h"
-#include "engine/tokens.h"
-#include "engine/waits.h"
+#include "engine/people/tokens.h"
+#include "engine/state.h"
 
 static const int64_t TIME_LATE_MS = 1000;      /* a wake-up later than this means we slept */
 static const int64_t TIME_GRACE_MS = 5000;     /* then nothing ends for so long */
@@ -50,6 +50,9 @@ void time_arm(struct engine *engine)
     engine->armed_boot_ms = next;
     engine->parts.clock->wake_at(engine->parts.clock, next);
 }
+
+static void deadline_ring(struct engine *engine, struct alarm *alarm);
+static void remaining_ring(struct engine *engine, struct alarm *alarm);
 
 static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
     [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
@@ -191,12 +194,12 @@ static void expire(struct engine *engine, struct live *live)
         save_expiry(expiry);
 }
 
-void deadline_ring(struct engine *engine, struct alarm *alarm)
+static void deadline_ring(struct engine *engine, struct alarm *alarm)
 {
     struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
 
     if (live->is_undoing || live->is_sending)
-        return; /* how that ends decides; retime.c goes on */
+        return; /* how that ends decides; engine/ask/change.c goes on */
     if (!state_is_open(live->state))
         wait_finish(engine, live, NULL, NULL); /* the undo window is over */
     else if (live->is_elsewhere && !live->waiters &&
@@ -283,7 +286,7 @@ static void write_some(struct engine *engine, struct table_link **at, struct jso
     json_write_end_object(writer);
 }
 
-void remaining_ring(struct engine *engine, struct alarm *alarm)
+static void remaining_ring(struct engine *engine, struct alarm *alarm)
 {
     struct table_link *at = table_each(&engine->by_id, NULL);
 

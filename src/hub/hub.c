@@ -7,26 +7,84 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "base/error.h"
 #include "base/json_writer.h"
 #include "base/log.h"
+#include "base/loop.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "channels/notify/notify.h"
-#include "crypto/webhook.h"
 #include "engine/engine.h"
-#include "hub/choose_store.h"
-#include "hub/door.h"
-#include "hub/inside.h"
-#include "hub/webhook_secret.h"
+#include "hub/listener.h"
+#include "hub/parts.h"
+#include "hub/routes.h"
 #include "i18n/i18n.h"
-#include "loop/loop.h"
-#include "ports/clock.h"
-#include "ports/store.h"
+#include "notify/notify.h"
+#include "rpc/location.h"
+#include "rpc/protocol.h"
+#include "rpc/server.h"
 #include "settings/settings.h"
-#include "wire/doorbell.h"
-#include "wire/place.h"
-#include "wire/server.h"
-#include "wire/wire.h"
+#include "store/postgres/postgres.h"
+#include "store/sqlite/sqlite.h"
+#include "store/store.h"
+
+/* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
+ * mended. */
+static void warn_of_losses(struct store *store)
+{
+    struct postgres_facts facts;
+
+    postgres_store_facts(store, &facts);
+    if (!facts.is_commit_kept)
+        log_warning("store.commits_not_kept", "setting=synchronous_commit value=off "
+                                              "risk=a_crash_of_the_server_loses_answers");
+    if (!facts.has_standby)
+        log_warning("store.no_standby", "setting=synchronous_standby_names "
+                                        "risk=a_failover_loses_answers");
+    if (facts.is_pooled)
+        log_warning("store.pooled", "pooling=transaction others_are_seen_within_ms=2000");
+}
+
+bool choose_store(struct loop *loop, const struct settings *settings, const struct place *place,
+                  struct store **ret_store, struct error *err)
+{
+    const char *store = settings_text(settings, SETTING_STORE);
+
+    if (!store[0])
+        return sqlite_store_open(loop, place->database, ret_store, err);
+    if (!postgres_store_open(loop, store, ret_store, err))
+        return false;
+    warn_of_losses(*ret_store);
+    return true;
+}
+
+/* What people are told of it: a path, or an address without its parameters. */
+static void choose_store_name(const struct settings *settings, const struct place *place,
+                              struct text *out)
+{
+    const char *store = settings_text(settings, SETTING_STORE);
+
+    if (store[0])
+        postgres_write_name(store, out); /* it may hold a password */
+    else
+        text_add_text(out, place->database);
+}
+
+bool choose_store_find(const struct place *place, char **ret_store, struct error *err)
+{
+    struct settings *settings = settings_new();
+    const char *store;
+    bool ok;
+
+    settings_load(settings, place->settings);
+    ok = !settings_problem(settings, err);
+    store = settings_text(settings, SETTING_STORE);
+    *ret_store = ok && store[0] ? mem_text(store) : NULL;
+    settings_free(settings);
+    return ok;
+}
 
 static const int64_t HUB_LOAD_LIMIT_MS = 30000;
 /* All that HTTP takes and all that the socket takes; 1,024 is usual, and too few for who is asked
@@ -40,6 +98,8 @@ static void on_time(void *context)
     hub->is_time_known = false; /* what is due now would not be by the time the turn began */
     engine_on_time(hub->engine);
 }
+
+static void hub_watch_idleness(struct hub *hub);
 
 /* What was started is finished, what was accepted is answered, then we sleep or go. */
 static void before_sleep(void *context)
@@ -68,6 +128,8 @@ static void stop_early(struct hub *hub)
     hub->is_leaving = true;
     loop_stop(hub->loop);
 }
+
+static void hub_announce_leaving(struct hub *hub);
 
 static void on_signal(void *context, int number)
 {
@@ -183,6 +245,9 @@ static bool wait_until_loaded(struct hub *hub, struct error *err)
            error_set(err, ERROR_unavailable, "",
                      "the database does not answer: nothing can be read from it");
 }
+
+static void hub_on_leave_time(void *context);
+static void hub_write_status(void *context, struct text *out);
 
 static bool open_parts(struct hub *hub, struct error *err)
 {
@@ -334,6 +399,13 @@ static void give_up(const struct hub *hub)
         os_turn_away(hub->passed_fd);
 }
 
+static int64_t hub_boot_ms(struct clock *clock);
+static int64_t hub_utc_ms(struct clock *clock);
+static void hub_wake_at(struct clock *clock, int64_t boot_ms);
+
+/* A turn of the loop happens at one moment. */
+static const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 };
+
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options, .clock = hub_clock, .lock_fd = -1, .passed_fd = -1 };
@@ -408,7 +480,7 @@ static void drain_no_longer(struct hub *hub)
     loop_stop(hub->loop);
 }
 
-void hub_on_leave_time(void *context)
+static void hub_on_leave_time(void *context)
 {
     struct hub *hub = context;
 
@@ -422,7 +494,7 @@ void hub_on_leave_time(void *context)
 }
 
 /* A hub that a front started exits when it was idle for a while. */
-void hub_watch_idleness(struct hub *hub)
+static void hub_watch_idleness(struct hub *hub)
 {
     bool idle = is_idle(hub);
     int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
@@ -437,9 +509,10 @@ void hub_watch_idleness(struct hub *hub)
     hub->is_idle_armed = idle;
 }
 
-/* Those who send others here look every few seconds: they are told first, and then given the time
- * to have looked. Whoever says it twice, or from a keyboard, does not want to wait. */
-void hub_announce_leaving(struct hub *hub)
+/* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
+ * are told first, and then given the time to have looked. Whoever says it twice, or from a
+ * keyboard, does not want to wait. */
+static void hub_announce_leaving(struct hub *hub)
 {
     int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
     char stopping[64];
@@ -479,7 +552,8 @@ static void write_address(const struct hub *hub, struct json_writer *writer)
         json_write_text(writer, "public_url", door_public_url(hub->door));
 }
 
-void hub_write_status(void *context, struct text *out)
+/* One JSON object. */
+static void hub_write_status(void *context, struct text *out)
 {
     struct hub *hub = context;
     struct json_writer writer = json_writer_to(out);
@@ -499,7 +573,7 @@ void hub_write_status(void *context, struct text *out)
     json_write_end_object(&writer);
 }
 
-/* The engine's clock, which is a hub: see inside.h. */
+/* The engine's clock, which is a hub: see parts.h. */
 
 /* Hubs that share a store go by its clock. */
 static bool has_own_clock(const struct store *store)
@@ -540,5 +614,3 @@ static void hub_wake_at(struct clock *clock, int64_t boot_ms)
     else
         loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
 }
-
-const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 };

@@ -8,18 +8,18 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "hub/choose_store.h"
-#include "hub/door.h"
+#include "hub/listener.h"
+#include "hub/parts.h"
 #include "i18n/i18n.h"
-#include "loop/loop.h"
 #include "net/http.h"
 #include "net/tls.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
 #include "store/postgres/address.h"
 #include "store/postgres/postgres.h"
-#include "wire/place.h"
 
 void hub_examine_store(const char *path, struct inspection *ret_inspection)
 {

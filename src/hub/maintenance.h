@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 #include "hub/hub.h"
-#include "store/backup.h"
-#include "store/inspect.h"
-#include "store/postgres/examine.h"
-#include "store/postgres/migrate.h"
+#include "store/postgres/schema.h"
+#include "store/sqlite/inspect.h"
+#include "store/transfer/backup.h"
+#include "store/transfer/migrate.h"
 
 struct error;
 struct place;
+struct text;
 
 void hub_examine_store(const char *path, struct inspection *ret_inspection);
 
@@ -65,7 +66,6 @@ struct hub_move {
     migrate_told *told;
     void *context;
 };
-struct text;
 /* HUB_ENDED: done. `ret_path` (appended to) is the file that was read. */
 enum hub_outcome hub_migrate(const struct hub_move *move, struct migrated *ret_migrated,
                              struct text *ret_path, struct error *err);

@@ -4,17 +4,20 @@
  */
 #ifndef HUB_ROUTES_H
 #define HUB_ROUTES_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct engine;
+struct error;
 struct guard;
+struct http_taken;
 struct loop;
 struct mcp_offer;
+struct place;
 struct routes;
 struct settings;
 struct store;
 struct text;
-struct http_taken;
 
 /* Borrowed; they outlive the fronts. */
 struct routes_parts {
@@ -42,5 +45,10 @@ void routes_take(void *routes, const struct http_taken *taken);
 size_t routes_peer_count(const struct routes *routes);
 void routes_end_peers(struct routes *routes);
 void routes_close(struct routes *routes); /* after the server, whose exchanges they use */
+
+/* The secret with which messages to an address are signed: a file for its owner alone beside the
+ * settings, made when it is first wanted. */
+
+bool webhook_secret_get(const struct place *place, struct text *out, struct error *err);
 
 #endif

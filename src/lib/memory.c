@@ -2,10 +2,10 @@
  * memory.c - base/mem.h for a library: out of memory is NULL, for the caller to tell, and never the
  * end of the program we are in. Of base only what is written for that is linked (meson.build).
  */
-#include "base/mem.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 void *mem_new(size_t bytes)
 {

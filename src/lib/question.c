@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "lib/inside.h"
+#include "lib/handle.h"
 
 enum { ENVELOPE_BYTES = 1024 }; /* what the wire puts around the arguments */
 

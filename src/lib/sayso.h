@@ -16,8 +16,8 @@
  *
  * Functions are only ever added. libsayso(3) tells the rest.
  */
-#ifndef SAYSO_H
-#define SAYSO_H
+#ifndef LIB_SAYSO_H
+#define LIB_SAYSO_H
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -182,4 +182,5 @@ SAYSO_API int sayso_dispatch(struct sayso *sayso); /* how many requests are over
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * markup.h - Markdown, code, and diffs as flat, bounded blocks of spans, in linear time (R7.6). The
  * sanitizer runs over each span's text and address, so nothing here can act, hide, or reorder. A
- * new block or style has a name in markup_json.c, and a drawing in tui/prose.c and the portal.
+ * new block or style has a name in markup.c, and a drawing in tui/prose.c and the portal.
  */
 #ifndef MARKUP_MARKUP_H
 #define MARKUP_MARKUP_H

@@ -10,7 +10,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/ask.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 

@@ -13,7 +13,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 
 enum { CANCELLED_ID_BYTES = 256 };
 

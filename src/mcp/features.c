@@ -11,7 +11,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 #include "mcp/offer.h"
 
 static void write_arguments(struct json_writer *writer, const struct mcp_prompt *prompt)

@@ -9,12 +9,12 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/field_class.h"
+#include "core/fields/field_class.h"
 #include "core/glyph.h"
 #include "core/known_clients.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
-#include "mcp/form_message.h"
+#include "mcp/form.h"
 
 /* One form being written. */
 struct writing {

@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/patience.h"
-#include "mcp/inside.h"
+#include "core/ask.h"
+#include "mcp/calls.h"
 #include "mcp/tools/tool.h"
 
 static const int64_t PROGRESS_EVERY_MS = 10000;

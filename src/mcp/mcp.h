@@ -65,11 +65,11 @@ struct mcp_parts {
     int64_t uid, pid;
     const char *as_name;          /* NULL: none */
     const char *directory;        /* NULL: none */
-    const char *token, *token_id; /* over HTTP, as in desk.h */
+    const char *token, *token_id; /* over HTTP, as in rpc/service.h */
     bool is_sub_agent;
     bool is_hub;           /* the desk is in this process: a look at it starts nothing */
     const char *transport; /* "stdio", "http" */
-    /* As in desk.h, of the client whose message is being read; NULL: it is above. */
+    /* As in rpc/service.h, of the client whose message is being read; NULL: it is above. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
     size_t most_calls;             /* at once */
     const struct mcp_offer *offer; /* NULL: the product's */
@@ -78,7 +78,7 @@ struct mcp_parts {
     int64_t (*hold_limit_s)(void *context, const char *client_name, bool has_progress);
     /* Whether 2026-07-28 is offered to this client; NULL: to all. */
     bool (*offers_modern)(void *context, const char *client_name);
-    /* Which tools are listed (core/offered_tools.h); NULL: all. */
+    /* Which tools are listed (core/known_clients.h); NULL: all. */
     const char *(*tools)(void *context);
     /* State that travels with a client: only we can make and open it, and only for this principal
      * and `binding`. The caller frees what it gets; NULL: altered, not ours, or too old. Both NULL:

@@ -52,7 +52,7 @@ struct mcp_offer {
     void (*complete)(struct mcp_call *call, const struct mcp_wish *wish);
 };
 extern const struct mcp_offer mcp_product_offer;
-/* The product's and tools of other servers under their names (compat/compat.h). */
+/* The product's and tools of other servers under their names (mcp/compat/compat.h). */
 const struct mcp_offer *mcp_compat_offer(void);
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 
 /* A text, so that no number of the client's is mistaken for it. */
 static const char ID_BEGIN[] = "sayso-";

@@ -9,19 +9,11 @@
 #define MCP_SCHEMA_H
 #include <stddef.h>
 
-struct argument;
-struct json_writer;
-
-void schema_write_input(struct json_writer *writer, const char *key,
-                        const struct argument *arguments, size_t count);
-
 /* Properties of a result; nested ones are spelt as JSON in `type`. */
 struct schema_property {
     const char *name;
     const char *type_json; /* "\"type\":\"string\"" */
     const char *help;      /* NULL: its name says it */
 };
-void schema_write_output(struct json_writer *writer, const char *key,
-                         const struct schema_property *properties, size_t count);
 
 #endif

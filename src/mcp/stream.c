@@ -8,7 +8,7 @@
 
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 
 enum { RESULT_LIST_TTL_MS = 3600000 };
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 #include "mcp/offer.h"
 
 enum { SUBSCRIPTIONS_MOST = 1024, LISTEN_MOST = 64 };

@@ -13,8 +13,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/response.h"
+#include "mcp/calls.h"
 #include "mcp/compat/compat.h"
-#include "mcp/inside.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/json_writer.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/text.h"
-#include "crypto/token.h"
-#include "loop/loop.h"
 #include "net/http.h"
 #include "net/origin.h"
 

@@ -1,7 +1,9 @@
 /*
- * http_request.c - a scanned head to a request (http_scan.h). Headers that decide how long a
+ * http_request.c - a scanned head to a request (http_request.h). Headers that decide how long a
  * request is, or that a gate looks at, stand in a table: none of them may stand twice.
  */
+#include "net/http_request.h"
+
 #include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/http_scan.h"
 
 enum { LENGTH_DIGITS = 15 };
 
@@ -252,7 +253,7 @@ int http_request_find(const struct http_request *request, const char *name, int 
     return -1;
 }
 
-/* The bytes of a head and of a chunked body; see http_scan.h. */
+/* The bytes of a head and of a chunked body; see http_request.h. */
 
 static enum http_scanned refuse_head(struct http_fault *fault, int status, const char *why)
 {

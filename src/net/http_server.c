@@ -1,4 +1,6 @@
 /* http_server.c - who comes in, how many, and how a server ends; see http.h. */
+#include "net/http_server.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -8,10 +10,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "loop/loop.h"
-#include "net/http_inside.h"
 
 enum {
     SERVER_ACCEPTS = 16, /* a turn, so that a flood of newcomers leaves time for the others */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 
 static const char keep_alive[] = ": keepalive\n\n";
 

@@ -1,6 +1,6 @@
 /*
  * tls.h - TLS 1.2 and 1.3 without sockets: what came from the peer goes in, what is for the peer
- * comes out, and the caller moves the bytes (stream_recv and the like, or tunnel.c with poll).
+ * comes out, and the caller moves the bytes (stream_recv and the like, or remote.c with poll).
  * Memory is bounded by who feeds it: nothing is kept but an unfinished record and what was not
  * taken yet.
  */

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct http_exchange;
-struct http_server;
 struct http_taken;
 struct loop;
 struct text;

@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "settings/inside.h"
 #include "settings/settings.h"
+#include "settings/values.h"
 
 #define KIND_BIT(kind) (1u << (kind))
 

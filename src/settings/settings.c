@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "core/known_clients.h"
 #include "i18n/i18n.h"
-#include "settings/inside.h"
+#include "settings/values.h"
 
 struct place {
     bool is_set;

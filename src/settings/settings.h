@@ -19,6 +19,7 @@
 struct error;
 struct json;
 struct json_writer;
+struct settings;
 struct text;
 
 enum setting_id {
@@ -106,8 +107,6 @@ void setting_value_release(struct setting_value *value);
 bool setting_hide_password(const char *address, struct text *out);
 /* "10.0.0.5:7443" or "[::]:7443"; the address goes into `size` bytes. */
 bool setting_read_listen(const char *text, char *address, size_t size, int *ret_port);
-
-struct settings;
 struct settings *settings_new(void); /* built-in values */
 void settings_free(struct settings *settings);
 

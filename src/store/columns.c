@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "ports/store.h"
+#include "store/store.h"
 
 static bool is_text(const struct column *column)
 {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/ask.h"
-#include "ports/store.h"
+#include "store/store.h"
 
 static struct hash_part text_part(const char *text)
 {

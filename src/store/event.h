@@ -10,13 +10,12 @@
 #include <sqlite3.h>
 #include <stdint.h>
 
+#include "base/crypto.h"
 #include "core/lifecycle.h"
-#include "crypto/hash.h"
 
 struct ask;
 struct json_writer;
 struct store_change;
-struct store_row;
 struct text;
 
 /* Where the chain ends; in memory on the writer thread, written once per transaction. */

@@ -2,7 +2,7 @@
 #include "store/row.h"
 
 #include "base/mem.h"
-#include "ports/store.h"
+#include "store/store.h"
 
 #define ROW_COLUMN(sql, kind, member) COLUMN_OF(kind, struct store_row, member),
 static const struct column columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(

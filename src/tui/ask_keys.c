@@ -1,6 +1,6 @@
 /*
  * ask_keys.c - the keys of a question while letters are commands. A key is a row.
- * Keys that go into a text, a code or a panel are ask_fields.c's.
+ * Keys that go into a text, a code or a panel are ask_input.c's.
  */
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/canvas.h"
+#include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/list.h"
 
 typedef void ask_act(struct ask_screen *screen);
 

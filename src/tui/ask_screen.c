@@ -8,11 +8,11 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "core/limits.h"
-#include "core/sensitive.h"
+#include "core/visible_text.h"
 #include "markup/markup.h"
 #include "tui/canvas.h"
+#include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/list.h"
 
 enum { ONE_LINE_CHARS = 200 };
 

@@ -14,7 +14,6 @@ struct ask_screen;
 struct edit;
 struct field_state;
 struct markup;
-struct text;
 
 struct pen {
     struct canvas *canvas;
@@ -48,14 +47,14 @@ struct draw_plan {
  */
 int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most);
 
-/* header.c */
+/* ask_header.c */
 void draw_header(const struct ask_screen *screen, struct pen *pen);
 bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen); /* draw_header does */
 void draw_facts(const struct ask_screen *screen, struct pen *pen);
 void draw_strip(const struct ask_screen *screen, struct pen *pen);
 void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain);
 
-/* list.c */
+/* field_list.c */
 void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                const struct draw_plan *plan);
 /* field_view.c */
@@ -64,21 +63,21 @@ void draw_edit(struct ask_screen *screen, struct field_state *state, struct pen 
 void draw_labelled_edit(struct pen *pen, int column, const char *label, struct edit *edit, int rows,
                         bool has_focus, const char *cut);
 void draw_common_note(struct ask_screen *screen, struct pen *pen);
-/* header.c */
+/* ask_header.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
 void draw_review(struct ask_screen *screen, struct pen *pen);
 /* The preview of the option under the cursor within the pen's columns; at most so many rows. */
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);
 int draw_pane_column(const struct ask_screen *screen, int columns); /* 0: it goes below */
-/* outcome.c */
-/* ask_send.c */
+/* ask_outcome.c */
+/* ask_events.c */
 void draw_talk(const struct ask_screen *screen, struct pen *pen);
 void draw_ask_back(struct ask_screen *screen, struct pen *pen);
 
 void draw_past(struct ask_screen *screen, struct pen *pen, int rows); /* of the history */
 void draw_ended(const struct ask_screen *screen, struct pen *pen);
 void draw_saved(const struct ask_screen *screen, struct pen *pen);
-/* hints.c: the keys, all and in one line */
+/* ask_hints.c: the keys, all and in one line */
 int draw_help(struct pen *pen, int rows, int scroll); /* how far it can be scrolled */
 void draw_hints(const struct ask_screen *screen, struct pen *pen);
 
@@ -90,5 +89,19 @@ struct hint {
     bool is_terse; /* its key alone says enough */
 };
 void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count);
+
+/* The signs we draw, in Unicode and in ASCII; all are one column wide everywhere. */
+
+struct marks {
+    const char *cursor;
+    const char *picked, *unpicked; /* one of many */
+    const char *ticked, *unticked; /* any of many */
+    const char *done, *crossed;    /* ended */
+    const char *star, *no_star;
+    const char *left, *gone; /* time */
+    const char *divider;
+    const char *cut_end, *cut_start;
+};
+const struct marks *marks_of(bool is_ascii);
 
 #endif

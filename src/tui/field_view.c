@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "core/answer.h"
+#include "core/fields/answer.h"
 #include "i18n/i18n.h"
 #include "tui/draw.h"
 

@@ -1,19 +1,19 @@
 /*
  * field_view.h - how a kind of field is shown and answered in the terminal: a row a kind, beside
- * what its class says (core/field_class.h). Functions that are not there have nothing to do; what
- * stands in the field is written by its class.
+ * what its class says (core/fields/field_class.h). Functions that are not there have nothing to do;
+ * what stands in the field is written by its class.
  */
 #ifndef TUI_FIELD_VIEW_H
 #define TUI_FIELD_VIEW_H
-#include "core/field_class.h"
-#include "tui/ask_inside.h"
+#include "core/fields/field_class.h"
+#include "tui/ask_state.h"
 
 struct draw_plan;
 struct pen;
 struct plain_screen;
 
 struct field_view {
-    bool is_list;         /* its items are list.h's */
+    bool is_list;         /* its items are field_list.h's */
     enum ask_focus focus; /* who has the keys when it is entered */
     void (*begin)(struct field_state *state);
     void (*draw)(struct ask_screen *screen, struct field_state *state, struct pen *pen,
@@ -38,7 +38,8 @@ static inline const struct field_view *view_of(const struct field_state *state)
     return &field_views[state->field->kind];
 }
 
-/* What rows share: ask_keys.c, ask_draw.c, hints.c, number.c, plain_screen.c, plain_text.c. */
+/* What rows share: ask_keys.c, ask_draw.c, ask_hints.c, field_number.c, plain_screen.c,
+ * plain_text.c. */
 void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
 void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit);
 void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,

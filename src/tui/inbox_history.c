@@ -10,9 +10,9 @@
 #include "core/glyph.h"
 #include "core/lifecycle.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
+#include "tui/ask_state.h"
 #include "tui/draw.h"
-#include "tui/inbox_inside.h"
+#include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 
 enum { SEARCH_BYTES = 100, PAGE = 10, AGE_COLUMN = 5, TITLE_COLUMN = 13 };

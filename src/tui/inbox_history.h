@@ -1,17 +1,17 @@
-/* inbox_history.h - what was decided before: a list to search in, in the inbox (R6.3). Pure, as the
- * screens are. */
+/*
+ * inbox_history.h - what was decided before: a list to search in, in the inbox (R6.3). Pure, as
+ * the screens are.
+ */
 #ifndef TUI_INBOX_HISTORY_H
 #define TUI_INBOX_HISTORY_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "tui/draw.h"
 #include "tui/edit.h"
 #include "tui/facts.h"
-#include "tui/marks.h"
-
-struct json;
-struct key;
-struct pen;
+#include "tui/screen.h"
 
 enum { HISTORY_ROWS = 200 }; /* the newest; what is older is found by searching */
 
@@ -44,5 +44,10 @@ enum history_wish inbox_history_key(struct inbox_history *history, const struct 
 const char *inbox_history_id(const struct inbox_history *history); /* NULL: there is none */
 void inbox_history_draw(struct inbox_history *history, const struct marks *marks,
                         struct screen_time now, struct pen *pen, int rows);
+
+/* Answering later: when, as few choices that a digit takes (R7.9; the portal's are the same). */
+
+int64_t later_seconds(char digit, struct screen_time now); /* from now on; 0: no such choice */
+void later_draw(struct pen *pen);                          /* the question and its keys */
 
 #endif

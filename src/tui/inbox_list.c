@@ -5,10 +5,10 @@
 #include "core/glyph.h"
 #include "core/lifecycle.h"
 #include "i18n/i18n.h"
-#include "tui/ask_inside.h"
+#include "tui/ask_state.h"
 #include "tui/draw.h"
-#include "tui/inbox_inside.h"
-#include "tui/later.h"
+#include "tui/inbox_history.h"
+#include "tui/inbox_screen.h"
 #include "tui/settings_panel.h"
 
 enum { HOUR_S = 3600, DAY_S = 86400 };

@@ -9,7 +9,6 @@
 #include "core/limits.h"
 #include "i18n/i18n.h"
 #include "tui/ask_screen.h"
-#include "tui/inbox_inside.h"
 #include "tui/keyboard.h"
 
 void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect)

@@ -8,9 +8,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
+#include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/list.h"
-#include "tui/plain_inside.h"
 
 static void ask_for(struct plain_screen *screen, enum plain_turn turn, struct text *out)
 {

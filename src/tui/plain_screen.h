@@ -1,7 +1,7 @@
 /*
  * plain_screen.h - one ask as plain numbered lines, for screen readers and dumb terminals: read
- * from top to bottom, answered line by line, without one cursor movement. Another view of the model
- * behind ask_screen: the same values, checks, effects and news.
+ * from top to bottom, answered line by line, without one cursor movement. Another view of the
+ * model behind ask_screen: the same values, checks, effects and news.
  *
  *     plain_screen_new(&setup, whole, now, &screen, &out, err)   prints the question
  *     plain_screen_line(screen, line, now, &out)                 for each line the person typed
@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "tui/screen.h"
 
+struct ask_screen;
 struct error;
 struct plain_screen;
 
@@ -32,5 +33,33 @@ void plain_screen_take(struct plain_screen *screen, enum screen_news news, const
 void plain_screen_tick(struct plain_screen *screen, struct screen_time now, struct text *out);
 int64_t plain_screen_wake_ms(const struct plain_screen *screen); /* -1: nothing is due */
 int plain_screen_exit_code(const struct plain_screen *screen);
+
+/* The insides of plain_screen: plain_screen.c has its turns, plain_text.c its words. */
+
+/* What the next line of the person will be. */
+enum plain_turn {
+    PLAIN_VALUE,
+    PLAIN_WORDS,
+    PLAIN_NOTE,
+    PLAIN_SEND,
+    PLAIN_CODE,
+    PLAIN_WHY,    /* it is cancelled */
+    PLAIN_CANCEL, /* the same where notes are off */
+    PLAIN_WAITING,
+};
+
+struct plain_screen {
+    struct ask_screen *ask;
+    enum plain_turn turn;
+    struct text written; /* lines of a text, until its dot */
+    bool has_told_minute, has_told_end;
+};
+
+void plain_add_question(const struct plain_screen *screen, struct text *out);
+void plain_add_field(struct plain_screen *screen, struct text *out);
+void plain_add_prompt(struct plain_screen *screen, struct text *out);
+void plain_add_time(const struct plain_screen *screen, struct text *out);
+void plain_add_sent(const struct plain_screen *screen, struct text *out);
+void plain_add_end(const struct plain_screen *screen, struct text *out);
 
 #endif

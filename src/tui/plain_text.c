@@ -7,9 +7,9 @@
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/draw.h"
+#include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/list.h"
-#include "tui/plain_inside.h"
+#include "tui/plain_screen.h"
 
 enum { PLAIN_COLUMNS = 79 };
 

@@ -4,7 +4,7 @@
 #include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "markup/markup.h"
-#include "tui/ask_inside.h"
+#include "tui/ask_state.h"
 #include "tui/draw.h"
 
 int pen_at(struct pen *pen, int column, enum ink ink, const char *text)
@@ -252,4 +252,44 @@ int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most
     skip = window.row < window.last ? window.row : window.last;
     pen->row += skip > window.first ? skip - window.first : 0;
     return window.row;
+}
+
+/* East-Asian neutral signs, so that no terminal draws them two wide. */
+
+static const struct marks unicode = {
+    .cursor = "▸",
+    .picked = "◉",
+    .unpicked = "◦",
+    .ticked = "[✓]",
+    .unticked = "[ ]",
+    .done = "✓",
+    .crossed = "✗",
+    .star = "✦",
+    .no_star = "✧",
+    .left = "╍",
+    .gone = "╌",
+    .divider = "╎",
+    .cut_end = "›",
+    .cut_start = "‹",
+};
+static const struct marks ascii = {
+    .cursor = ">",
+    .picked = "(*)",
+    .unpicked = "( )",
+    .ticked = "[x]",
+    .unticked = "[ ]",
+    .done = "+",
+    .crossed = "x",
+    .star = "*",
+    .no_star = ".",
+    .left = "=",
+    .gone = "-",
+    .divider = "|",
+    .cut_end = ">",
+    .cut_start = "<",
+};
+
+const struct marks *marks_of(bool is_ascii)
+{
+    return is_ascii ? &ascii : &unicode;
 }

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tui/ask_inside.h"
+#include "tui/ask_state.h"
 #include "tui/draw.h"
 #include "tui/keyboard.h"
 
@@ -103,6 +103,8 @@ static bool takes_digit(struct settings_panel *panel, const struct key *key, cha
     return true;
 }
 
+static char *preferences_next(const struct preferences *preferences, enum setting_id id, int by);
+
 enum settings_act settings_panel_key(struct settings_panel *panel,
                                      const struct preferences *preferences, const struct key *key,
                                      char **ret_value)
@@ -179,6 +181,8 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
     else
         text_add_text(out, value);
 }
+
+static const char *preferences_source(const struct preferences *preferences, enum setting_id id);
 
 static void draw_row(const struct preferences *preferences, size_t i, bool is_here,
                      const char *typed, int hidden, bool is_ascii, struct pen *pen)
@@ -343,7 +347,7 @@ const char *preferences_value(const struct preferences *preferences, enum settin
     return preferences->rows[id].value;
 }
 
-const char *preferences_source(const struct preferences *preferences, enum setting_id id)
+static const char *preferences_source(const struct preferences *preferences, enum setting_id id)
 {
     switch (preferences->rows[id].source) {
     case SETTING_ENVIRONMENT:
@@ -396,7 +400,8 @@ static char *next_number(const struct setting_row *row, const char *value, int b
     return mem_text(text_of_integer(next, room));
 }
 
-char *preferences_next(const struct preferences *preferences, enum setting_id id, int by)
+/* The value that `by` (1, -1) steps away, owned by the caller; NULL: there is none. */
+static char *preferences_next(const struct preferences *preferences, enum setting_id id, int by)
 {
     const struct setting_row *row = setting_row(id);
     const char *value = preferences_value(preferences, id);

@@ -57,8 +57,5 @@ void preferences_speak(const struct preferences *preferences);
 bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);
 bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
 const char *preferences_value(const struct preferences *preferences, enum setting_id id);
-const char *preferences_source(const struct preferences *preferences, enum setting_id id);
-/* The value that `by` (1, -1) steps away, owned by the caller; NULL: there is none. */
-char *preferences_next(const struct preferences *preferences, enum setting_id id, int by);
 
 #endif

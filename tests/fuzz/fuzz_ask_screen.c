@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "core/answer.h"
-#include "core/form.h"
+#include "core/fields/answer.h"
+#include "core/fields/form.h"
 #include "tui/ask_screen.h"
 #include "tui/canvas.h"
 #include "tui/keyboard.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/backup_line.h"
+#include "store/transfer/backup_line.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/install/config_text.h"
-#include "cli/install/diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

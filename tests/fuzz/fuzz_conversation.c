@@ -9,8 +9,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer.h"
 #include "core/conversation.h"
+#include "core/fields/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/gate_inside.h"
+#include "core/gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

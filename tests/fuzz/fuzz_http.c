@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "net/http_scan.h"
+#include "net/http_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

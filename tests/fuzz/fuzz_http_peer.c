@@ -14,8 +14,8 @@
 #include <uv.h>
 
 #include "base/error.h"
-#include "loop/loop.h"
-#include "net/http_inside.h"
+#include "base/loop.h"
+#include "net/http_server.h"
 #include "net/sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "hub/door.h"
+#include "hub/listener.h"
 #include "one_thread.h"
 #include "polls.h"
 #include "turns.h"

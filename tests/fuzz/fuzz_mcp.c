@@ -17,16 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/jsonrpc.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
+#include "core/tools/arguments.h"
 #include "mcp/mcp.h"
 #include "mcp/offer.h"
-#include "ports/clock.h"
-#include "ports/desk.h"
+#include "rpc/service.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

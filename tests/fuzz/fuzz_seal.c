@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/seal.h"
 #include "base/text.h"
-#include "crypto/seal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "one_thread.h"
-#include "ports/methods.h"
+#include "rpc/methods.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "core/arguments.h"
 #include "core/ask.h"
 #include "core/limits.h"
+#include "core/tools/arguments.h"
 #include "core/visible_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

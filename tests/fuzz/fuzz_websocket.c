@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/ws_parser.h"
+#include "net/frames.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,8 +12,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
-#include "wire/session.h"
-#include "wire/wire.h"
+#include "rpc/protocol.h"
+#include "rpc/session.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "store/database.h"
-#include "store/statement.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/statement.h"
 
 enum { SETS_MOST = 8 };
 

@@ -11,9 +11,9 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/table.h"
 #include "disk.h"
-#include "loop/loop.h"
 #include "memory.h"
 #include "task.h"
 

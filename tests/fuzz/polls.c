@@ -10,7 +10,7 @@
 #include <uv.h>
 
 #include "base/mem.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 #include "turns.h"
 
 enum { POLLS_MOST = 16, BACKLOG = 64 };

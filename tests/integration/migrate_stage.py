@@ -11,7 +11,7 @@ from api import LIMITS
 from cli_stage import DONE, ask, ask_json, expect
 from harness import ROOT, Home, Result, Wire, wait_until
 
-TABLES = re.findall(r'\{ "(\w+)", "([\w, ]+)", (?:NULL|META_HERE) \}', (ROOT / "src/store/walk.c").read_text())
+TABLES = re.findall(r'\{ "(\w+)", "([\w, ]+)", (?:NULL|META_HERE) \}', (ROOT / "src/store/transfer/rows.c").read_text())
 OWN_FACTS = ("instance", "port", "recovered_from", "migrated")
 
 

@@ -55,8 +55,8 @@ def names_in(path: str, pattern: str) -> set[str]:
 
 def every_method() -> set[str]:
     row = r'\{ "([a-z_]+(?:/[A-Za-z_]+)*)", (?!")'  # a method and what it is, not two texts
-    found = names_in("src/ports/methods.def", r'METHOD\(\w+, "([a-z_/]+)"')
-    found = found.union(*(names_in(path, row) for path in ("src/mcp/mcp.c", "src/mcp/legacy/methods.c", "src/mcp/modern/methods.c")))
+    found = names_in("src/rpc/methods.def", r'METHOD\(\w+, "([a-z_/]+)"')
+    found = found.union(*(names_in(path, row) for path in ("src/mcp/mcp.c", "src/mcp/legacy.c", "src/mcp/modern.c")))
     assert len(found) > 50, f"the tables are written otherwise by now: {sorted(found)}"
     return {name for name in found if name != "hello" and not name.startswith("hub/")}  # the hub's own: they look at no ask
 

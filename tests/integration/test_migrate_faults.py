@@ -22,7 +22,7 @@ from migrate_stage import Moving, rows, same, sql
 
 
 def points() -> list[str]:
-    return sorted(set(re.findall(r"CRASH_POINT\((\w+)\)", (ROOT / "src/store/postgres/migrate.c").read_text())))
+    return sorted(set(re.findall(r"CRASH_POINT\((\w+)\)", (ROOT / "src/store/transfer/migrate.c").read_text())))
 
 
 @test("kill -9 at every point: no hub opens what is not whole, the next one finishes it, nothing is lost or doubled")

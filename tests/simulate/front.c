@@ -1,4 +1,4 @@
-/* front.c - see front.h. What wire/client.c calls of wire/finder.h, and the loop of watches, is
+/* front.c - see front.h. What rpc/client.c calls of rpc/finder.h, and the loop of watches, is
  * defined here. */
 #include "front.h"
 
@@ -8,15 +8,15 @@
 #include <unistd.h>
 
 #include "base/json_writer.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-#include "loop/watch.h"
+#include "base/watch.h"
 #include "memory.h"
 #include "net.h"
-#include "ports/desk.h"
+#include "rpc/client_loop.h"
+#include "rpc/protocol.h"
+#include "rpc/service.h"
 #include "turns.h"
-#include "wire/client_loop.h"
-#include "wire/wire.h"
 #include "world.h"
 
 enum { HOLD_S = 50, HOLD_SHORT_S = 0, CALLS_MOST = 64 };

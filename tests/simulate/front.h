@@ -1,7 +1,7 @@
 /*
  * front.h - a process of `sayso mcp`: the product's MCP and its client side of the wire, between an
- * MCP client and the hub. What src/fronts/stdio.c does to join them is done here; dialling the hub
- * is simulated.
+ * MCP client and the hub. What src/mcp/stdio/stdio.c does to join them is done here; dialling the
+ * hub is simulated.
  */
 #ifndef SIMULATE_FRONT_H
 #define SIMULATE_FRONT_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "mcp/mcp.h"
-#include "ports/clock.h"
 #include "task.h"
 
 struct dial;

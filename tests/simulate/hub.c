@@ -7,19 +7,19 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "disk.h"
 #include "engine/engine.h"
-#include "loop/loop.h"
 #include "memory.h"
 #include "net.h"
-#include "ports/store.h"
+#include "rpc/server.h"
 #include "settings/settings.h"
-#include "store/log_vfs.h"
-#include "store/sqlite.h"
+#include "store/sqlite/log_vfs.h"
+#include "store/sqlite/sqlite.h"
+#include "store/store.h"
 #include "turns.h"
-#include "wire/server.h"
 
 enum { LISTENING_FD = 1000 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ports/clock.h"
+#include "base/clock.h"
 #include "task.h"
 
 struct hub {

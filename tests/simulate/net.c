@@ -1,4 +1,4 @@
-/* net.c - see net.h. What wire/ calls of libuv is defined here. */
+/* net.c - see net.h. What rpc/ calls of libuv is defined here. */
 #include "net.h"
 
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/random.h"
-#include "base/spare.h"
 #include "memory.h"
 
 #if defined(__SANITIZE_ADDRESS__) /* as gcc says it */

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
 #include "task.h"
 
 struct loop_timer {

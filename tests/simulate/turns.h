@@ -1,5 +1,5 @@
 /*
- * turns.h - the loop of a simulated process, one turn at a time. loop/loop.h is what the product
+ * turns.h - the loop of a simulated process, one turn at a time. base/loop.h is what the product
  * sees of it; this is what the simulator sees.
  */
 #ifndef SIMULATE_TURNS_H

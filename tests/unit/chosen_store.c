@@ -17,7 +17,7 @@
 #include "store/event.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/schema.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 /* One database a program, and one connection to look into it. */
 static char url[POSTGRES_URL_BYTES];

@@ -18,8 +18,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer.h"
 #include "core/conversation.h"
+#include "core/fields/answer.h"
 
 static char question_input[] =
     "{\"questions\":[{\"question\":\"Which?\",\"options\":["

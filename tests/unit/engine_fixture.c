@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
+#include "core/ask.h"
 #include "make_directory.h"
-#include "ports/announcement.h"
 #include "remove_tree.h"
-#include "store/job.h"
 #include "store/row.h"
+#include "store/writes.h"
 
 enum { WAIT_LIMIT_MS = 300000 }; /* only catches hangs */
 

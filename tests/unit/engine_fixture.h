@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "chosen_store.h"
 #include "engine/engine.h"
-#include "ports/clock.h"
-#include "ports/desk.h"
-#include "ports/store.h"
+#include "rpc/service.h"
 #include "settings/settings.h"
+#include "store/store.h"
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, stage_set_up, stage_tear_down)
 

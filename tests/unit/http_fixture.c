@@ -18,7 +18,7 @@
 #include <uv.h>
 
 #include "base/error.h"
-#include "loop/loop.h"
+#include "base/loop.h"
 
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "mcp/mcp.h"
-#include "ports/clock.h"
-#include "ports/desk.h"
+#include "rpc/service.h"
 
 struct json;
 

@@ -10,9 +10,7 @@
 
 #include "base/text.h"
 #include "store/postgres/libpq.h"
-#include "store/postgres/params.h"
 #include "store/postgres/schema.h"
-#include "store/postgres/sql.h"
 #include "store/postgres/write.h"
 
 enum { TWIN_HUB = 7 };

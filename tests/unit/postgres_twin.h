@@ -5,7 +5,7 @@
 #ifndef TESTS_POSTGRES_TWIN_H
 #define TESTS_POSTGRES_TWIN_H
 #include "postgres_fixture.h"
-#include "store/job.h"
+#include "store/writes.h"
 #include "store_fixture.h"
 
 struct twin {

@@ -5,10 +5,10 @@
  */
 #include <stdio.h>
 
+#include "base/loop.h"
 #include "hub/routes.h"
-#include "loop/loop.h"
 #include "net/guard.h"
-#include "ports/methods.h"
+#include "rpc/methods.h"
 #include "settings/settings.h"
 
 int main(void)

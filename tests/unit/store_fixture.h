@@ -11,15 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "chosen_store.h"
-#include "loop/loop.h"
 #include "make_directory.h"
-#include "ports/store.h"
 #include "remove_tree.h"
 #include "store/event.h"
 #include "store/row.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
+#include "store/store.h"
 
 #define CASE(name)  cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 #define OPEN_STATES (1U << STATE_PENDING_TERMINAL_LAUNCH | 1U << STATE_PENDING)

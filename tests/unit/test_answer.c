@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer.h"
+#include "core/fields/answer.h"
 #include "core/limits.h"
 
 /* How a field is made: `options` are ids between blanks, a star before those preselected. */

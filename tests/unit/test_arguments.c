@@ -18,8 +18,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
 #include "core/limits.h"
+#include "core/tools/arguments.h"
 #include "core/visible_text.h"
 
 enum { MAX_CASES = 256 };

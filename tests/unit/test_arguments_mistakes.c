@@ -17,8 +17,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer.h"
-#include "core/arguments.h"
+#include "core/fields/answer.h"
+#include "core/tools/arguments.h"
 
 #define PROMPT     "The build is done; two hosts are healthy."
 #define HEAD       "{\"title\":\"Deploy\",\"prompt\":\"" PROMPT "\","

@@ -11,9 +11,9 @@
 #include "store_fixture.h"
 
 #include "base/text.h"
-#include "store/backup.h"
-#include "store/backup_line.h"
-#include "store/schema.h"
+#include "store/sqlite/schema.h"
+#include "store/transfer/backup.h"
+#include "store/transfer/backup_line.h"
 
 struct lines {
     char *list[4096]; /* with their ends */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/spare.h"
+#include "base/pool.h"
 
 enum { THINGS = 500, OPERATIONS = 60000 };
 

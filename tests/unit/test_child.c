@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loop/child.h"
-#include "loop/loop.h"
+#include "base/child.h"
+#include "base/loop.h"
 
 struct heard {
     struct loop *loop;

@@ -14,9 +14,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/answer.h"
-#include "core/arguments.h"
-#include "core/field_class.h"
+#include "core/fields/answer.h"
+#include "core/fields/field_class.h"
+#include "core/tools/arguments.h"
 
 static const char single[] =
     "{\"title\":\"T\",\"prompt\":\"Which of the two shall be "

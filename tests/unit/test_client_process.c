@@ -1,4 +1,4 @@
-/* Which process above a front is the agent's client (core/client_process.h). Proves: R12.1 */
+/* Which process above a front is the agent's client (core/ownership.h). Proves: R12.1 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "core/client_process.h"
+#include "core/ownership.h"
 
 static const struct {
     struct client_facts process;

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "fronts/current_settings.h"
+#include "mcp/stdio/current_settings.h"
 #include "remove_tree.h"
 #include "settings/settings.h"
 

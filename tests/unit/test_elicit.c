@@ -16,8 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
-#include "core/sensitive.h"
+#include "core/tools/arguments.h"
 #include "core/visible_text.h"
 
 /* Written with single quotes; <A*200> stands for 200 times A. */

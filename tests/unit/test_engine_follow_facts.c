@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crypto/token.h"
+#include "base/crypto.h"
 
 static void test_a_persons_settings_hold_at_both(void **state)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loop/loop.h"
+#include "base/loop.h"
 
 /* Time goes by for the database: all were there for long enough to judge, and the hub where the ask
  * came in was not heard of since. */

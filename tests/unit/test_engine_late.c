@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/notice.h"
+#include "core/ask.h"
 
 static struct caller *enter_agent(struct stage *stage, const char *name)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "engine/inside.h"
+#include "engine/state.h"
 
 static const int64_t DAY_MS = 86400000;
 static const char ONE[] = "aaaaaaaaaaaaaaaaaaaaaaaaaa", TWO[] = "bbbbbbbbbbbbbbbbbbbbbbbbbb";

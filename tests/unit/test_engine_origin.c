@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/inside.h"
+#include "engine/state.h"
 
 static const struct asker asker = { .client = { 7, 9 } };
 

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
-#include "crypto/token.h"
 
 struct signing {
     int replies;

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/arguments.h"
 #include "core/outcome.h"
-#include "wire/wire.h"
+#include "core/tools/arguments.h"
+#include "rpc/protocol.h"
 
 static const struct asked {
     const char *tool, *arguments, *value;

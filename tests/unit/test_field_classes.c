@@ -17,7 +17,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "channels/web/shown.h"
+#include "http/portal/shown.h"
 #include "mcp/form_schema.h"
 #include "tui/field_view.h"
 #include "tui_fixture.h"

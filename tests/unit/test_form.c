@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/form.h"
+#include "core/fields/form.h"
 #include "core/limits.h"
 
 static struct option options[] = {

@@ -13,8 +13,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
 #include "core/glyph.h"
+#include "core/tools/arguments.h"
 #include "mcp/form_schema.h"
 
 #define PROMPT "'title':'Deploy','prompt':'Which of these targets shall be taken?'"

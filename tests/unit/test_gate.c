@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/gate_inside.h"
+#include "core/gate.h"
 
 static const struct {
     const char *pattern, *command;

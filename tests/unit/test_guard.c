@@ -13,10 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "crypto/hash.h"
-#include "crypto/token.h"
 #include "http_fixture.h"
 #include "net/guard.h"
 

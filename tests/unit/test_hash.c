@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
-#include "crypto/hash.h"
 
 static void hash_texts(const char *const *texts, size_t count, char out[HASH_HEX_BYTES])
 {

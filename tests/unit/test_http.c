@@ -16,11 +16,11 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
 #include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 
 enum { MOST = 256 };
 

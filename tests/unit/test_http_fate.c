@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 

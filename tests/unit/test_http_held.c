@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "http_fixture.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 

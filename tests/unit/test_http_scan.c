@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/http_scan.h"
+#include "net/http_request.h"
 #include "net/sse.h"
 
 #define GET  "GET / HTTP/1.1\r\n"

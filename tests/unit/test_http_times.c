@@ -21,11 +21,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 #include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
 #include "net/tls.h"
 #include "tls_fixture.h"
 

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "fault_vfs.h"
 #include "remove_tree.h"
-#include "store/log_vfs.h"
+#include "store/sqlite/log_vfs.h"
 
 #define WRITES_ONLY (1 << FAULT_WRITE)
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "loop/loop.h"
+#include "base/loop.h"
 
 struct counter {
     struct loop *loop;

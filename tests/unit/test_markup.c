@@ -18,7 +18,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/form.h"
+#include "core/fields/form.h"
 #include "core/visible_text.h"
 #include "markup/markup.h"
 

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/call.h"
-#include "mcp/inside.h"
+#include "mcp/calls.h"
 #include "mcp/offer.h"
 #include "mcp/tools/tool.h"
 #include "mcp_fixture.h"

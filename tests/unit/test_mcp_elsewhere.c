@@ -17,8 +17,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
-#include "core/form.h"
+#include "core/fields/form.h"
+#include "core/tools/arguments.h"
 #include "mcp_fixture.h"
 
 static const char ask_id[] = "aaaaaaaaaaaaaaaaaaaaaaaaaa";

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/inside.h"
+#include "engine/state.h"
 
 static const char news[] = "{\"jsonrpc\":\"2.0\",\"method\":\"news\",\"params\":{}}";
 

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "core/answer.h"
-#include "core/arguments.h"
+#include "core/fields/answer.h"
+#include "core/tools/arguments.h"
 
 #define OPTIONS(a, b, c)                                                                           \
     "'options':[{'id':'a','label':'A'" a "},{'id':'b','label':'B'" b "},{'id':'c','label':'C'" c   \

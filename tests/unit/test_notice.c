@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/notice.h"
+#include "core/ask.h"
 
 static struct json *add_to(const char *result, const struct notice *notices, size_t count,
                            size_t more)

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/offered_tools.h"
+#include "core/known_clients.h"
 
 static const char *const all[] = { "provide_choice", "ask_user_question", "elicit_choice",
                                    "elicit_form",    "get_answer",        "check_decision" };

@@ -15,9 +15,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
 #include "core/outcome.h"
 #include "core/response.h"
+#include "core/tools/arguments.h"
 
 #define SESSION_ID "abcdefghijklmnopqrstuvwxyz"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "core/patience.h"
+#include "core/ask.h"
 
 static void test_what_is_learnt(void **state)
 {

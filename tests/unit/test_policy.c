@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/policy.h"
+#include "core/routing.h"
 
 static const struct {
     const char *name;

@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "loop/loop.h"
 #include "postgres_fixture.h"
 #include "postgres_proxy.h"
-#include "store/job.h"
 #include "store/postgres/address.h"
 #include "store/postgres/batch.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/schema.h"
+#include "store/writes.h"
 
 enum { SOON_MS = 300000, HUB = 7 };
 

@@ -16,9 +16,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "store/job.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/read.h"
+#include "store/writes.h"
 
 static const uint8_t hash_a[32] = { 0xaa }, hash_b[32] = { 0xbb };
 

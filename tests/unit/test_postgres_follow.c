@@ -15,12 +15,12 @@
 #include "postgres_stage.h"
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-#include "ports/store.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/follow.h"
 #include "store/postgres/read.h"
+#include "store/store.h"
 
 enum { ME = 9 }; /* asks of the stage are hub 1's */
 

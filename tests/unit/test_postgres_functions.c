@@ -11,7 +11,7 @@
 
 #include "postgres_stage.h"
 #include "postgres_twin.h"
-#include "store/postgres/index.h"
+#include "store/postgres/write.h"
 
 static char state_of[6];
 

@@ -19,19 +19,18 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-#include "ports/store.h"
 #include "postgres_fixture.h"
 #include "postgres_proxy.h"
 #include "store/columns.h"
 #include "store/postgres/address.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/follow.h"
 #include "store/postgres/libpq.h"
-#include "store/postgres/link.h"
-#include "store/postgres/listen.h"
 #include "store/postgres/pool.h"
-#include "store/postgres/result.h"
-#include "store/postgres/start.h"
+#include "store/postgres/schema.h"
+#include "store/store.h"
 
 enum { SOON_MS = 60000, NEVER_MS = 1500 }; /* what comes, and what is not waited for */
 

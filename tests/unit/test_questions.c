@@ -17,8 +17,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "core/arguments.h"
 #include "core/response.h"
+#include "core/tools/arguments.h"
 
 static const char ID[] = "abcdefghijklmnopqrstuvwxyz";
 

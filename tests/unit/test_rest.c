@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "fronts/rest/inside.h"
+#include "http/rest/call.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
 
 struct scene {
     struct loop *loop;

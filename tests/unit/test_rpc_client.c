@@ -20,8 +20,8 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "wire/client.h"
-#include "wire/visitor.h"
+#include "rpc/client.h"
+#include "rpc/protocol.h"
 
 #define ASK_ID "abcdefghijklmnopqrstuvwxyz"
 

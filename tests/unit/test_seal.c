@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "base/random.h"
+#include "base/seal.h"
 #include "base/text.h"
-#include "crypto/seal.h"
 
 static const int64_t NOW = 1800000000000;
 static const int64_t HOUR_MS = 3600000;

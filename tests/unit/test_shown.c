@@ -14,7 +14,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "channels/web/shown.h"
+#include "http/portal/shown.h"
 
 #define FORM_HEAD "{\"version\":1,\"title\":\"pay \\u202e now\",\"prompt\":\"**Why** \\u001b[2J\","
 #define FORM_FIELD                                                                                 \

@@ -1,4 +1,4 @@
-/* What a browser's key signed, and what it did not (crypto/signature.h). Proves: R12.2 */
+/* What a browser's key signed, and what it did not (base/crypto.h). Proves: R12.2 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
-#include "crypto/signature.h"
 
 /* Made by WebCrypto. */
 static const char key[] =

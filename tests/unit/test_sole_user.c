@@ -1,4 +1,4 @@
-/* Who has a machine to themselves, by its account files (core/sole_user.h). Proves: R12.2 */
+/* Who has a machine to themselves, by its account files (core/ownership.h). Proves: R12.2 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "core/sole_user.h"
+#include "core/ownership.h"
 
 #define DEFS    "# comment\nUMASK 022\nUID_MIN\t\t\t 1000\nUID_MAX\t\t\t60000\n"
 #define LOCAL   "passwd:         files systemd\ngroup: files sss\n"

@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/ask.h"
-#include "crypto/hash.h"
 #include "postgres_fixture.h"
 #include "store/postgres/schema.h"
 #include "store/sql_constants.h"
-#include "store/statement.h"
+#include "store/sqlite/statement.h"
 
 /* Of what is sent to a database, less the comments. A released step never changes. Functions may,
  * but every database makes them anew then, and hubs of two versions would do so in turn: another

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ports/store.h"
 #include "store/columns.h"
+#include "store/store.h"
 
 struct thing {
     const char *text, *filled;

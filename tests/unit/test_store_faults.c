@@ -13,7 +13,7 @@
 
 #include "base/os.h"
 #include "fault_vfs.h"
-#include "store/failure.h"
+#include "store/sqlite/database.h"
 #include "store_fixture.h"
 
 #define PLACE_CASE(name) cmocka_unit_test_setup_teardown(name, set_up_place, tear_down)

@@ -13,7 +13,7 @@
 
 #include "base/os.h"
 #include "base/text.h"
-#include "store/schema.h"
+#include "store/sqlite/schema.h"
 #include "store_fixture.h"
 
 #define PLACE_CASE(name) cmocka_unit_test_setup_teardown(name, set_up_place, tear_down)

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/job.h"
-#include "store/slice.h"
+#include "store/sqlite/write.h"
+#include "store/writes.h"
 #include "store_fixture.h"
 
 static int64_t sweep_as(struct place *place, const struct store_sweep *how)

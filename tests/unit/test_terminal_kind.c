@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "tui/terminal_kind.h"
+#include "tui/terminal.h"
 
 static const char *const *environment; /* name, value, …, NULL */
 

@@ -10,11 +10,10 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "crypto/base64.h"
-#include "crypto/token.h"
 
 static void test_vectors(void **state)
 {

@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/tunnel.h"
-#include "net/tunnel_inside.h"
-#include "net/ws_parser.h"
+#include "net/frames.h"
+#include "net/remote.h"
+#include "net/remote_inside.h"
 
 /* What a server's parser makes of it. */
 static void our_frames_are_what_a_server_takes(void **state)

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/text.h"
-#include "crypto/webhook.h"
 
 static void test_the_published_example(void **state)
 {

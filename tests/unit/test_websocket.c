@@ -14,14 +14,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "crypto/accept_key.h"
 #include "http_fixture.h"
-#include "loop/loop.h"
-#include "net/http_inside.h"
+#include "net/http_server.h"
 #include "net/websocket.h"
-#include "net/ws_inside.h"
+#include "net/websocket_server.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 

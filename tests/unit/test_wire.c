@@ -15,8 +15,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "i18n/i18n.h"
-#include "wire/session.h"
-#include "wire/wire.h"
+#include "rpc/protocol.h"
+#include "rpc/session.h"
 
 enum kind { REQUEST, NOTIFICATION, RESULT, FAILURE };
 #define RPC "{\"jsonrpc\":\"2.0\","

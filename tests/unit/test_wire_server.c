@@ -16,13 +16,13 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "loop/loop.h"
 #include "make_directory.h"
-#include "ports/desk.h"
 #include "remove_tree.h"
-#include "wire/server.h"
+#include "rpc/server.h"
+#include "rpc/service.h"
 
 enum { LIMIT_MS = 60000 };
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "crypto/accept_key.h"
-#include "net/ws_inside.h"
+#include "net/websocket_server.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 

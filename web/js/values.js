@@ -23,8 +23,8 @@ import { say, sayCount, sayNumber } from "./language.js";
  *     field_notes: Record<string, string>, note: string}} Values
  */
 
-/** Some answer takes the confirmation code (core/form.h): nothing is preselected, hidden or sent
- * by picking.
+/** Some answer takes the confirmation code (core/fields/form.h): nothing is preselected, hidden
+ * or sent by picking.
  * @param {Form} form
  */
 export function mayDestroy(form) {
@@ -36,7 +36,7 @@ function marksOptions(form) {
     return form.fields.some(({ options }) => (options ?? []).some((option) => option.destructive));
 }
 
-/** The same rule as the hub's (core/answer.h), which judges again.
+/** The same rule as the hub's (core/fields/answer.h), which judges again.
  * @param {Form} form
  * @param {Values} values
  */

@@ -7,7 +7,7 @@
 
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/say.h"
 
 /* In this order: later ones use what earlier ones found. */

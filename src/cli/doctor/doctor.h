@@ -9,11 +9,11 @@
 
 #include "cli/say.h"
 #include "hub/maintenance.h"
-#include "wire/place.h"
-
-enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
+#include "rpc/location.h"
 
 struct json_writer;
+
+enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
 struct doctor {
     bool is_json;
     struct json_writer *writer; /* with --json */

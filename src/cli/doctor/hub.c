@@ -17,8 +17,8 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "cli/call.h"
 #include "cli/doctor/doctor.h"
+#include "cli/hub_call.h"
 
 enum { CLOCK_APART_MS = 2000 };
 

@@ -10,17 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "cli/call.h"
 #include "cli/doctor/doctor.h"
+#include "cli/hub_call.h"
 #include "cli/install/config_file.h"
 #include "cli/install/config_text.h"
 #include "cli/install/hook.h"
-#include "crypto/hash.h"
 #include "settings/settings.h"
 
 enum { PATH_BYTES = PLACE_PATH_BYTES + 256 };

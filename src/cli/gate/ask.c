@@ -9,11 +9,11 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "cli/call.h"
-#include "core/arguments.h"
+#include "cli/hub_call.h"
 #include "core/gate.h"
 #include "core/limits.h"
 #include "core/outcome.h"
+#include "core/tools/arguments.h"
 #include "i18n/i18n.h"
 
 #define TAG "gate"

@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "wire/client.h"
+#include "rpc/client.h"
 
 struct gate_match;
-struct json;
 
 enum { GATE_NAME_BYTES = 64 };
 
@@ -33,5 +32,31 @@ struct gate_answer {
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer);
 /* The client has the decision; ends the answer. The watchdog bounds it. */
 void gate_confirm(struct gate_answer *take_answer);
+
+/* What the clients of agents say before a tool runs, and what they want to hear. One row a format;
+ * sources stand beside the rows. */
+
+/* How its answers look, and what else it takes for one. */
+enum hook_shape {
+    HOOK_DECIDES = 1,      /* decision, reason */
+    HOOK_PLAIN = 2,        /* permissionDecision, permissionDecisionReason */
+    HOOK_SPECIFIC = 4,     /* the same in hookSpecificOutput */
+    HOOK_SILENT_ALLOW = 8, /* there is no word for allow */
+    HOOK_BY_CODE = 16,     /* exit code 2 is a no; others go on where a hook fails */
+};
+struct hook_format {
+    const char *name;            /* of --client */
+    const char *event, *own_key; /* by which it is recognised; NULL: whatever it is, none */
+    const char *tool_key, *input_key;
+    bool input_may_be_text; /* JSON in a text */
+    unsigned shape;         /* of enum hook_shape */
+    int64_t patience_s;     /* of the client, unless it was configured */
+};
+
+/* NULL: none is called so, or none of ours is like it. */
+const struct hook_format *hook_format_find(const char *name);
+/* Members of the answer; `decision` is allow or deny, `reason` never empty. */
+void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
+                       struct json_writer *writer);
 
 #endif

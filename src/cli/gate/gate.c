@@ -1,10 +1,11 @@
 /*
  * gate.c - `sayso gate`: what a client's hook runs before a tool of the agent's (R11.3). A call no
  * rule speaks of goes its way; any other is put to a person, as destructive, and only their yes
- * lets it through. Anything that goes wrong is a no with a reason: unreadable input or settings, no
- * hub, silence, and a program that hangs or crashes (guard.h).
+ * lets it through. Anything that goes wrong is a no with a reason: unreadable input or settings,
+ * no hub, silence, and a program that hangs or crashes (guard.h).
  *
- * What is printed is for the client and its agent, in English; a person is asked in their language.
+ * What is printed is for the client and its agent, in English; a person is asked in their
+ * language.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,15 +15,88 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "base/os.h"
-#include "cli/ask_arguments.h"
+#include "cli/ask.h"
 #include "cli/gate/ask.h"
 #include "cli/gate/guard.h"
-#include "cli/gate/hook_format.h"
+#include "cli/install/clients.h"
 #include "cli/say.h"
 #include "core/gate.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
-#include "wire/place.h"
+
+/*
+ * The formats, the more particular before the more general.
+ *
+ * Claude Code   code.claude.com/docs/en/hooks, PreToolUse: decision in hookSpecificOutput
+ * Codex         openai/codex, codex-rs/hooks: schema/generated/pre-tool-use.command.*.schema.json
+ * and src/engine/output_parser.rs, which refuses an explicit allow, a deny without a reason, and
+ * members it does not know Gemini CLI    google-gemini/gemini-cli, docs/hooks/reference.md,
+ * BeforeTool: 60 s by default Copilot CLI   github/docs,
+ * content/copilot/reference/copilot-cli-reference/cli-hooks-reference.md and
+ * hooks-configuration.md: toolArgs is an object or JSON in a text, 30 s by default, and a hook that
+ * ends with an error is skipped. Configured as PreToolUse it sends the members of VS Code's format,
+ * with a timestamp.
+ */
+
+void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
+                       struct json_writer *writer)
+{
+    if (format->shape & HOOK_DECIDES) {
+        json_write_text(writer, "decision", decision);
+        json_write_text(writer, "reason", reason);
+    }
+    if (format->shape & HOOK_PLAIN) {
+        json_write_text(writer, "permissionDecision", decision);
+        json_write_text(writer, "permissionDecisionReason", reason);
+    }
+    if (format->shape & HOOK_SPECIFIC) {
+        json_write_object(writer, "hookSpecificOutput");
+        json_write_text(writer, "hookEventName", "PreToolUse");
+        json_write_text(writer, "permissionDecision", decision);
+        json_write_text(writer, "permissionDecisionReason", reason);
+        json_write_end_object(writer);
+    }
+}
+
+/* VS Code's is read by two, each of which looks for another of the shapes. */
+static const struct hook_format formats[] = {
+    { "gemini", "BeforeTool", NULL, "tool_name", "tool_input", false, HOOK_DECIDES | HOOK_BY_CODE,
+      60 },
+    { "copilot", NULL, "toolName", "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
+    { "vscode", "PreToolUse", "timestamp", "tool_name", "tool_input", true,
+      HOOK_PLAIN | HOOK_SPECIFIC, 30 },
+    { "codex", "PreToolUse", "model", "tool_name", "tool_input", false,
+      HOOK_SPECIFIC | HOOK_SILENT_ALLOW | HOOK_BY_CODE, 60 },
+    { "claude", "PreToolUse", NULL, "tool_name", "tool_input", false, HOOK_SPECIFIC | HOOK_BY_CODE,
+      60 },
+};
+
+const struct hook_format *hook_format_find(const char *name)
+{
+    const struct client *client = client_find(name);
+
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i].name, client ? client->name : name) == 0)
+            return &formats[i];
+    }
+    return NULL;
+}
+
+static const struct hook_format *hook_format_recognise(const struct json *hook)
+{
+    const char *event = json_member_text(hook, "hook_event_name");
+
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        const struct hook_format *format = &formats[i];
+
+        if ((!format->event || (event && strcmp(event, format->event) == 0)) &&
+            (!format->own_key || json_member(hook, format->own_key)))
+            return format;
+    }
+    return NULL;
+}
 
 enum {
     GATE_REPLY_S = 3,  /* the person's deadline comes before the watchdog, */
@@ -90,14 +164,14 @@ static enum exit_code allow(const struct hook_format *format, const char *reason
 }
 
 /* What was read of a hook. */
-struct hook {
+struct hook_call {
     const struct hook_format *format;
     struct json *json, *inner; /* owned; the latter where the input was a text */
     const char *tool, *directory, *use_id;
     const struct json *input;
 };
 
-static const char *read_input(struct hook *hook)
+static const char *read_input(struct hook_call *hook)
 {
     const struct json *input = json_member(hook->json, hook->format->input_key);
     const char *text = json_text(input);
@@ -114,7 +188,7 @@ static const char *read_input(struct hook *hook)
 }
 
 /* NULL, or why it can't be judged. */
-static const char *read_hook(struct hook *hook, const struct text *given)
+static const char *read_hook(struct hook_call *hook, const struct text *given)
 {
     if (!json_parse(text_string(given), given->used, &hook->json, NULL) ||
         json_kind(hook->json) != KIND_OBJECT)
@@ -132,7 +206,7 @@ static const char *read_hook(struct hook *hook, const struct text *given)
 }
 
 /* False: what the rules are can't be read. */
-static bool find_rule(const struct hook *hook, struct gate_match *ret_match, struct error *err)
+static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match, struct error *err)
 {
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
@@ -159,7 +233,7 @@ static bool find_rule(const struct hook *hook, struct gate_match *ret_match, str
     return ok;
 }
 
-static enum exit_code judge(const struct hook *hook, int64_t wait_s)
+static enum exit_code judge(const struct hook_call *hook, int64_t wait_s)
 {
     struct gate_match match;
     struct gate_question question = {
@@ -209,7 +283,7 @@ static int64_t wait_of(const struct hook_format *format, int64_t chosen_s)
 
 static enum exit_code run_gate(const struct arguments *arguments)
 {
-    struct hook hook = { 0 };
+    struct hook_call hook = { 0 };
     struct text given = { 0 };
     struct error err;
     const char *problem;

@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/gate/hook_format.h"
+#include "cli/gate/ask.h"
 
 enum { WORDS_BYTES = 512, STACK_BYTES = 65536 };
 

@@ -4,7 +4,7 @@
  */
 #ifndef CLI_HISTORY_HISTORY_H
 #define CLI_HISTORY_HISTORY_H
-#include "cli/call.h"
+#include "cli/hub_call.h"
 
 /* The options that are filters, for a verb's table. */
 #define LOOK_BACK_OPTIONS                                                                          \

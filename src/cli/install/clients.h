@@ -49,7 +49,7 @@ struct client {
     const char *env_key;
     const char
         *trust_key;     /* in an entry whose tools run without permission; NULL: none, or rules */
-    bool has_rules;     /* permission.h: they are kept apart from the entry */
+    bool has_rules;     /* hook.h: they are kept apart from the entry */
     bool is_one_list;   /* program and arguments in one list */
     bool strips;        /* servers don't get the environment of the person's shell */
     const char *extras; /* more members, as JSON with a comma before it; NULL: none */

@@ -1,11 +1,15 @@
 /* config_text.c - what the formats share; see config_text.h. */
 #include "cli/install/config_text.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
 
@@ -110,4 +114,120 @@ bool config_list_drop(const struct config_list *list, struct text *text, struct 
 
     json_free(old);
     return ok;
+}
+
+/* Changes of ours are in one place: what is alike before and behind it is cut off, the rest is
+ * compared in full, so one hunk is enough. */
+
+enum { CONTEXT_LINES = 3, MOST_COMPARED = 2000 };
+
+struct line {
+    const char *bytes;
+    size_t length; /* with its line end */
+};
+struct lines {
+    struct line *items;
+    size_t count;
+};
+
+static void split(const struct text *text, struct lines *out)
+{
+    const char *at = text_string(text), *end = at + text->used;
+    size_t room = 1;
+
+    for (size_t i = 0; i < text->used; i++)
+        room += text->bytes[i] == '\n';
+    *out = (struct lines){ .items = mem_new(room * sizeof *out->items) };
+    while (at < end) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+        stop = stop ? stop + 1 : end;
+        out->items[out->count++] = (struct line){ at, (size_t)(stop - at) };
+        at = stop;
+    }
+}
+
+static bool is_same(const struct line *a, const struct line *b)
+{
+    return a->length == b->length && memcmp(a->bytes, b->bytes, a->length) == 0;
+}
+
+static void add_line(struct text *out, char mark, const struct line *line)
+{
+    static const char no_end[] = "\n\\ No newline at end of file\n"; /* not for people */
+    size_t length = line->length;
+    bool has_end = length > 0 && line->bytes[length - 1] == '\n';
+
+    if (has_end)
+        length--;
+    if (length > 0 && line->bytes[length - 1] == '\r')
+        length--; /* line ends are kept as they are; a terminal need not see them */
+    text_add_char(out, mark);
+    text_add(out, line->bytes, length);
+    text_add_text(out, has_end ? "\n" : no_end);
+}
+
+/* The lines between `from` and the ends: kept ones found by the longest common subsequence. */
+static void add_changes(struct text *out, const struct lines *a, size_t a_end,
+                        const struct lines *b, size_t b_end, size_t from)
+{
+    size_t rows = a_end - from, columns = b_end - from;
+    bool is_small = rows < MOST_COMPARED && columns < MOST_COMPARED;
+    uint16_t *alike = is_small ? mem_new((rows + 1) * (columns + 1) * sizeof *alike) : NULL;
+    size_t i = 0, k = 0;
+
+    for (size_t row = rows; is_small && row-- > 0;) {
+        for (size_t column = columns; column-- > 0;) {
+            uint16_t *cell = &alike[row * (columns + 1) + column];
+            uint16_t down = cell[columns + 1], right = cell[1];
+
+            *cell = is_same(&a->items[from + row], &b->items[from + column])
+                        ? (uint16_t)(cell[columns + 2] + 1)
+                    : down > right ? down
+                                   : right;
+        }
+    }
+    while (i < rows || k < columns) {
+        if (is_small && i < rows && k < columns &&
+            is_same(&a->items[from + i], &b->items[from + k])) {
+            add_line(out, ' ', &a->items[from + i++]);
+            k++;
+        } else if (i < rows &&
+                   (k == columns || !is_small ||
+                    alike[(i + 1) * (columns + 1) + k] >= alike[i * (columns + 1) + k + 1])) {
+            add_line(out, '-', &a->items[from + i++]);
+        } else {
+            add_line(out, '+', &b->items[from + k++]);
+        }
+    }
+    free(alike);
+}
+
+void diff_add(struct text *out, const char *path, const struct text *before,
+              const struct text *after)
+{
+    struct lines a, b;
+    size_t from = 0, tail = 0, first, last;
+
+    split(before, &a);
+    split(after, &b);
+    while (from < a.count && from < b.count && is_same(&a.items[from], &b.items[from]))
+        from++;
+    while (tail < a.count - from && tail < b.count - from &&
+           is_same(&a.items[a.count - 1 - tail], &b.items[b.count - 1 - tail]))
+        tail++;
+    if (from < a.count || from < b.count) {
+        first = from > CONTEXT_LINES ? from - CONTEXT_LINES : 0;
+        last = tail < CONTEXT_LINES ? tail : CONTEXT_LINES;
+        text_add_format(out, "--- %s\n+++ %s\n@@ -%zu,%zu +%zu,%zu @@\n", path, path,
+                        first + (a.count > 0), a.count - tail + last - first, first + (b.count > 0),
+                        b.count - tail + last - first);
+        for (size_t i = first; i < from; i++)
+            add_line(out, ' ', &a.items[i]);
+        add_changes(out, &a, a.count - tail, &b, b.count - tail, from);
+        for (size_t i = 0; i < last; i++)
+            add_line(out, ' ', &a.items[a.count - tail + i]);
+    }
+    free(a.items);
+    free(b.items);
 }

@@ -2,9 +2,9 @@
  * config_text.h - changes one member of somebody else's configuration file and leaves every other
  * byte as it is: comments, order, indentation, line ends, a byte order mark.
  *
- * A path is the keys from the root to the member, or to a list and which item of it; the one behind
- * the last is where a new item goes. A format is a row here (JSON with or without
- * comments, TOML); clients.c names one for each client.
+ * A path is the keys from the root to the member, or to a list and which item of it; the one
+ * behind the last is where a new item goes. A format is a row here (JSON with or without comments,
+ * TOML); clients.c names one for each client.
  */
 #ifndef CLI_INSTALL_CONFIG_TEXT_H
 #define CLI_INSTALL_CONFIG_TEXT_H
@@ -62,5 +62,11 @@ size_t config_first_bad(const struct text *text);
 /* Strictly read, or null. */
 struct json *config_read_value(const char *bytes, size_t length);
 size_t config_bom(const struct text *text); /* bytes of a byte order mark at the beginning */
+
+/* What a change does to a text, line by line, as `diff -u` shows it. */
+
+/* Appends nothing where both are the same. `path` stands in its head. */
+void diff_add(struct text *out, const char *path, const struct text *before,
+              const struct text *after);
 
 #endif

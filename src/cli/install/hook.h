@@ -1,8 +1,4 @@
-/*
- * hook.h - the hook that runs `sayso gate` before an agent's tools, in the client's own
- * configuration: one item of a list, among others that stay as they are (docs/gate.md). For clients
- * whose row in clients.c has one.
- */
+/* hook.h - what clients keep beside a server's entry: hooks, and rules of permission. */
 #ifndef CLI_INSTALL_HOOK_H
 #define CLI_INSTALL_HOOK_H
 #include <stdbool.h>
@@ -11,9 +7,9 @@
 #include "cli/install/clients.h"
 #include "cli/install/config_text.h"
 
-struct error;
-struct json;
-struct text;
+/* The hook that runs `sayso gate` before an agent's tools, in the client's own configuration: one
+ * item of a list, among others that stay as they are (docs/gate.md). For clients whose row in
+ * clients.c has one. */
 
 enum { HOOK_TIMEOUT_S = 600, HOOK_WAIT_S = 570 };
 
@@ -29,5 +25,19 @@ char *hook_program(const struct client *client, const struct json *item);
 /* Adds or replaces it. False: this can't be done, err says why. */
 bool hook_put(const struct client *client, const struct json *item, struct text *text,
               struct error *err);
+
+/* The rule that lets a client run the tools of our server, and of no other, without asking for
+ * permission, for clients that keep such rules apart from the servers' entries. Source:
+ * code.claude.com/docs/en/permissions */
+
+/* The caller frees. NULL for a client without rules, and for a name whose rule would be about a
+ * tool of another server. */
+char *permission_rule(const struct client *client, const char *server);
+bool permission_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
+                     struct error *err);
+struct config_list permission_list(const char *rule); /* where it is, or goes; borrows it */
+struct json *permission_make(const char *rule);       /* the item of that list */
+/* Whether a rule allows all tools of the server, and none denies them or makes the client ask. */
+bool permission_is_given(const struct text *settings, const char *rule);
 
 #endif

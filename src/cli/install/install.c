@@ -11,16 +11,14 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/call.h"
+#include "cli/hub_call.h"
 #include "cli/install/config_text.h"
-#include "cli/install/diff.h"
-#include "cli/install/job.h"
+#include "cli/install/plan.h"
 #include "cli/say.h"
 #include "core/known_clients.h"
-#include "core/offered_tools.h"
 #include "i18n/i18n.h"
+#include "rpc/location.h"
 #include "settings/settings.h"
-#include "wire/place.h"
 
 bool job_fail(const struct job *job, const struct error *err)
 {

@@ -3,12 +3,13 @@
  * backup is what stands there, the backup comes back; else only our entry goes. What is ours
  * is the entry of an MCP server, a rule that allows its tools or, with --gate, a hook.
  */
+#include "cli/install/plan.h"
+
 #include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/install/config_text.h"
-#include "cli/install/job.h"
 
 static bool is_entry(const struct change *change)
 {

@@ -2,7 +2,7 @@
  * compat.h - tools of other servers under their own names and in their own shapes (R14.2): what
  * they were called with becomes the arguments of a tool of ours, and its result what they would
  * have returned. The ask in between is like any other. Offered only if the setting compat is on. A
- * tool is a row in rows.c, with its functions in a file next to it and in docs/compatibility.md.
+ * tool is a row in compat.c, with its functions in a file next to it and in docs/compatibility.md.
  */
 #ifndef MCP_COMPAT_COMPAT_H
 #define MCP_COMPAT_COMPAT_H

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
-#include "core/arguments.h"
+#include "core/tools/arguments.h"
 #include "mcp/schema.h"
 
 struct compat;

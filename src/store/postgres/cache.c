@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/job.h"
+#include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
-#include "store/postgres/result.h"
+#include "store/writes.h"
 
 enum part { PART_COUNTER, PART_SETTING, PART_TOKEN, PART_RULE, PART_KEY, PART_META, PARTS };
 

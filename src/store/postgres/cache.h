@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ports/store.h"
-#include "store/postgres/sql.h"
+#include "store/postgres/libpq.h"
+#include "store/store.h"
 
 struct cache;
 struct job;

@@ -1,22 +1,28 @@
 /*
- * follow.c - see follow.h. A look reads the counter, and where it has moved what moved it: asks,
- * the small tables, conversations. Each has its own position, which moves once it was told, so that
- * a look that fails half way is made up for by the next.
+ * follow.c - A look reads the counter, and where it has moved what moved it: asks, the small
+ * tables, conversations. Each has its own position, which moves once it was told, so that a look
+ * that fails half way is made up for by the next.
  *
- * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: whoever
- * has seen one has seen all before it.
+ * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: whoever has
+ * seen one has seen all before it.
  */
 #include "store/postgres/follow.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-#include "ports/store.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "store/postgres/address.h"
 #include "store/postgres/cache.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
-#include "store/postgres/result.h"
 #include "store/row.h"
+#include "store/store.h"
 
 enum {
     FOLLOW_MOST = 10000, /* events of others: behind more than these all is read again */
@@ -302,4 +308,321 @@ void follow_look(struct follow *follow)
     params_integer(&params, FOLLOW_MOST);
     params_integer(&params, FOLLOW_MANY);
     pool_read(follow->pool, &look_sql, &params, on_looked, follow);
+}
+
+enum { LISTEN_PROBE_MS = 2000, LISTEN_DEAF_MS = 60000, LISTEN_SILENCE_MS = 8000 };
+
+enum listen_state {
+    LISTEN_AWAY,    /* not connected, or LISTEN is not answered */
+    LISTEN_PROBING, /* the word is being said */
+    LISTEN_SAID,
+    LISTEN_HEARING,
+    LISTEN_DEAF, /* without a connection, until the timer */
+};
+
+struct listener {
+    struct listener_parts parts;
+    struct pg_link *link;
+    struct loop_timer *timer;
+    enum listen_state state;
+    bool is_refused;
+    char channel[48]; /* where we talk to ourselves */
+    struct sql listen_own, unlisten_own;
+    char listen_text[80], unlisten_text[80];
+};
+
+static const struct sql sql_listen = { NULL, "LISTEN sayso" };
+static const struct sql sql_probe = { "probe", "SELECT pg_notify($1, '')" };
+
+static void time_out(struct listener *listener, int64_t ms)
+{
+    loop_timer_at(listener->timer, loop_boot_ms() + ms);
+}
+
+static void on_said(void *context, const PGresult *result, const struct error *err)
+{
+    struct listener *listener = context;
+
+    (void)err;
+    if (listener->state != LISTEN_PROBING)
+        return;
+    if (result)
+        listener->state = LISTEN_SAID;
+    time_out(listener, LISTEN_PROBE_MS); /* then it is deaf, or says it again */
+}
+
+static void probe(struct listener *listener)
+{
+    struct params params = { 0 };
+
+    listener->state = LISTEN_PROBING;
+    params_text(&params, listener->channel);
+    pool_read(listener->parts.pool, &sql_probe, &params, on_said, listener);
+}
+
+static void on_result(void *context, int number, const PGresult *result)
+{
+    struct listener *listener = context;
+
+    (void)number;
+    listener->is_refused |= fault_of(result) != FAULT_NONE;
+}
+
+/* What was written before LISTEN was answered has been missed. */
+static void on_listening(void *context, bool is_lost)
+{
+    struct listener *listener = context;
+
+    if (is_lost)
+        return;
+    if (listener->is_refused) {
+        pg_link_reset(listener->link);
+        return;
+    }
+    listener->parts.on_news(listener->parts.context);
+    probe(listener);
+}
+
+static void on_ready(void *context)
+{
+    struct listener *listener = context;
+    const struct pg_exchange exchange = { on_result, on_listening, listener };
+
+    listener->is_refused = false;
+    pg_link_begin(listener->link, &exchange);
+    pg_link_add(listener->link, &sql_listen, NULL);
+    pg_link_add(listener->link, &listener->listen_own, NULL);
+    pg_link_end(listener->link);
+}
+
+static void on_lost(void *context)
+{
+    struct listener *listener = context;
+
+    listener->state = LISTEN_AWAY;
+    loop_timer_stop(listener->timer);
+}
+
+static void on_unlistened(void *context, bool is_lost)
+{
+    (void)context;
+    (void)is_lost;
+}
+
+static void hear_ourselves(struct listener *listener)
+{
+    const struct pg_exchange exchange = { on_result, on_unlistened, listener };
+
+    if (listener->state == LISTEN_HEARING || listener->state == LISTEN_AWAY)
+        return;
+    listener->state = LISTEN_HEARING;
+    loop_timer_stop(listener->timer);
+    if (!pg_link_is_ready(listener->link))
+        return;
+    pg_link_begin(listener->link, &exchange);
+    pg_link_add(listener->link, &listener->unlisten_own, NULL);
+    pg_link_end(listener->link);
+}
+
+static void on_note(void *context, const char *channel, int pid)
+{
+    struct listener *listener = context;
+    void *own = listener->parts.context;
+
+    if (strcmp(channel, listener->channel) == 0)
+        hear_ourselves(listener);
+    else if (!listener->parts.is_own || !listener->parts.is_own(own, pid))
+        listener->parts.on_news(own);
+}
+
+static void connect_link(struct listener *listener)
+{
+    const struct pg_link_plan plan = { .loop = listener->parts.loop,
+                                       .address = listener->parts.address,
+                                       .on_ready = on_ready,
+                                       .on_lost = on_lost,
+                                       .on_note = on_note,
+                                       .context = listener,
+                                       .silence_ms = LISTEN_SILENCE_MS };
+
+    listener->state = LISTEN_AWAY;
+    listener->link = pg_link_open(&plan);
+}
+
+static void on_listen_time(void *context)
+{
+    struct listener *listener = context;
+
+    switch (listener->state) {
+    case LISTEN_PROBING:
+        probe(listener);
+        break;
+    case LISTEN_SAID:
+        /* What we listened with is another's session now: leave it alone. */
+        address_set_pooled(listener->parts.address);
+        pg_link_close(listener->link);
+        listener->link = NULL;
+        listener->state = LISTEN_DEAF;
+        time_out(listener, LISTEN_DEAF_MS);
+        break;
+    case LISTEN_DEAF:
+        connect_link(listener);
+        break;
+    default:
+        break;
+    }
+}
+
+struct listener *listener_open(const struct listener_parts *parts)
+{
+    struct listener *listener = mem_new(sizeof *listener);
+    char id[27];
+
+    random_id(id);
+    listener->parts = *parts;
+    snprintf(listener->channel, sizeof listener->channel, "sayso_%s", id);
+    snprintf(listener->listen_text, sizeof listener->listen_text, "LISTEN %s", listener->channel);
+    snprintf(listener->unlisten_text, sizeof listener->unlisten_text, "UNLISTEN %s",
+             listener->channel);
+    listener->listen_own = (struct sql){ NULL, listener->listen_text };
+    listener->unlisten_own = (struct sql){ NULL, listener->unlisten_text };
+    listener->timer = loop_timer_new(parts->loop, on_listen_time, listener);
+    connect_link(listener);
+    return listener;
+}
+
+void listener_close(struct listener *listener)
+{
+    if (!listener)
+        return;
+    pg_link_close(listener->link);
+    loop_timer_free(listener->timer);
+    free(listener);
+}
+
+bool listener_is_hearing(const struct listener *listener)
+{
+    return listener->state == LISTEN_HEARING;
+}
+
+/* A beat that is lost is no harm: the next one comes soon. */
+
+enum {
+    BEAT_MS = 3000,       /* hubs.sql says how many may be missed */
+    BEAT_MOST = 1000,     /* asks at once */
+    BEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
+    BEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
+    BEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
+};
+
+static const struct sql beat_sql = { "sayso_beat", "SELECT sayso_beat($1, $2)" };
+static const struct sql leave_sql = { NULL, "SELECT sayso_leave($1, $2, $3)" };
+
+struct beat {
+    struct pool *pool;
+    struct loop_timer *timer;
+    int64_t hub;
+    const struct store_news *news; /* NULL: nobody listens */
+    void *context;
+    bool is_beating, is_leaving, has_left;
+    int64_t left_number; /* of the last ask that was marked */
+    int left_parts;
+};
+
+void beat_write_first(int64_t hub, struct text *out)
+{
+    text_add_format(out, "SELECT sayso_beat(%lld, 0)", (long long)hub);
+}
+
+static void say_good_bye(struct beat *beat);
+
+static void on_left(void *context, const PGresult *result, const struct error *err)
+{
+    struct beat *beat = context;
+    int64_t number = err ? 0 : result_integer(result, 0, 0); /* failed: then we are missed soon */
+
+    beat->has_left = number == 0 || ++beat->left_parts == BEAT_LEFT_PARTS;
+    beat->left_number = number;
+    if (!beat->has_left)
+        say_good_bye(beat);
+}
+
+static void say_good_bye(struct beat *beat)
+{
+    struct params params = { 0 };
+
+    params_integer(&params, beat->hub);
+    params_integer(&params, beat->left_number);
+    params_integer(&params, BEAT_LEFT);
+    pool_read(beat->pool, &leave_sql, &params, on_left, beat);
+}
+
+static void on_beaten(void *context, const PGresult *result, const struct error *err)
+{
+    struct beat *beat = context;
+
+    beat->is_beating = false;
+    for (int i = 0; !err && beat->news && i < result_count(result); i++)
+        beat->news->abandoned(beat->context, result_text(result, i, 0));
+    if (beat->is_leaving)
+        say_good_bye(beat);
+    else if (!err && result_count(result) == BEAT_MOST)
+        loop_timer_at(beat->timer, loop_boot_ms() + BEAT_AGAIN_MS);
+}
+
+static void on_beat_time(void *context)
+{
+    struct beat *beat = context;
+    struct params params = { 0 };
+
+    loop_timer_at(beat->timer, loop_boot_ms() + BEAT_MS);
+    if (beat->is_beating)
+        return;
+    beat->is_beating = true;
+    params_integer(&params, beat->hub);
+    params_integer(&params, BEAT_MOST);
+    pool_read(beat->pool, &beat_sql, &params, on_beaten, beat);
+}
+
+struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub)
+{
+    struct beat *beat = mem_new(sizeof *beat);
+
+    *beat = (struct beat){ .pool = pool, .hub = hub };
+    beat->timer = loop_timer_new(loop, on_beat_time, beat);
+    loop_timer_at(beat->timer, loop_boot_ms() + BEAT_MS);
+    return beat;
+}
+
+void beat_tell(struct beat *beat, const struct store_news *news, void *context)
+{
+    beat->news = news;
+    beat->context = context;
+}
+
+/* A beat that is on its way might overtake it. */
+void beat_leave(struct beat *beat)
+{
+    loop_timer_stop(beat->timer);
+    beat->news = NULL;
+    beat->is_leaving = true;
+    if (!beat->is_beating)
+        say_good_bye(beat);
+}
+
+int64_t beat_left_number(const struct beat *beat)
+{
+    return beat->left_number;
+}
+
+bool beat_has_left(void *beat)
+{
+    return ((struct beat *)beat)->has_left;
+}
+
+void beat_free(struct beat *beat)
+{
+    if (beat)
+        loop_timer_free(beat->timer);
+    free(beat);
 }

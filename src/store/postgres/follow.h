@@ -1,18 +1,23 @@
-/*
- * follow.h - what other hubs did to the database that we share, told to whoever follows; and the
- * database's clock, which is looked at on the way.
- */
+/* follow.h - what other hubs wrote, how news of it arrives, and this hub's heartbeat. */
 #ifndef STORE_POSTGRES_FOLLOW_H
 #define STORE_POSTGRES_FOLLOW_H
 #include <libpq-fe.h>
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "store/postgres/sql.h"
+#include "store/postgres/libpq.h"
 
+struct address;
+struct beat;
 struct cache;
 struct follow;
+struct listener;
+struct loop;
 struct pool;
 struct store_news;
+
+/* What other hubs did to the database that we share, told to whoever follows; and the database's
+ * clock, which is looked at on the way. */
 
 /* `hub` is what our own writes are known by. All are borrowed. */
 struct follow *follow_new(struct pool *pool, struct cache *cache, int64_t hub);
@@ -34,5 +39,40 @@ int64_t follow_last_seq(const struct follow *follow);
 void follow_wrote(struct follow *follow, int64_t seq);
 
 int64_t follow_utc_ms(const struct follow *follow); /* the database's clock, as far as we know */
+
+/* The connection that hears of what others wrote (LISTEN sayso). What it hears is a hint and may
+ * be missed; the truth is read. It says a word to itself through another connection: who does not
+ * hear that within two seconds sits behind a pooler, and is deaf until it tries again. */
+
+struct listener_parts {
+    struct loop *loop;
+    struct address *address; /* borrowed */
+    struct pool *pool;       /* borrowed; closed before the listener is */
+    /* Somebody wrote, or may have while nobody listened. */
+    void (*on_news)(void *context);
+    /* It is a session of our own that said it: no news. May be NULL. */
+    bool (*is_own)(void *context, int pid);
+    void *context;
+};
+struct listener *listener_open(const struct listener_parts *parts);
+void listener_close(struct listener *listener);            /* NULL is fine */
+bool listener_is_hearing(const struct listener *listener); /* it heard itself */
+
+/* Says every few seconds that this hub is there, and hears of asks whose agents wait at one that
+ * is not there any more (sql/hubs.sql). */
+
+/* Is to be run before anything is written as this hub. */
+void beat_write_first(int64_t hub, struct text *out);
+
+/* From now on. All are borrowed. */
+struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub);
+void beat_tell(struct beat *beat, const struct store_news *news, void *context);
+/* Says good-bye, so that no other hub has to wait until we are missed; no more beats. Asks that
+ * agents wait for here are marked, a part at a time; how far that has come is a number that grows.
+ */
+void beat_leave(struct beat *beat);
+int64_t beat_left_number(const struct beat *beat);
+bool beat_has_left(void *beat);    /* it was said, or can't be */
+void beat_free(struct beat *beat); /* once the pool is stopped; NULL is fine */
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * history.c - lists for people who look back: with form and answer, by channel, by time, and by
- * words that stand in them. The same as sqlite_history.c finds, read a few rows at a time.
+ * words that stand in them. The same as store/sqlite/history.c finds, read a few rows at a time.
  *
  * Where a filter may fit few asks, numbers are gone through in windows, each a read of its own, and
  * what that costs ends a reply early, as it does there. Words are looked up in the newest window
@@ -15,9 +15,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
-#include "store/postgres/result.h"
 #include "store/row.h"
 
 _Static_assert(STORE_LIST_OPEN == 1 && STORE_LIST_ENDED == 2, "the SQL below knows them by number");

@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "store/columns.h"
 
 struct libpq libpq;
 
@@ -45,4 +48,240 @@ bool libpq_load(struct error *err)
                          "the store is PostgreSQL, but its client library libpq.so.5 is not here: "
                          "install it (Debian, Ubuntu: apt-get install libpq5)");
     return find_all(library, err);
+}
+
+/* Codes: PostgreSQL's documentation, appendix A. */
+
+/* The first row whose code begins a state is meant: a class has two characters. */
+static const struct {
+    const char *code;
+    enum fault fault;
+} by_state[] = {
+    { "40001", FAULT_AGAIN },    { "40P01", FAULT_AGAIN },   { "55P03", FAULT_AGAIN },
+    { "57014", FAULT_AGAIN },    { "26000", FAULT_SESSION }, { "42P05", FAULT_SESSION },
+    { "25006", FAULT_GONE },     { "25P03", FAULT_GONE },    { "25P04", FAULT_GONE },
+    { "08", FAULT_GONE },        { "57P", FAULT_GONE },      { "F0", FAULT_GONE },
+    { "53", FAULT_FULL },        { "54000", FAULT_FULL },    { "58030", FAULT_FULL },
+    { "42501", FAULT_RIGHTS },   { "42P01", FAULT_SCHEMA },  { "42883", FAULT_SCHEMA },
+    { "42703", FAULT_SCHEMA },   { "3F000", FAULT_SCHEMA },  { "28", FAULT_LOGIN },
+    { "3D000", FAULT_DATABASE },
+};
+static const char *const remedies[FAULT_COUNT] = {
+    [FAULT_NONE] = "the database refused this",
+    [FAULT_DATA] = "the database refused this; nothing of it was stored",
+    [FAULT_AGAIN] = "the database is too busy; nothing was stored: try again",
+    [FAULT_SESSION] = "the pooler before the database mixes sessions up: try again",
+    [FAULT_GONE] = "the database does not answer; nothing was stored: try again",
+    [FAULT_FULL] = "the database has no room left (disk, memory or connections); nothing was "
+                   "stored: make room, then try again",
+    [FAULT_RIGHTS] = "our user may not do this in the database: let it own the schema, or "
+                     "GRANT ALL ON SCHEMA public to it",
+    [FAULT_SCHEMA] = "tables or functions of sayso are missing in the database: restart sayso, "
+                     "it makes them anew",
+    [FAULT_LOGIN] = "the database refused the user or the password: look at the setting store, "
+                    "or at ~/.pgpass and the server's pg_hba.conf",
+    [FAULT_DATABASE] = "the server has no database of that name: make it with createdb, or name "
+                       "another in the setting store",
+};
+
+enum fault fault_of_state(const char *sqlstate)
+{
+    if (!*sqlstate)
+        return FAULT_GONE;
+    for (size_t i = 0; i < ARRAY_LEN(by_state); i++) {
+        if (strncmp(sqlstate, by_state[i].code, strlen(by_state[i].code)) == 0)
+            return by_state[i].fault;
+    }
+    return FAULT_DATA;
+}
+
+const char *fault_state(const PGresult *result)
+{
+    const char *state = result ? libpq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+
+    return state ? state : "";
+}
+
+enum fault fault_of(const PGresult *result)
+{
+    switch (libpq.resultStatus(result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+        return FAULT_NONE;
+    case PGRES_PIPELINE_ABORTED:
+        return FAULT_AGAIN; /* something before it was refused */
+    default:
+        return fault_of_state(fault_state(result));
+    }
+}
+
+void fault_describe(enum fault fault, const char *sqlstate, struct error *err)
+{
+    error_set(err, ERROR_storage_failed, "", "%s%s%s%s", remedies[fault],
+              *sqlstate ? " (SQLSTATE " : "", sqlstate, *sqlstate ? ")" : "");
+}
+
+static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
+{
+    if (params->count >= PARAMS_MOST)
+        abort(); /* a statement of ours with too many */
+    params->each[params->count++] = (struct param){
+        .at = params->bytes.used,
+        .length = (int)length,
+        .is_null = !bytes,
+        .is_binary = is_binary,
+    };
+    if (bytes) {
+        text_add(&params->bytes, bytes, length);
+        text_add_char(&params->bytes, '\0');
+    }
+}
+
+void params_text(struct params *params, const char *text_or_null)
+{
+    add(params, text_or_null, text_or_null ? strlen(text_or_null) : 0, false);
+}
+
+void params_integer(struct params *params, int64_t number)
+{
+    char room[TEXT_INTEGER_BYTES];
+
+    params_text(params, text_of_integer(number, room));
+}
+
+void params_flag(struct params *params, bool flag)
+{
+    params_text(params, flag ? "t" : "f");
+}
+
+void params_bytes(struct params *params, const void *bytes_or_null, size_t length)
+{
+    add(params, bytes_or_null, bytes_or_null ? length : 0, true);
+}
+
+void params_values(struct params *params, const struct column *list, size_t count, const void *from)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct column_value value = column_value(&list[i], from);
+
+        if (value.kind == VALUE_NUMBER)
+            params_integer(params, value.number);
+        else if (value.kind == VALUE_BYTES)
+            params_bytes(params, value.bytes, value.length);
+        else
+            params_text(params, value.kind == VALUE_TEXT ? value.bytes : NULL);
+    }
+}
+
+void params_release(struct params *params)
+{
+    text_release(&params->bytes);
+    params->count = 0;
+}
+
+void params_look(const struct params *params, struct params_view *out)
+{
+    for (int i = 0; i < params->count; i++) {
+        const struct param *param = &params->each[i];
+
+        out->values[i] = param->is_null ? NULL : params->bytes.bytes + param->at;
+        out->lengths[i] = param->length;
+        out->formats[i] = param->is_binary;
+    }
+}
+
+void params_add_element(struct text *out, const char *text)
+{
+    text_add_char(out, '"');
+    for (const char *at = text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            text_add_char(out, '\\');
+        text_add_char(out, *at);
+    }
+    text_add_char(out, '"');
+}
+
+int result_count(const PGresult *result)
+{
+    return libpq.ntuples(result);
+}
+
+bool result_is_null(const PGresult *result, int row, int column)
+{
+    return row >= libpq.ntuples(result) || column >= libpq.nfields(result) ||
+           libpq.getisnull(result, row, column);
+}
+
+const char *result_text(const PGresult *result, int row, int column)
+{
+    return result_is_null(result, row, column) ? NULL : libpq.getvalue(result, row, column);
+}
+
+int64_t result_integer(const PGresult *result, int row, int column)
+{
+    const char *text = result_text(result, row, column);
+    int64_t number;
+
+    return text && text_parse_integer(text, &number) ? number : 0;
+}
+
+bool result_flag(const PGresult *result, int row, int column)
+{
+    const char *text = result_text(result, row, column);
+
+    return text && text[0] == 't';
+}
+
+static int digit_of(char hex)
+{
+    if (hex >= '0' && hex <= '9')
+        return hex - '0';
+    return hex >= 'a' && hex <= 'f' ? hex - 'a' + 10 : -1;
+}
+
+void result_bytes(const PGresult *result, int row, int column, void *out, size_t size)
+{
+    const char *text = result_text(result, row, column);
+    uint8_t *bytes = out;
+
+    memset(out, 0, size);
+    if (!text || text[0] != '\\' || text[1] != 'x')
+        return;
+    text += 2;
+    for (size_t i = 0; i < size && text[0]; i++, text += 2) {
+        int high = digit_of(text[0]), low = digit_of(text[1]);
+
+        if (high < 0 || low < 0)
+            return;
+        bytes[i] = (uint8_t)(high << 4 | low);
+    }
+}
+
+void result_column(const PGresult *result, int row, int at, const struct column *column, void *out)
+{
+    const char *text = result_text(result, row, at);
+
+    switch (column->kind) {
+    case COLUMN_TEXT:
+    case COLUMN_FILLED:
+        column_take_text(column, text, out);
+        break;
+    case COLUMN_CHARS:
+        column_take_bytes(column, text, text ? strlen(text) : 0, out);
+        break;
+    case COLUMN_BYTES:
+    case COLUMN_HASH:
+        result_bytes(result, row, at, (char *)out + column->offset, column->size);
+        break;
+    default:
+        column_take_number(column, result_integer(result, row, at), out);
+    }
+}
+
+void result_read(const PGresult *result, int row, int first, const struct columns *columns,
+                 void *out)
+{
+    memset(out, 0, columns->size);
+    for (size_t i = 0; i < columns->count; i++)
+        result_column(result, row, first + (int)i, &columns->list[i], out);
 }

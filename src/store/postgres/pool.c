@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "loop/loop.h"
 #include "store/postgres/address.h"
-#include "store/postgres/fault.h"
-#include "store/postgres/link.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/libpq.h"
 
 enum {
     POOL_LINKS = 2,

@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/postgres/params.h"
-#include "store/postgres/sql.h"
+#include "store/postgres/libpq.h"
 
 struct address;
 struct error;

@@ -1,29 +1,26 @@
-/* postgres.c - see postgres.h. Puts the parts together, as sqlite.c does for a file. */
+/* postgres.c - see postgres.h. Puts the parts together, as store/sqlite/sqlite.c does for a file.
+ */
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
-#include "loop/loop.h"
-#include "store/job.h"
 #include "store/postgres/address.h"
 #include "store/postgres/batch.h"
-#include "store/postgres/beat.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/follow.h"
-#include "store/postgres/index.h"
 #include "store/postgres/libpq.h"
-#include "store/postgres/listen.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
-#include "store/postgres/result.h"
-#include "store/postgres/start.h"
+#include "store/postgres/schema.h"
 #include "store/postgres/write.h"
+#include "store/writes.h"
 
 enum {
     OPEN_MS = 10000,

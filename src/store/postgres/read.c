@@ -8,10 +8,10 @@
 
 #include "base/mem.h"
 #include "core/limits.h"
-#include "store/job.h"
+#include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
-#include "store/postgres/result.h"
 #include "store/row.h"
+#include "store/writes.h"
 
 /* As the conditions of the indices asks_undelivered and asks_unsettled (schema.c) are written. */
 #define UNDELIVERED                                                                                \
@@ -38,7 +38,7 @@
     " AND ($5::bigint = 0 OR ($5 >> k.state::integer) & 1 = 1)"                                    \
     " AND ($6::text IS NULL OR k.agent = $6)"                                                      \
     " AND ($7::text IS NULL OR (k.id >= $7 AND k.id < $7 || '{')) " NEWEST "$1::bigint"
-/* Limited as in sqlite_read.c. With a join, all asks might be searched for these. */
+/* Limited as in store/sqlite/read.c. With a join, all asks might be searched for these. */
 #define CANDIDATES                                                                                 \
     "k.number = ANY (ARRAY((SELECT number FROM asks WHERE id >= $7 AND id < $7 || '{'"             \
     " ORDER BY id LIMIT 256) UNION (SELECT number FROM asks WHERE principal = $4"                  \

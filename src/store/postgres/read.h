@@ -1,11 +1,11 @@
 /*
- * read.h - what the store reads from PostgreSQL: the functions of struct store_ops (ports/store.h)
+ * read.h - what the store reads from PostgreSQL: the functions of struct store_ops (store/store.h)
  * for a store that begins with a pool. What a caller hands in is copied; what it is told comes
  * later, exactly once, also when the read fails or the pool is closed.
  */
 #ifndef STORE_POSTGRES_READ_H
 #define STORE_POSTGRES_READ_H
-#include "store/job.h"
+#include "store/writes.h"
 
 struct cache;
 struct pool;

@@ -1,18 +1,20 @@
 /*
- * write.h - one write as a statement, and what came of it back into the job.
- * Each kind of job is one function of the schema, which returns one row: outcome, seq, and the
- * columns of ROW_WHOLE (store/row.h), NULL where no row is to be handed on.
+ * write.h - one write as a statement, and what came of it back into the job. Each kind of job is
+ * one function of the schema, which returns one row: outcome, seq, and the columns of ROW_WHOLE
+ * (store/row.h), NULL where no row is to be handed on.
  */
 #ifndef STORE_POSTGRES_WRITE_H
 #define STORE_POSTGRES_WRITE_H
 #include <libpq-fe.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "ports/store.h"
+#include "store/store.h"
 
 struct job;
 struct params;
+struct pool;
 struct sql;
 
 /* False: PostgreSQL has nothing to do for it, it is done. */
@@ -22,5 +24,13 @@ void write_take_outcome(struct job *job, enum store_outcome outcome, int64_t seq
 /* What the agent of an ask calls itself, by asks.origin (NULL is fine); the caller frees it. NULL:
  * it has no name. */
 char *write_agent_name(const char *origin);
+
+/* What searches are found by, filled in batches behind the asks. Words are folded here, so the
+ * texts are read first, and what was made of them is written by a statement of its own, which
+ * leaves out whatever changed in between. It may be repeated, so it goes where reads go. */
+
+/* The port's `index`. */
+void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done *done,
+                    void *context);
 
 #endif

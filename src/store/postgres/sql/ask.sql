@@ -1,5 +1,5 @@
--- An ask is made, changes and is delivered: what sqlite_write.c, sqlite_change.c and
--- sqlite_deliver.c do. These are called the most: few statements, nothing dynamic. Plans are kept,
+-- An ask is made, changes and is delivered: what store/sqlite/write_small.c, store/sqlite/write_ask.c and
+-- store/sqlite/write_ask.c do. These are called the most: few statements, nothing dynamic. Plans are kept,
 -- so they may be made while a table is empty, where reading all of it looks best: they shall not.
 -- Outcomes are those of enum store_outcome: 0 done, 1 lost, 2 repeated, 3 missing.
 

@@ -20,7 +20,7 @@ CREATE FUNCTION sayso_said(p_letter text, p_seq bigint) RETURNS text LANGUAGE sq
                     current_setting('sayso.outcomes') || p_letter || p_seq || ' ', true)
 $f$;
 
--- A length in eight bytes, the lowest first, as hash_parts of crypto/hash.c puts it before a part.
+-- A length in eight bytes, the lowest first, as hash_parts of base/crypto.c puts it before a part.
 CREATE FUNCTION sayso_length(p_bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
   SELECT set_byte(set_byte(set_byte(set_byte('\x0000000000000000'::bytea,
     0, p_bytes & 255), 1, (p_bytes >> 8) & 255), 2, (p_bytes >> 16) & 255), 3, p_bytes >> 24)

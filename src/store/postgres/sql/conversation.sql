@@ -1,4 +1,4 @@
--- Conversations of agent hosts, as in sqlite_conversation.c: made and stepped, with what happened
+-- Conversations of agent hosts, as in store/sqlite/conversation.c: made and stepped, with what happened
 -- in them, one "KIND BODY" a line, under numbers of their own.
 
 -- Each line ends with a newline.

@@ -1,4 +1,4 @@
--- Which hubs are there: each says so every 3 seconds (beat.c), by the database's clock. One that was
+-- Which hubs are there: each says so every 3 seconds (store/postgres/follow.c), by the database's clock. One that was
 -- silent for 12 seconds is gone, and so is one that said good-bye; if it was only asleep, the next
 -- beat brings it back. It is its agents that matter: they wait at a hub, and nobody else knows that
 -- they are gone with it.

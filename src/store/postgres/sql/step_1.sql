@@ -1,4 +1,4 @@
--- The tables of store/schema.c, where their comments say what they mean. More here: events.hub and
+-- The tables of store/sqlite/schema.c, where their comments say what they mean. More here: events.hub and
 -- conversations.hub (which hub wrote it), conversations.stamp and counter.stamp (in which order),
 -- counter.misc (raised when a small table changed), counter.ended (no longer used), asks.agent (what
 -- its agent calls itself) and batches (see batch.sql). Indices are those PostgreSQL is good at: to

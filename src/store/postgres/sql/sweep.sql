@@ -1,4 +1,4 @@
--- Retention (R9.1), as in sqlite_sweep.c, and what searches are found by.
+-- Retention (R9.1), as in store/sqlite/sweep.c, and what searches are found by.
 
 -- An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
 -- stay. The asks are held by who calls this, so that nobody else has anything of them.
@@ -94,7 +94,7 @@ BEGIN
   END IF;
 END $f$;
 
--- What the hub made of the texts it read (index.c): of each ask its number, its newest event then,
+-- What the hub made of the texts it read (store/postgres/write.c): of each ask its number, its newest event then,
 -- and its words, NULL where it may still change. An ask that changed meanwhile, or is just being
 -- changed, is left for the next time. p_next is the first number that was not looked at.
 --

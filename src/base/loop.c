@@ -1,0 +1,299 @@
+/*
+ * loop.c - see loop.h. Timers are timerfds on CLOCK_BOOTTIME, because libuv's stop in suspend.
+ * Wake-ups are eventfds, because libuv's make the loop wait until the sender has run on.
+ */
+#include "base/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/mem.h"
+
+enum { LOOP_SIGNALS = 3 };
+static const int handled_signals[LOOP_SIGNALS] = { SIGINT, SIGTERM, SIGHUP };
+
+struct loop {
+    uv_loop_t uv;
+    uv_signal_t signals[LOOP_SIGNALS];
+    bool has_signals;
+    uv_prepare_t prepare;
+    loop_call *sleep_call;
+    void *sleep_context;
+    struct loop_turn *turns;
+    void (*signal_call)(void *context, int number);
+    void *signal_context;
+    bool is_waiting; /* within loop_run_until */
+    int kept_signal; /* came meanwhile; 0: none */
+};
+struct loop_turn {
+    struct loop *loop;
+    struct loop_turn *next;
+    loop_call *call;
+    void *context;
+};
+struct loop_wake {
+    uv_poll_t poll;
+    int fd;
+    loop_call *call;
+    void *context;
+};
+struct loop_timer {
+    uv_poll_t poll;
+    int fd;
+    loop_call *call;
+    void *context;
+};
+
+static int64_t clock_ms(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t loop_boot_ms(void)
+{
+    return clock_ms(CLOCK_BOOTTIME);
+}
+
+int64_t loop_utc_ms(void)
+{
+    return clock_ms(CLOCK_REALTIME);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    struct loop *loop = prepare->data;
+
+    if (loop->sleep_call)
+        loop->sleep_call(loop->sleep_context);
+    for (struct loop_turn *turn = loop->turns; turn; turn = turn->next)
+        turn->call(turn->context);
+}
+
+struct loop *loop_new(void)
+{
+    struct loop *loop = mem_new(sizeof *loop);
+
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file limit becomes EFBIG, an ordinary failed write */
+    if (uv_loop_init(&loop->uv) != 0 || uv_prepare_init(&loop->uv, &loop->prepare) != 0 ||
+        uv_prepare_start(&loop->prepare, on_prepare) != 0)
+        abort();
+    loop->prepare.data = loop;
+    uv_unref((uv_handle_t *)&loop->prepare);
+    return loop;
+}
+
+void loop_free(struct loop *loop)
+{
+    if (!loop)
+        return;
+    for (int i = 0; loop->has_signals && i < LOOP_SIGNALS; i++)
+        uv_close((uv_handle_t *)&loop->signals[i], NULL);
+    uv_close((uv_handle_t *)&loop->prepare, NULL);
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+    if (uv_loop_close(&loop->uv) != 0)
+        abort(); /* a handle was forgotten: a leak we want to hear about in tests */
+    free(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+    uv_run(&loop->uv, UV_RUN_DEFAULT);
+}
+
+void loop_stop(struct loop *loop)
+{
+    uv_stop(&loop->uv);
+}
+
+static void on_limit(void *context)
+{
+    *(bool *)context = true;
+}
+
+bool loop_run_until(struct loop *loop, bool (*is_done)(void *context), void *context,
+                    int64_t boot_ms)
+{
+    bool is_over = false;
+    struct loop_timer *limit = loop_timer_new(loop, on_limit, &is_over);
+
+    loop_timer_at(limit, boot_ms);
+    loop->is_waiting = true;
+    while (!is_done(context) && !is_over)
+        uv_run(&loop->uv, UV_RUN_ONCE);
+    loop->is_waiting = false;
+    loop_timer_free(limit);
+    if (loop->kept_signal)
+        raise(loop->kept_signal);
+    loop->kept_signal = 0;
+    return is_done(context);
+}
+
+void *loop_uv(struct loop *loop)
+{
+    return &loop->uv;
+}
+
+static void on_wake(uv_poll_t *poll, int status, int events)
+{
+    struct loop_wake *wake = poll->data;
+    uint64_t sends;
+
+    (void)status;
+    (void)events;
+    if (read(wake->fd, &sends, sizeof sends) == (ssize_t)sizeof sends)
+        wake->call(wake->context);
+}
+
+struct loop_wake *loop_wake_new(struct loop *loop, loop_call *call, void *context)
+{
+    struct loop_wake *wake = mem_new(sizeof *wake);
+
+    wake->call = call;
+    wake->context = context;
+    wake->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    wake->poll.data = wake;
+    if (wake->fd < 0 || uv_poll_init(&loop->uv, &wake->poll, wake->fd) != 0 ||
+        uv_poll_start(&wake->poll, UV_READABLE, on_wake) != 0)
+        abort();
+    return wake;
+}
+
+void loop_wake_send(struct loop_wake *wake)
+{
+    uint64_t one = 1;
+
+    if (write(wake->fd, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: sent often enough */
+        abort();
+}
+
+static void close_wake(uv_handle_t *handle)
+{
+    struct loop_wake *wake = handle->data;
+
+    close(wake->fd);
+    free(wake);
+}
+
+void loop_wake_free(struct loop_wake *wake)
+{
+    if (wake)
+        uv_close((uv_handle_t *)&wake->poll, close_wake);
+}
+
+static void on_timer(uv_poll_t *poll, int status, int events)
+{
+    struct loop_timer *timer = poll->data;
+    uint64_t ticks;
+
+    (void)status;
+    (void)events;
+    if (read(timer->fd, &ticks, sizeof ticks) == (ssize_t)sizeof ticks) {
+        uv_poll_stop(&timer->poll);
+        timer->call(timer->context);
+    }
+}
+
+struct loop_timer *loop_timer_new(struct loop *loop, loop_call *call, void *context)
+{
+    struct loop_timer *timer = mem_new(sizeof *timer);
+
+    timer->call = call;
+    timer->context = context;
+    timer->fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    timer->poll.data = timer;
+    if (timer->fd < 0 || uv_poll_init(&loop->uv, &timer->poll, timer->fd) != 0)
+        abort();
+    return timer;
+}
+
+void loop_timer_at(struct loop_timer *timer, int64_t boot_ms)
+{
+    struct itimerspec when = { 0 };
+
+    if (boot_ms < 1)
+        boot_ms = 1; /* zero would disarm */
+    when.it_value.tv_sec = boot_ms / 1000;
+    when.it_value.tv_nsec = boot_ms % 1000 * 1000000;
+    timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL);
+    uv_poll_start(&timer->poll, UV_READABLE, on_timer);
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+    uv_poll_stop(&timer->poll);
+}
+
+static void close_timer(uv_handle_t *handle)
+{
+    struct loop_timer *timer = handle->data;
+
+    close(timer->fd);
+    free(timer);
+}
+
+void loop_timer_free(struct loop_timer *timer)
+{
+    if (timer)
+        uv_close((uv_handle_t *)&timer->poll, close_timer);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct loop *loop = handle->data;
+
+    if (loop->is_waiting)
+        loop->kept_signal = number;
+    else
+        loop->signal_call(loop->signal_context, number);
+}
+
+void loop_on_signal(struct loop *loop, void (*call)(void *context, int number), void *context)
+{
+    loop->signal_call = call;
+    loop->signal_context = context;
+    loop->has_signals = true;
+    for (int i = 0; i < LOOP_SIGNALS; i++) {
+        loop->signals[i].data = loop;
+        if (uv_signal_init(&loop->uv, &loop->signals[i]) != 0 ||
+            uv_signal_start(&loop->signals[i], on_signal, handled_signals[i]) != 0)
+            abort();
+        uv_unref((uv_handle_t *)&loop->signals[i]);
+    }
+}
+
+void loop_before_sleep(struct loop *loop, loop_call *call, void *context)
+{
+    loop->sleep_call = call;
+    loop->sleep_context = context;
+}
+
+struct loop_turn *loop_turn_new(struct loop *loop, loop_call *call, void *context)
+{
+    struct loop_turn *turn = mem_new(sizeof *turn);
+
+    *turn = (struct loop_turn){ loop, loop->turns, call, context };
+    loop->turns = turn;
+    return turn;
+}
+
+void loop_turn_free(struct loop_turn *turn)
+{
+    struct loop_turn **at;
+
+    if (!turn)
+        return;
+    for (at = &turn->loop->turns; *at != turn;)
+        at = &(*at)->next;
+    *at = turn->next;
+    free(turn);
+}

@@ -1,0 +1,327 @@
+/*
+ * record_formats.c - asks as a table (RFC 4180), one row each, everything in quotes. A cell that a
+ * spreadsheet would take for a formula begins with an apostrophe, which shows it as text.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cli/history/record.h"
+#include "core/lifecycle.h"
+#include "core/visible_text.h"
+#include "i18n/i18n.h"
+
+/* What begins a formula, in fullwidth too; a tab or a return are written as escapes already. */
+static const char *const formula_marks[] = {
+    "=", "+", "-", "@", "\t", "\r", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0"
+};
+
+static bool is_formula(const char *shown)
+{
+    shown += strspn(shown, " \n");
+    for (size_t i = 0; i < ARRAY_LEN(formula_marks); i++) {
+        if (strncmp(shown, formula_marks[i], strlen(formula_marks[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_cell(struct text *out, const char *shown)
+{
+    text_add_text(out, is_formula(shown) ? "\"'" : "\"");
+    for (; *shown; shown++)
+        text_add_text(out, *shown == '"' ? "\"\"" : (char[]){ *shown, '\0' });
+    text_add_char(out, '"');
+}
+
+static void csv_add_words(struct text *shown, const struct json *record, const char *const path[3])
+{
+    const struct json *at = record;
+    const char *words;
+
+    for (int i = 0; i < 3 && path[i]; i++)
+        at = json_member_n(at, path[i], strlen(path[i]));
+    words = json_text(at);
+    if (words)
+        visible_text(words, strlen(words), VISIBLE_LINES, shown);
+    else if (json_kind(at) == KIND_BOOL)
+        text_add_text(shown, json_is_yes(at) ? "true" : "false");
+}
+
+/* "label (recommended)" of every option, a line each. */
+static void add_options(struct text *shown, const struct json *record)
+{
+    for (size_t i = 0; i < record_field_count(record); i++) {
+        const struct json *options = json_member(record_given(record, i).field, "options");
+
+        for (size_t k = 0; k < json_length(options); k++) {
+            const char *label = json_member_text(json_item(options, k), "label");
+
+            if (shown->used)
+                text_add_char(shown, '\n');
+            if (label)
+                visible_text(label, strlen(label), VISIBLE_ONE_LINE, shown);
+        }
+    }
+}
+
+static void add_answer(struct text *shown, const struct json *record)
+{
+    size_t count = record_field_count(record);
+
+    for (size_t i = 0; i < count; i++) {
+        struct given given = record_given(record, i);
+        const char *label = json_member_text(given.field, "label");
+        const char *name = label ? label : json_member_text(given.field, "name");
+        struct text value = { 0 };
+
+        record_add_value(&given, "\n", &value);
+        if (value.used && shown->used)
+            text_add_char(shown, '\n');
+        if (value.used && count > 1 && name) {
+            visible_text(name, strlen(name), VISIBLE_ONE_LINE, shown);
+            text_add_text(shown, ": ");
+        }
+        text_add(shown, text_string(&value), value.used);
+        text_release(&value);
+    }
+}
+
+static const struct column {
+    const char *name;
+    const char *path[3];                                        /* of a member, */
+    void (*add)(struct text *shown, const struct json *record); /* or made of several */
+} columns[] = {
+    { "session_id", { "session_id" }, NULL },
+    { "created_at", { "created_at" }, NULL },
+    { "decided_at", { "decided_at" }, NULL },
+    { "status", { "status" }, NULL },
+    { "agent", { "agent" }, NULL },
+    { "tool", { "tool" }, NULL },
+    { "title", { "title" }, NULL },
+    { "prompt", { "form", "prompt" }, NULL },
+    { "options", { NULL }, add_options },
+    { "answer", { NULL }, add_answer },
+    { "note", { "answer", "global_annotation" }, NULL },
+    { "person", { "answered_by", "person" }, NULL },
+    { "via", { "answered_by", "via" }, NULL },
+    { "destructive", { "destructive" }, NULL },
+};
+
+static void csv_begin(struct text *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+        text_add_format(out, "%s\"%s\"", i ? "," : "", columns[i].name);
+    text_add_text(out, "\r\n");
+}
+
+static void csv_add(const struct json *record, struct text *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        struct text shown = { 0 };
+
+        if (columns[i].add)
+            columns[i].add(&shown, record);
+        else
+            csv_add_words(&shown, record, columns[i].path);
+        if (i)
+            text_add_char(out, ',');
+        add_cell(out, text_string(&shown));
+        text_release(&shown);
+    }
+    text_add_text(out, "\r\n");
+}
+
+const struct record_format record_csv = { "csv", csv_begin, csv_add };
+
+/* Asks as a decision record that reads well and that nobody else writes in: whatever Markdown or
+ * HTML would act upon in other people's words stands behind a backslash. */
+
+static bool is_list_number(const char *at)
+{
+    size_t digits = strspn(at, "0123456789");
+
+    return digits > 0 && (at[digits] == '.' || at[digits] == ')');
+}
+
+/* Addresses would become links by themselves. */
+static bool begins_link(const char *line, const char *at)
+{
+    return (*at == ':' && at[1] == '/') ||
+           (*at == '.' && at - line >= 3 && strncasecmp(at - 3, "www", 3) == 0);
+}
+
+/* `line` without its end; each line stands behind `before`. */
+static void add_line(struct text *out, const char *before, const char *line, size_t length)
+{
+    const char *first = line + strspn(line, " "), *end = line + length;
+
+    text_add_text(out, before);
+    for (const char *at = line; at < end; at++) {
+        bool is_first = at == first;
+        bool is_numbered = is_first && is_list_number(at);
+
+        if (is_numbered) {
+            size_t digits = strspn(at, "0123456789");
+
+            text_add(out, at, digits);
+            at += digits;
+        }
+        if (is_numbered || strchr("\\`*_[]<>#|~&!$@", *at) || (is_first && strchr("+-=", *at)) ||
+            begins_link(line, at))
+            text_add_char(out, '\\');
+        text_add_char(out, *at);
+    }
+}
+
+static void markdown_add_words(struct text *out, const char *words, enum visible_lines lines,
+                               const char *before)
+{
+    struct text shown = { 0 };
+    const char *at, *end;
+
+    visible_text(words, strlen(words), lines, &shown);
+    at = text_string(&shown);
+    for (end = strchr(at, '\n'); end; end = strchr(at, '\n')) {
+        add_line(out, before, at, (size_t)(end - at));
+        text_add_char(out, '\n');
+        at = end + 1;
+    }
+    add_line(out, before, at, strlen(at));
+    text_release(&shown);
+}
+
+static void add_one_line(struct text *out, const char *words)
+{
+    markdown_add_words(out, words ? words : "", VISIBLE_ONE_LINE, "");
+}
+
+static void add_row(struct text *out, enum text_id label, const char *words)
+{
+    if (!words)
+        return;
+    text_add_format(out, "- **%s:** ", i18n_text(label));
+    add_one_line(out, words);
+    text_add_char(out, '\n');
+}
+
+static void add_quote(struct text *out, const char *words)
+{
+    if (!words || !*words)
+        return;
+    text_add_char(out, '\n');
+    markdown_add_words(out, words, VISIBLE_LINES, "> ");
+    text_add_char(out, '\n');
+}
+
+static void add_facts(struct text *out, const struct json *record)
+{
+    const struct json *by = json_member(record, "answered_by");
+    const char *status = json_member_text(record, "status");
+    struct text whom = { 0 };
+
+    add_row(out, TEXT_RECORD_STATUS, state_text(state_find(status)));
+    add_row(out, TEXT_RECORD_AGENT, json_member_text(record, "agent"));
+    add_row(out, TEXT_RECORD_ASKED, json_member_text(record, "created_at"));
+    add_row(out, TEXT_RECORD_DECIDED, json_member_text(record, "decided_at"));
+    if (json_member_text(by, "person")) {
+        text_add_format(&whom, "%s, %s", json_member_text(by, "person"),
+                        json_member_text(by, "via") ? json_member_text(by, "via") : "");
+        add_row(out, TEXT_RECORD_BY, text_string(&whom));
+    }
+    add_row(out, TEXT_RECORD_ID, json_member_text(record, "session_id"));
+    if (json_is_yes(json_member(record, "destructive")))
+        text_add_format(out, "- %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
+    text_release(&whom);
+}
+
+static void add_option(struct text *out, const struct json *record, const struct json *option,
+                       bool is_picked)
+{
+    const struct json *notes = json_member(json_member(record, "answer"), "option_annotations");
+    const char *id = json_member_text(option, "id");
+    const char *note = id ? json_text(json_member_n(notes, id, strlen(id))) : NULL;
+
+    text_add_text(out, is_picked ? "- [x] " : "- [ ] ");
+    add_one_line(out, json_member_text(option, "label"));
+    if (json_is_yes(json_member(option, "recommended")))
+        text_add_format(out, " (%s)", i18n_text(TEXT_RECOMMENDED));
+    if (json_member_text(option, "description")) {
+        text_add_text(out, ": ");
+        add_one_line(out, json_member_text(option, "description"));
+    }
+    if (note) {
+        text_add_format(out, " — %s: ", i18n_text(TEXT_RECORD_NOTE));
+        add_one_line(out, note);
+    }
+    text_add_char(out, '\n');
+}
+
+static void add_field(struct text *out, const struct json *record, const struct given *given)
+{
+    const struct json *options = json_member(given->field, "options");
+    const char *label = json_member_text(given->field, "label");
+    struct given words = *given;
+    struct text value = { 0 };
+
+    if (label) {
+        text_add_text(out, "\n### ");
+        add_one_line(out, label);
+        text_add_char(out, '\n');
+    }
+    if (json_length(options))
+        text_add_format(out, "\n**%s**\n\n", i18n_text(TEXT_RECORD_OPTIONS));
+    for (size_t i = 0; i < json_length(options); i++)
+        add_option(out, record, json_item(options, i),
+                   record_is_picked(given, json_item(options, i)));
+    words.picks = NULL; /* they are marked above */
+    record_add_value(&words, "\n", &value);
+    if (value.used) {
+        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_ANSWER));
+        add_quote(out, text_string(&value));
+    }
+    if (given->note) {
+        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
+        add_quote(out, given->note);
+    }
+    text_release(&value);
+}
+
+static void markdown_begin(struct text *out)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    char when[32];
+
+    gmtime_r(&now, &utc);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    text_add_format(out, "# %s\n\n", i18n_text(TEXT_RECORD_TITLE));
+    i18n_format(out, TEXT_RECORD_EXPORTED, "time", when, NULL);
+    text_add_char(out, '\n');
+}
+
+static void markdown_add(const struct json *record, struct text *out)
+{
+    const char *note = json_member_text(json_member(record, "answer"), "global_annotation");
+
+    text_add_text(out, "\n## ");
+    add_one_line(out, json_member_text(record, "title"));
+    text_add_text(out, "\n\n");
+    add_facts(out, record);
+    add_quote(out, json_member_text(json_member(record, "form"), "prompt"));
+    for (size_t i = 0; i < record_field_count(record); i++) {
+        struct given given = record_given(record, i);
+
+        add_field(out, record, &given);
+    }
+    if (note) {
+        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
+        add_quote(out, note);
+    }
+}
+
+const struct record_format record_markdown = { "markdown", markdown_begin, markdown_add };

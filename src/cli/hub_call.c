@@ -1,0 +1,247 @@
+/* hub_call.c - see hub_call.h. */
+#include "cli/hub_call.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/os.h"
+#include "cli/say.h"
+#include "core/visible_text.h"
+#include "i18n/i18n.h"
+#include "rpc/location.h"
+#include "settings/settings.h"
+
+enum { DIRECTORY_BYTES = 4096 };
+
+const struct identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+
+struct settings *call_settings(void)
+{
+    struct settings *settings = settings_new();
+    struct place place;
+
+    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
+    return settings;
+}
+
+static bool has_saved_language; /* of the person, so that no ask brings another */
+
+static void use_saved_language(struct client *link)
+{
+    struct wire_message reply = { 0 };
+    const struct json *setting;
+    const char *source;
+    struct error err;
+
+    if (client_call_and_wait(link, "settings/list", "{\"name\":\"language\"}", &reply, &err)) {
+        setting = json_item(json_member(reply.result, "settings"), 0);
+        source = json_member_text(setting, "source");
+        has_saved_language = source && strcmp(source, "saved") == 0;
+        settings_speak(json_member_text(setting, "value"), has_saved_language, NULL);
+    }
+    wire_release(&reply);
+}
+
+void call_speak_as_asked(const struct json *ask)
+{
+    if (!has_saved_language)
+        settings_speak(NULL, false, json_member_text(json_member(ask, "origin"), "language"));
+}
+
+/* NULL in *ret_link where it failed. */
+static bool open_client(const struct identity *identity, const struct client_policy *policy,
+                        struct client **ret_link, struct error *err)
+{
+    *ret_link = client_new_waiting(identity, policy, NULL, NULL);
+    if (client_open_and_wait(*ret_link, err))
+        return true;
+    client_free(*ret_link);
+    *ret_link = NULL;
+    return false;
+}
+
+bool call_look(struct client **ret_link, struct error *err)
+{
+    return open_client(&call_person, &client_for_look, ret_link, err);
+}
+
+void call_speak_as_saved(void)
+{
+    struct client *link = NULL;
+    struct error err;
+
+    if (call_look(&link, &err))
+        use_saved_language(link);
+    client_free(link);
+}
+
+bool call_open(const struct arguments *arguments, const struct identity *identity,
+               const struct client_policy *policy, struct client **ret_link)
+{
+    struct error err;
+
+    if (open_client(identity, policy, ret_link, &err)) {
+        if (identity == &call_person)
+            use_saved_language(*ret_link);
+        return true;
+    }
+    say_error(arguments, &err, NULL);
+    return false;
+}
+
+char *call_directory(void)
+{
+    char path[DIRECTORY_BYTES];
+    struct text shown = { 0 };
+
+    if (!os_working_directory(path, sizeof path))
+        return NULL;
+    visible_text(path, strlen(path), VISIBLE_LINES, &shown);
+    return text_take(&shown);
+}
+
+bool call_open_running(const struct arguments *arguments, const struct client_policy *policy,
+                       const char *absent_json, struct client **ret_link, enum exit_code *ret_code)
+{
+    struct error err;
+
+    if (open_client(&call_person, policy, ret_link, &err)) {
+        use_saved_language(*ret_link);
+        return true;
+    }
+    *ret_code = err.code == ERROR_not_found ? EXIT_DONE : EXIT_ERROR;
+    if (*ret_code == EXIT_ERROR)
+        say_error(arguments, &err, NULL);
+    else if (arguments->is_json)
+        say_json(absent_json);
+    else if (!arguments_value(arguments, "short"))
+        say_note(TEXT_CLI_NOT_RUNNING);
+    return false;
+}
+
+bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
+              const char *params_json, struct wire_message *ret_reply)
+{
+    struct error err;
+
+    if (client_call_and_wait(link, method, params_json, ret_reply, &err))
+        return true;
+    say_error(arguments, &err, json_member(json_member(ret_reply->error, "data"), "detail"));
+    return false;
+}
+
+bool call_expect(const struct arguments *arguments, const struct json *part, const char *member)
+{
+    struct error err;
+
+    if (json_member_text(part, member))
+        return true;
+    error_say(&err, ERROR_unavailable, "", TEXT_REASON_HUB_REPLY, NULL);
+    say_error(arguments, &err, NULL);
+    return false;
+}
+
+static void call_add_id(const char *id, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    if (id)
+        json_write_text(&writer, "session_id", id);
+    json_write_end_object(&writer);
+}
+
+char *call_id_params(const char *id)
+{
+    struct text out = { 0 };
+
+    call_add_id(id, &out);
+    return text_take(&out);
+}
+
+void call_confirm(struct client *link, const char *result_of, const char *notices_of)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+    struct wire_message reply = { 0 };
+    struct error err;
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "session_ids");
+    if (result_of)
+        json_write_text(&writer, NULL, result_of);
+    json_write_end_list(&writer);
+    json_write_list(&writer, "with_notices");
+    if (notices_of)
+        json_write_text(&writer, NULL, notices_of);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    for (int try = 0; try < 2 && !reply.root; try++)
+        client_call_and_wait(link, "ask/delivered", text_string(&params), &reply, &err);
+    wire_release(&reply);
+    text_release(&params);
+}
+
+bool act_write_id(const struct arguments *arguments, struct text *params)
+{
+    struct json_writer writer = json_writer_to(params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", arguments->words[1]);
+    json_write_end_object(&writer);
+    return true;
+}
+
+bool act_write_session(const struct arguments *arguments, struct text *params)
+{
+    call_add_id(arguments->words[0], params);
+    return true;
+}
+
+static bool finish(const struct arguments *arguments, const struct act *act, struct client *link,
+                   const struct json *result)
+{
+    if (act->finish)
+        return act->finish(arguments, link, result);
+    if (arguments->is_json)
+        say_value(act->shown ? json_member(result, act->shown) : result);
+    else
+        act->print(arguments, result);
+    return true;
+}
+
+enum exit_code act_run(const struct arguments *arguments, const struct act *act)
+{
+    struct wire_message reply = { 0 };
+    struct client *link = NULL;
+    struct text params = { 0 };
+    enum exit_code code = EXIT_USAGE;
+
+    if (!act->write)
+        text_add_text(&params, "{}");
+    if (!act->write || act->write(arguments, &params)) {
+        code = EXIT_ERROR;
+        if (call_open(arguments, &call_person, &client_for_command, &link) &&
+            call_hub(arguments, link, act->method, text_string(&params), &reply) &&
+            finish(arguments, act, link, reply.result))
+            code = EXIT_DONE;
+    }
+    wire_release(&reply);
+    client_free(link);
+    text_release(&params);
+    return code;
+}
+
+enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
+                          const char *syntax)
+{
+    const char *name = arguments->word_count ? arguments->words[0] : acts[0].name;
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(acts[i].name, name) == 0 &&
+            (arguments->word_count == acts[i].words || arguments->word_count == 0))
+            return act_run(arguments, &acts[i]);
+    }
+    return say_needs(arguments, syntax);
+}

@@ -1,0 +1,66 @@
+/* hub_call.h - conversations with the hub, and acts: what a verb asks it in one call, as a row. */
+#ifndef CLI_HUB_CALL_H
+#define CLI_HUB_CALL_H
+#include <stdbool.h>
+
+#include "cli/verb.h"
+#include "rpc/client.h"
+
+struct settings;
+
+extern const struct identity call_person;
+
+/* As far as no hub is needed for them; the caller frees. */
+struct settings *call_settings(void);
+
+/* Sends and receives; false: the error was said. The caller releases the reply either way. */
+bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
+              const char *params_json, struct wire_message *ret_reply);
+/* False, and said: a reply without this text is not from a hub of ours. */
+bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
+bool call_open(const struct arguments *arguments, const struct identity *identity,
+               const struct client_policy *policy, struct client **ret_link); /* false: said */
+/* To the hub that runs, as a person; none is started. Nothing is said. */
+bool call_look(struct client **ret_link, struct error *err);
+/* To the hub that runs, if one does. False: none (then `absent_json` or a sentence was said
+ * and *ret_code is EXIT_DONE), or an error was said. */
+bool call_open_running(const struct arguments *arguments, const struct client_policy *policy,
+                       const char *absent_json, struct client **ret_link, enum exit_code *ret_code);
+/* Where we are, as text: what of its name is none is written as escapes. The caller frees; NULL:
+ * nowhere. */
+char *call_directory(void);
+/* In the language that the person saved, where a hub runs that knows it: for verbs that go on
+ * without one. */
+void call_speak_as_saved(void);
+/* In the language of the agent's client, where the person has chosen none. */
+void call_speak_as_asked(const struct json *ask);
+/* {"session_id": word} or {} when `id` is NULL; the caller frees. */
+char *call_id_params(const char *id);
+/* Tells the hub that the agent has this result, and the notices in that one (NULL: none); also one
+ * that comes after a person stopped the last. Call it after they were printed: an answer that was
+ * printed is never given to another call, and one that was not is kept for the next. */
+void call_confirm(struct client *link, const char *result_of, const char *notices_of);
+
+/* One call to the hub as a person. */
+struct act {
+    const char *name; /* of a verb with a word for what to do, such as `token new` */
+    size_t words;     /* this one included */
+    const char *method;
+    /* Adds the parameters; false: said what is wrong. NULL: there are none. */
+    bool (*write)(const struct arguments *arguments, struct text *params);
+    /* For people; with --json the member `shown` of the result is printed, NULL: all of it. */
+    void (*print)(const struct arguments *arguments, const struct json *result);
+    const char *shown;
+    /* Instead of both: false: said what went wrong. */
+    bool (*finish)(const struct arguments *arguments, struct client *link,
+                   const struct json *result);
+};
+enum exit_code act_run(const struct arguments *arguments, const struct act *act);
+/* Without a word the first row. `syntax` is shown where none fits. */
+enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
+                          const char *syntax);
+bool act_write_id(const struct arguments *arguments, struct text *params); /* {"id": word 1} */
+/* {"session_id": word 0}, or {} */
+bool act_write_session(const struct arguments *arguments, struct text *params);
+
+#endif

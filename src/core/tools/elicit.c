@@ -1,0 +1,415 @@
+/* elicit.c - see elicit.h. */
+#include "core/tools/elicit.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/fields/field_class.h"
+#include "core/response.h"
+#include "core/tools/arguments.h"
+#include "core/tools/validation.h"
+#include "core/visible_text.h"
+
+const struct argument elicit_value_row =
+    ELICIT_VALUE("a value", "values are texts of 1 to 128 bytes");
+const struct argument elicit_label_row =
+    ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters");
+
+static void write_value(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        const struct field *field = facts->form->fields;
+
+        json_write_foreign_key(writer, field->name);
+        class_of(field)->write(writer, field, &answer->values[0]);
+    }
+    response_write_words(writer, facts);
+}
+
+/* The result of a form of one field: its value under its name. */
+static const struct response_shape elicit_one_value = {
+    .has_action = true,
+    .write_values = write_value,
+};
+
+/* The first line in which there is something to see, cut to what a title may have. */
+static char *title_of(const char *message)
+{
+    const char *line = message, *end, *at;
+    struct text title = { 0 };
+    size_t chars = 0;
+
+    for (end = line + strcspn(line, "\n");
+         *end && visible_count(line, (size_t)(end - line), 1) == 0;
+         end = line + strcspn(line, "\n"))
+        line = end + 1;
+    for (at = line; at < end && chars < LIMIT_TITLE_CHARS - 1; chars++)
+        text_decode(&at, end);
+    text_add(&title, line, (size_t)(at - line));
+    if (at < end)
+        text_add_text(&title, "\xe2\x80\xa6");
+    return text_take(&title);
+}
+
+void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call)
+{
+    *call = (struct ask_call){
+        .timeout_s = values->timeout_s,
+        .interface = interface_find(values->interface),
+        .idempotency_key = arguments_copy_if_any(values->idempotency_key),
+        .form = { .title = values->title ? mem_text(values->title) : title_of(values->message),
+                  .prompt = mem_text(values->message),
+                  .fields = field_count ? mem_new(field_count * sizeof(struct field)) : NULL,
+                  .field_count = field_count,
+                  .allow_annotations = true },
+    };
+}
+
+static void add_option(struct field *field, const char *value, const char *label)
+{
+    field->options[field->option_count++] =
+        (struct option){ .id = mem_text(value), .label = mem_text(label) };
+}
+
+void elicit_fill_options(struct field *field, const struct json *values, const struct json *labels)
+{
+    size_t count = json_length(values);
+
+    field->options = mem_new(count * sizeof *field->options);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = json_text(json_item(values, i));
+        const struct json *label = i < json_length(labels) ? json_item(labels, i) : NULL;
+
+        add_option(field, value, label ? json_text(label) : value);
+    }
+}
+
+void elicit_fill_labelled(struct field *field, const struct json *items, const char *value_key,
+                          const char *label_key)
+{
+    field->options = mem_new(json_length(items) * sizeof *field->options);
+    for (size_t i = 0; i < json_length(items); i++)
+        add_option(field, json_member_text(json_item(items, i), value_key),
+                   json_member_text(json_item(items, i), label_key));
+    for (size_t i = 0; i < json_length(items); i++)
+        field->options[i].is_destructive =
+            json_is_yes(json_member(json_item(items, i), "destructive"));
+}
+
+void elicit_fill_bounds(struct field *field, const struct json *minimum, const struct json *maximum)
+{
+    field->has_minimum = minimum != NULL;
+    field->has_maximum = maximum != NULL;
+    field->minimum = json_number_of(minimum);
+    field->maximum = json_number_of(maximum);
+}
+
+/* The tool elicit_choice: one of several values; result under `choice`. */
+
+struct choice_values {
+    struct elicit_values common; /* first */
+    const struct json *options, *values, *names, *labels;
+};
+#define CHOICE_VALUE(name) offsetof(struct choice_values, name)
+
+/* published: elicit_choice */
+static const struct argument option_properties[] = {
+    ELICIT_PAIR("value", "label"),
+    ARGUMENT("destructive", BOOL, 0, "true: choosing it takes a confirmation code",
+             .is_obvious = true),
+};
+
+static const struct argument choice_arguments[] = {
+    ELICIT_MESSAGE,
+    ARGUMENT("options", OPTIONS, CHOICE_VALUE(options),
+             "Needed, or enum: 1 to 100 {value, label, destructive}.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_needed = true, .spared_by = "enum",
+             ARGUMENT_PROPERTIES(option_properties)),
+    ARGUMENT("enum", TEXTS, CHOICE_VALUE(values), "Instead of options: the values.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_value_row),
+    ARGUMENT("enumNames", TEXTS, CHOICE_VALUE(names), "Labels of enum, as many.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row),
+    ARGUMENT("enumLabels", TEXTS, CHOICE_VALUE(labels), "Another name of enumNames.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row,
+             .is_hidden = true),
+    ELICIT_REST,
+};
+
+static bool build_choice(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct choice_values *values = filled;
+    struct field *field;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    field = call->form.fields;
+    *field = (struct field){ .name = mem_text("choice"),
+                             .kind = FIELD_SINGLE,
+                             .is_required = true,
+                             .min_selections = 1,
+                             .max_selections = 1 };
+    if (values->options)
+        elicit_fill_labelled(field, values->options, "value", "label");
+    else
+        elicit_fill_options(field, values->values, values->names ? values->names : values->labels);
+    call->form.single_submit = !form_may_destroy(&call->form);
+    return true;
+}
+
+const struct ask_tool tool_elicit_choice = {
+    .name = "elicit_choice",
+    ASK_TOOL_ARGUMENTS(choice_arguments, struct choice_values),
+    .build = build_choice,
+    .check = validation_check_elicit_choice,
+    .response = &elicit_one_value,
+    .value_key = "choice",
+};
+
+/* The tool elicit_confirm: yes or no; result under `confirmed`. Only a person's yes is one. A no
+ * is a decline however it was said, so that an agent which looks at the action alone stops too. */
+
+struct confirm_values {
+    struct elicit_values common; /* first */
+    int64_t destructive;
+    const struct json *preset;
+};
+#define CONFIRM_VALUE(name) offsetof(struct confirm_values, name)
+
+/* published: elicit_confirm */
+static const struct argument confirm_arguments[] = {
+    ELICIT_MESSAGE,
+    ARGUMENT("destructive", BOOL, CONFIRM_VALUE(destructive),
+             "true when something may be lost: the person confirms by a second act."),
+    ARGUMENT("default", ANY, CONFIRM_VALUE(preset), NULL, .is_hidden = true),
+    ELICIT_REST,
+};
+
+static bool build_confirm(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct confirm_values *values = filled;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    call->form.is_destructive = values->destructive;
+    call->form.fields[0] =
+        (struct field){ .name = mem_text("confirmed"), .kind = FIELD_CONFIRM, .is_required = true };
+    return true;
+}
+
+static void write_confirmed(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer)
+        json_write_bool(writer, "confirmed", answer->values[0].confirmed);
+    else if (response_is_no(facts))
+        json_write_bool(writer, "confirmed", false);
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape_confirm = {
+    .has_action = true,
+    .no_is_decline = true,
+    .write_values = write_confirmed,
+};
+const struct ask_tool tool_elicit_confirm = {
+    .name = "elicit_confirm",
+    ASK_TOOL_ARGUMENTS(confirm_arguments, struct confirm_values),
+    .build = build_confirm,
+    .check = validation_check_elicit_confirm,
+    .response = &shape_confirm,
+    .value_key = "confirmed",
+};
+
+/* The tool elicit_input: a text or a number; result under its field_name. */
+
+struct input_values {
+    struct elicit_values common; /* first */
+    const char *field_name, *type, *format;
+    const struct json *minimum, *maximum, *pattern, *secret;
+    int64_t min_chars, max_chars;
+};
+#define INPUT_VALUE(name) offsetof(struct input_values, name)
+
+static const char *const type_names[] = { "string", "number", "integer", NULL };
+
+/* published: elicit_input */
+static const struct argument input_arguments[] = {
+    ELICIT_MESSAGE,
+    ARGUMENT("field_name", TEXT, INPUT_VALUE(field_name),
+             "Member of the result that holds the value.",
+             ARGUMENT_LIMITS(1, LIMIT_FIELD_NAME_BYTES, BYTES), .otherwise_text = "input"),
+    ARGUMENT("type", ENUM, INPUT_VALUE(type), "string (default), number or integer",
+             .choices = type_names, .otherwise_text = "string", .is_obvious = true),
+    ARGUMENT("minimum", NUMBER, INPUT_VALUE(minimum), "a bound of the number", .is_obvious = true),
+    ARGUMENT("maximum", NUMBER, INPUT_VALUE(maximum), "a bound of the number", .is_obvious = true),
+    ARGUMENT("minLength", INTEGER, INPUT_VALUE(min_chars), "a limit of the text",
+             ARGUMENT_LIMITS(0, LIMIT_ANSWER_TEXT_BYTES, NUMBER), .is_obvious = true),
+    ARGUMENT("maxLength", INTEGER, INPUT_VALUE(max_chars), "a limit of the text",
+             ARGUMENT_LIMITS(1, LIMIT_ANSWER_TEXT_BYTES, NUMBER), .is_obvious = true),
+    ARGUMENT("format", ENUM, INPUT_VALUE(format), "a limit of the text",
+             .choices = text_format_names, .is_obvious = true),
+    ARGUMENT("pattern", ANY, INPUT_VALUE(pattern), NULL, .is_hidden = true),
+    ARGUMENT("secret", ANY, INPUT_VALUE(secret), NULL, .is_hidden = true),
+    ELICIT_REST,
+};
+
+static bool build_input(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct input_values *values = filled;
+    struct field *field;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    field = call->form.fields;
+    *field =
+        (struct field){ .name = mem_text(values->field_name),
+                        .kind = strcmp(values->type, "string") == 0 ? FIELD_TEXT : FIELD_NUMBER,
+                        .is_required = true,
+                        .is_integer = strcmp(values->type, "integer") == 0,
+                        .min_chars = values->min_chars,
+                        .max_chars = values->max_chars,
+                        .format = mem_text(values->format) };
+    elicit_fill_bounds(field, values->minimum, values->maximum);
+    return true;
+}
+
+const struct ask_tool tool_elicit_input = {
+    .name = "elicit_input",
+    ASK_TOOL_ARGUMENTS(input_arguments, struct input_values),
+    .build = build_input,
+    .check = validation_check_elicit_input,
+    .response = &elicit_one_value,
+};
+
+/* The tool elicit_number: a number as a field, a slider or stars; result under `value`. With both
+ * bounds it is a slider unless the agent says otherwise (R4.6). */
+
+enum { RATING_MINIMUM = 1, RATING_MAXIMUM = 5 };
+
+struct number_values {
+    struct elicit_values common; /* first */
+    const struct json *minimum, *maximum, *step;
+    const char *unit, *style;
+};
+#define NUMBER_VALUE(name) offsetof(struct number_values, name)
+
+/* published: elicit_number */
+static const struct argument number_arguments[] = {
+    ELICIT_MESSAGE,
+    ARGUMENT("minimum", NUMBER, NUMBER_VALUE(minimum),
+             "the least number; a rating's is 1 by default", .is_obvious = true),
+    ARGUMENT("maximum", NUMBER, NUMBER_VALUE(maximum), "A rating's is 5 by default, at most 10."),
+    ARGUMENT("step", NUMBER, NUMBER_VALUE(step), "From minimum on; over 0."),
+    ARGUMENT("unit", TEXT, NUMBER_VALUE(unit), "Such as BPM.",
+             ARGUMENT_LIMITS(0, LIMIT_UNIT_CHARS, CHARS)),
+    ARGUMENT("style", ENUM, NUMBER_VALUE(style), "Default slider with both bounds, else field.",
+             .choices = number_style_names),
+    ELICIT_REST,
+};
+
+static enum number_style style_of(const struct number_values *values)
+{
+    if (values->style)
+        return form_name_find(number_style_names, values->style, NUMBER_FIELD);
+    return values->minimum && values->maximum ? NUMBER_SLIDER : NUMBER_FIELD;
+}
+
+static bool build_number(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct number_values *values = filled;
+    struct field *field;
+
+    (void)err;
+    elicit_begin(&values->common, 1, call);
+    field = call->form.fields;
+    *field = (struct field){ .name = mem_text("value"),
+                             .kind = FIELD_NUMBER,
+                             .is_required = true,
+                             .step = json_number_of(values->step),
+                             .unit = arguments_copy_if_any(values->unit),
+                             .style = style_of(values) };
+    elicit_fill_bounds(field, values->minimum, values->maximum);
+    if (field->style == NUMBER_RATING) {
+        field->is_integer = field->has_minimum = field->has_maximum = true;
+        field->minimum = values->minimum ? field->minimum : RATING_MINIMUM;
+        field->maximum = values->maximum ? field->maximum : RATING_MAXIMUM;
+    }
+    return true;
+}
+
+const struct ask_tool tool_elicit_number = {
+    .name = "elicit_number",
+    ASK_TOOL_ARGUMENTS(number_arguments, struct number_values),
+    .build = build_number,
+    .check = validation_check_elicit_number,
+    .response = &elicit_one_value,
+    .value_key = "value",
+};
+
+/* The tool elicit_form: a small form by JSON Schema; result under `content`. */
+
+struct form_values {
+    struct elicit_values common; /* first */
+    const struct json *schema;
+};
+
+/* published: elicit_form */
+static const struct argument form_arguments[] = {
+    ELICIT_MESSAGE,
+    ARGUMENT("requestedSchema", OBJECT, offsetof(struct form_values, schema),
+             "{type: object, properties, required}, 1 to 32 flat properties as MCP "
+             "elicitation has them: string (minLength, maxLength, format), number, integer "
+             "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
+             "description, default. Never ask for secrets.",
+             .is_needed = true),
+    ELICIT_REST,
+};
+
+static bool build_form(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct form_values *values = filled;
+    const struct argument_path place = { .name = "requestedSchema" };
+
+    elicit_begin(&values->common, 0, call);
+    return elicit_read_schema(values->schema, &place, &call->form, err);
+}
+
+/* What was left empty is left out, as a form's content has it. */
+static void write_content(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct answer *answer = response_answer(facts);
+
+    if (answer) {
+        json_write_object(writer, "content");
+        for (size_t i = 0; i < answer->value_count; i++) {
+            const struct field *field = &facts->form->fields[i];
+            const struct field_class *class = class_of(field);
+            bool is_list = class->has_options && !class->is_exclusive;
+
+            if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
+                continue;
+            json_write_foreign_key(writer, field->name);
+            class->write(writer, field, &answer->values[i]);
+        }
+        json_write_end_object(writer);
+    }
+    response_write_words(writer, facts);
+}
+
+static const struct response_shape shape_form = {
+    .has_action = true,
+    .write_values = write_content,
+};
+const struct ask_tool tool_elicit_form = {
+    .name = "elicit_form",
+    ASK_TOOL_ARGUMENTS(form_arguments, struct form_values),
+    .build = build_form,
+    .response = &shape_form,
+    .value_key = "content",
+};

@@ -1,0 +1,95 @@
+/*
+ * elicit.h - what the elicit tools share (R4.1): the arguments all of them have, and how they
+ * begin a form. A tool's own struct begins with `struct elicit_values`.
+ */
+#ifndef CORE_TOOLS_ELICIT_H
+#define CORE_TOOLS_ELICIT_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/limits.h"
+#include "core/tools/arguments.h"
+
+struct elicit_values {
+    const char *message, *title, *interface, *idempotency_key;
+    int64_t timeout_s;
+};
+#define ELICIT(name) offsetof(struct elicit_values, name)
+
+/* The first row of every table, and the last four. */
+#define ELICIT_MESSAGE                                                                             \
+    ARGUMENT("message", MARKDOWN, ELICIT(message),                                                 \
+             "The question, with what the person must know to answer it.",                         \
+             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_needed = true)
+#define ELICIT_REST                                                                                \
+    ARGUMENT("title", TEXT, ELICIT(title), "One line for lists; default: the message's first.",    \
+             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS)),                                        \
+        ARGUMENT("timeout_seconds", INTEGER, ELICIT(timeout_s), "Seconds the person has.",         \
+                 ARGUMENT_LIMITS(1, LIMIT_TIMEOUT_S, NUMBER), .is_obvious = true),                 \
+        ARGUMENT("interface", ENUM, ELICIT(interface), "Where to announce it.",                    \
+                 .choices = interface_choices, .is_obvious = true),                                \
+        ARGUMENT("idempotency_key", TEXT, ELICIT(idempotency_key), "Same key, same ask.",          \
+                 ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES), .is_obvious = true)
+
+/* A value that the agent gets back, and the label a person reads for it: in a list of either, or as
+ * two members of an object. */
+#define ELICIT_VALUE(key, words)                                                                   \
+    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES),                \
+             .is_needed = true, .is_obvious = true)
+#define ELICIT_LABEL(key, words)                                                                   \
+    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true, \
+             .is_obvious = true)
+#define ELICIT_PAIR(value_key, label_key)                                                          \
+    ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"),                                  \
+        ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters")
+
+extern const struct argument elicit_value_row, elicit_label_row;
+
+/* Everything of the call but the fields, of which there are so many, empty. */
+void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call);
+/* `values` and `labels` are lists of texts, the latter as long or NULL: values are labels then. */
+void elicit_fill_options(struct field *field, const struct json *values, const struct json *labels);
+/* From a list of objects that have these two members. */
+void elicit_fill_labelled(struct field *field, const struct json *items, const char *value_key,
+                          const char *label_key);
+/* Bounds that were given as numbers, or not. */
+void elicit_fill_bounds(struct field *field, const struct json *minimum,
+                        const struct json *maximum);
+
+/* The fields of elicit_form out of `schema`, each pointer below /requestedSchema. */
+bool elicit_read_schema(const struct json *schema, const struct argument_path *place,
+                        struct form *form, struct error *err);
+
+/* What the files that read a requestedSchema share: elicit_schema.c has the kinds of properties
+ * and their keywords, elicit_schema.c makes a field of each, elicit_schema.c goes through the
+ * whole. */
+
+enum { SCHEMA_NOT_GIVEN = -1 };
+
+/* As the tables fill them: borrowed from the call. */
+struct property_values {
+    const char *type, *title, *description, *format, *default_text;
+    int64_t min_chars, max_chars, min_items, max_items, default_yes;
+    const struct json *minimum, *maximum, *default_number, *values, *names, *labels, *labelled;
+    const struct json *items, *defaults, *secret;
+};
+struct items_values {
+    const char *type;
+    const struct json *values, *labelled;
+};
+
+typedef bool schema_fill(const struct property_values *values, struct field *field,
+                         const struct argument_path *place, struct error *err);
+struct schema_kind {
+    const char *type;
+    const char *keyword; /* that tells it from others of its type; NULL: none */
+    const struct argument *rows;
+    size_t row_count;
+    schema_fill *fill; /* false: the values do not go together */
+    bool takes_words;  /* the person writes what they like */
+};
+
+schema_fill schema_fill_text, schema_fill_number, schema_fill_boolean;
+schema_fill schema_fill_single, schema_fill_array;
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * provide_choice.c - the arguments of the tool provide_choice and the form they come to.
+ * The help texts are what an agent reads in the schema and in error messages.
+ */
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "core/fields/field_class.h"
+#include "core/limits.h"
+#include "core/response.h"
+#include "core/tools/arguments.h"
+#include "core/tools/validation.h"
+
+enum { NOT_GIVEN = -1, DEFAULT_WAIT_S = 30 };
+
+/* As arguments_fill leaves them: texts and lists are borrowed from the call. */
+struct choice_values {
+    const char *title, *prompt, *selection_mode;
+    const struct json *options;
+    const char *placeholder;
+    int64_t placeholder_visible;
+    const struct json *default_selection_ids;
+    int64_t min_selections, max_selections; /* the latter 0: not given */
+    int64_t single_submit_mode;             /* or NOT_GIVEN */
+    int64_t allow_annotations;
+    const char *global_annotation, *interface;
+    int64_t timeout_s, destructive;
+    int64_t allow_cancel; /* or NOT_GIVEN */
+    const char *session_id;
+    int64_t wait_s;
+    const char *idempotency_key;
+};
+struct option_values {
+    const char *id, *label, *description;
+    int64_t recommended;
+    int64_t destructive; /* or NOT_GIVEN: as the whole says */
+    const char *annotation;
+    const struct json *preview;
+};
+#define VALUE(name)  offsetof(struct choice_values, name)
+#define OPTION(name) offsetof(struct option_values, name)
+
+static const char *const mode_names[] = {
+    [FIELD_SINGLE] = "single", [FIELD_MULTI] = "multi",   [FIELD_TEXT] = "text_input",
+    [FIELD_HYBRID] = "hybrid", [FIELD_HYBRID + 1] = NULL,
+};
+
+/* published: provide_choice */
+static const struct argument option_properties[] = {
+    ARGUMENT("id", TEXT, OPTION(id),
+             "What you get back when this option is chosen: 1 to 128 bytes, unique among the "
+             "options.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("label", TEXT, OPTION(label),
+             "What the person reads, not to be mistaken for another label.",
+             ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true),
+    ARGUMENT("description", TEXT, OPTION(description), "What follows from choosing it.",
+             ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
+    ARGUMENT("recommended", BOOL, OPTION(recommended), "true for what you would choose."),
+    ARGUMENT("destructive", BOOL, OPTION(destructive),
+             "true: can't be undone; choosing it takes a confirmation code.",
+             .otherwise = NOT_GIVEN),
+    ARGUMENT("annotation", TEXT, OPTION(annotation),
+             "A note on this option, prefilled for the person.",
+             ARGUMENT_LIMITS(0, LIMIT_ANNOTATION_CHARS, CHARS)),
+    ARGUMENT("preview", PREVIEW, OPTION(preview),
+             "What choosing it would give: a text, or {type, text, language} with type text, "
+             "markdown, code or diff; up to 64 KiB.",
+             ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES),
+             ARGUMENT_PROPERTIES(preview_properties)),
+};
+
+static const struct argument choice_arguments[] = {
+    ARGUMENT("title", TEXT, VALUE(title), "Needed: what is to be decided, in one line.",
+             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS), .is_needed = true),
+    ARGUMENT("prompt", MARKDOWN, VALUE(prompt),
+             "Needed: the task's context and why a choice is needed, so that the person can judge "
+             "without asking back. Markdown, 20 characters to 64 KiB.",
+             ARGUMENT_LIMITS(LIMIT_PROMPT_CHARS_MIN, LIMIT_PROMPT_BYTES, BYTES), .is_needed = true),
+    ARGUMENT("selection_mode", ENUM, VALUE(selection_mode),
+             "Needed: single (one option), multi (several), text_input (free text) or hybrid "
+             "(options, free text, or both).",
+             .choices = mode_names, .is_needed = true),
+    ARGUMENT("options", OPTIONS, VALUE(options),
+             "Needed except in text_input, where it must be left out; at least one with "
+             "recommended true, exactly one in single.",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_needed = true,
+             .spared_by = "selection_mode", .spared_value = "text_input",
+             ARGUMENT_PROPERTIES(option_properties)),
+    ARGUMENT("placeholder", TEXT, VALUE(placeholder),
+             "Hint in the empty text field; only in text_input and "
+             "hybrid.",
+             ARGUMENT_LIMITS(0, LIMIT_PLACEHOLDER_CHARS, CHARS)),
+    ARGUMENT("placeholder_visible", BOOL, VALUE(placeholder_visible),
+             "Whether the placeholder is shown, default true; only in text_input and hybrid.",
+             .otherwise = true),
+    ARGUMENT("default_selection_ids", IDS, VALUE(default_selection_ids),
+             "Ids of the options chosen beforehand, at most max_selections of them; not in "
+             "text_input.",
+             ARGUMENT_LIMITS(0, LIMIT_OPTIONS, ITEMS)),
+    ARGUMENT("min_selections", INTEGER, VALUE(min_selections),
+             "Fewest options to choose, default 0; at most max_selections; only in multi and "
+             "hybrid.",
+             ARGUMENT_LIMITS(0, ARGUMENT_UNBOUNDED, NUMBER)),
+    ARGUMENT("max_selections", INTEGER, VALUE(max_selections),
+             "Most options to choose, default all of them; only in multi and hybrid.",
+             ARGUMENT_LIMITS(1, ARGUMENT_UNBOUNDED, NUMBER)),
+    ARGUMENT("single_submit_mode", BOOL, VALUE(single_submit_mode),
+             "true: picking an option sends the answer at once; default true in single, else "
+             "false; not in text_input nor with min_selections over 1.",
+             .otherwise = NOT_GIVEN),
+    ARGUMENT("allow_annotations", BOOL, VALUE(allow_annotations),
+             "Whether the person may add notes to options and to the whole, default true.",
+             .otherwise = true),
+    ARGUMENT("global_annotation", TEXT, VALUE(global_annotation),
+             "A note on the whole, prefilled for the person.",
+             ARGUMENT_LIMITS(0, LIMIT_ANNOTATION_CHARS, CHARS)),
+    ARGUMENT("interface", ENUM, VALUE(interface), "Where to announce it, default auto.",
+             .choices = interface_choices),
+    ARGUMENT("timeout_seconds", INTEGER, VALUE(timeout_s),
+             "Seconds the person has, default from the person's settings.",
+             ARGUMENT_LIMITS(1, LIMIT_TIMEOUT_S, NUMBER)),
+    ARGUMENT("destructive", BOOL, VALUE(destructive),
+             "true when something may be lost: every option but the recommended one, which must "
+             "be the safe one, takes a confirmation code, and nothing is preselected. "
+             "Default false."),
+    ARGUMENT("allow_cancel", BOOL, VALUE(allow_cancel),
+             "Accepted and ignored: a person can always cancel.", .otherwise = NOT_GIVEN,
+             .is_hidden = true),
+    ARGUMENT("session_id", ID, VALUE(session_id),
+             "Collects an earlier ask instead of asking; only wait_seconds and interface may "
+             "stand beside it."),
+    ARGUMENT("wait_seconds", INTEGER, VALUE(wait_s),
+             "How long to wait when collecting, default as long as possible; only with "
+             "session_id.",
+             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .otherwise = DEFAULT_WAIT_S),
+    ARGUMENT("idempotency_key", TEXT, VALUE(idempotency_key),
+             "Asking again with the same key gives the same ask.",
+             ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES)),
+};
+
+static void build_option(const struct json *given, bool is_destructive, struct option *option)
+{
+    struct option_values values = { 0 };
+
+    arguments_fill(option_properties, ARRAY_LEN(option_properties), given, &values);
+    option->id = mem_text(values.id);
+    option->label = mem_text(values.label);
+    option->description = arguments_copy_if_any(values.description);
+    option->annotation = arguments_copy_if_any(values.annotation);
+    option->is_recommended = values.recommended;
+    option->is_destructive = values.destructive != NOT_GIVEN
+                                 ? values.destructive
+                                 : is_destructive && !values.recommended;
+    preview_build(values.preview, &option->preview);
+}
+
+static void build_options(const struct choice_values *values, struct field *field)
+{
+    field->option_count = json_length(values->options);
+    if (field->option_count == 0)
+        return;
+    field->options = mem_new(field->option_count * sizeof *field->options);
+    for (size_t i = 0; i < field->option_count; i++)
+        build_option(json_item(values->options, i), values->destructive, &field->options[i]);
+}
+
+static void build_defaults(const struct choice_values *values, struct field *field)
+{
+    for (size_t i = 0; i < json_length(values->default_selection_ids); i++) {
+        const char *id = json_text(json_item(values->default_selection_ids, i));
+        const struct option *option = field_find_option(field, id);
+
+        if (option)
+            field->options[option - field->options].is_default = true;
+    }
+}
+
+static void build_bounds(const struct choice_values *values, struct field *field)
+{
+    const struct field_class *class = class_of(field);
+    bool is_many = class->has_options && !class->is_exclusive;
+
+    field->min_selections = field->max_selections = class->is_exclusive;
+    if (is_many) {
+        field->min_selections = values->min_selections;
+        field->max_selections =
+            values->max_selections ? values->max_selections : (int64_t)field->option_count;
+    }
+    field->is_required = !is_many || field->min_selections > 0;
+}
+
+static void build_field(const struct choice_values *values, struct field *field)
+{
+    field->name = mem_text("choice");
+    field->kind = form_name_find(mode_names, values->selection_mode, FIELD_SINGLE);
+    field->placeholder = arguments_copy_if_any(values->placeholder);
+    field->placeholder_visible = values->placeholder_visible && class_of(field)->has_words;
+    build_options(values, field);
+    build_bounds(values, field);
+}
+
+static void build_form(const struct choice_values *values, struct form *form)
+{
+    bool is_single;
+
+    *form = (struct form){ .title = mem_text(values->title),
+                           .prompt = mem_text(values->prompt),
+                           .fields = mem_new(sizeof *form->fields),
+                           .field_count = 1,
+                           .allow_annotations = values->allow_annotations,
+                           .global_annotation = arguments_copy_if_any(values->global_annotation),
+                           .is_destructive = values->destructive };
+    build_field(values, &form->fields[0]);
+    if (!form_may_destroy(form))
+        build_defaults(values, &form->fields[0]);
+    is_single = class_of(&form->fields[0])->is_exclusive;
+    form->single_submit =
+        !form_may_destroy(form) &&
+        (values->single_submit_mode == NOT_GIVEN ? is_single : values->single_submit_mode);
+}
+
+static bool build_choice(const void *filled, struct ask_call *call, struct error *err)
+{
+    const struct choice_values *values = filled;
+
+    (void)err;
+    *call = (struct ask_call){
+        .wait_s = values->wait_s,
+        .timeout_s = values->timeout_s,
+        .interface = interface_find(values->interface),
+        .idempotency_key = arguments_copy_if_any(values->idempotency_key),
+        .cancel_always_available = values->allow_cancel != NOT_GIVEN,
+    };
+    if (values->session_id)
+        memcpy(call->session_id, values->session_id, sizeof call->session_id);
+    else
+        build_form(values, &call->form);
+    call->defaults_ignored =
+        form_may_destroy(&call->form) && json_length(values->default_selection_ids) > 0;
+    return true;
+}
+
+const struct ask_tool tool_provide_choice = {
+    .name = "provide_choice",
+    ASK_TOOL_ARGUMENTS(choice_arguments, struct choice_values),
+    .build = build_choice,
+    .check = validation_check_choice,
+    .response = &response_selection,
+};

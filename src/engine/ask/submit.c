@@ -1,0 +1,470 @@
+/*
+ * submit.c - an agent asks: checked whole before anyone is disturbed, and matched with what it
+ * asked before (R5.5).
+ */
+#include "engine/ask/submit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/conversation.h"
+#include "core/known_clients.h"
+#include "core/limits.h"
+#include "core/tools/arguments.h"
+#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
+#include "engine/describe.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+/* So long after an answer the same call may be one that lost it, among so many. */
+static const int64_t LOST_MS = 120000;
+enum { LOST_ROWS = 64 };
+
+static bool is_same_call(const struct submission *submission, const uint8_t *digest,
+                         struct error *err)
+{
+    return memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0 || submission_refuse_key(err);
+}
+
+static void match_or_create(struct submission *submission);
+static void find_undelivered(struct submission *submission);
+
+static void on_undelivered(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct errand *errand = &submission->errand;
+    struct error err;
+
+    if (errand->visit->is_gone) {
+        errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
+    } else if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+    } else if (reply->outcome == STORE_MISSING && !submission->looks_again &&
+               undelivered_knows(errand->engine, submission->match.call)) {
+        submission->looks_again = true; /* answered while the store looked */
+        find_undelivered(submission);
+    } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
+               wait_is_delivering(errand->engine, reply->row->ask.id) ||
+               handed_is_out(errand->engine, reply->row->ask.id)) {
+        /* One that is alive, or on its way, is another's (R5.5); unless the same call came again
+         * while we looked: then one of the two has made it by now. */
+        submission->is_anothers =
+            reply->outcome == STORE_DONE && !live_find(errand->engine, reply->row->ask.id);
+        match_or_create(submission);
+    } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
+        errand_fail(errand, &err, NULL);
+    } else {
+        submission_tell_created(submission, reply->row->ask.id);
+        wait_reply_row(errand, reply->row, true);
+        errand_end(errand);
+    }
+}
+
+static void find_undelivered(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+
+    submission->errand.has_looked = true;
+    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
+                                 submission->ask.idempotency_key, on_undelivered, submission);
+}
+
+/* A client that cancels without a word has lost what its call was answered then. If it asks the
+ * same again, the person is shown that answer, unless it is one to be given with care. */
+static bool may_be_lost(const struct submission *submission)
+{
+    const struct visit *visit = submission->errand.visit;
+    const struct form *form = &submission->call->form;
+
+    return visit->transport && known_client(visit->name)->cancels_silently &&
+           !form_may_destroy(form) && !form_has_confirm(form);
+}
+
+static void on_earlier(void *context, const struct store_row *row, const struct error *err)
+{
+    struct submission *submission = context;
+    struct errand *errand = &submission->errand;
+
+    (void)err; /* then nothing is preselected */
+    if (row && !submission->earlier_json && row->ask.state == STATE_SUBMITTED && row->answer_json &&
+        memcmp(row->ask.digest, submission->ask.digest, DIGEST_BYTES) == 0 &&
+        row->answered_ms > engine_utc_ms(errand->engine) - LOST_MS) {
+        submission->earlier_json = mem_text(row->answer_json);
+        submission->call->form.answered_ms = row->answered_ms;
+    } else if (!row && errand->visit->is_gone) {
+        errand_end(errand);
+    } else if (!row) {
+        match_or_create(submission);
+    }
+}
+
+static void look_back(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+    const struct store_list_query query = {
+        .which = STORE_LIST_ENDED,
+        .principal = submission->ask.principal,
+        .states = state_bit(STATE_SUBMITTED),
+        .limit = LOST_ROWS,
+    };
+
+    submission->has_looked_back = true;
+    store->ops->list(store, &query, on_earlier, submission);
+}
+
+static void match_or_create(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    struct visit *visit = submission->errand.visit;
+    const struct match *match = &submission->match;
+    struct live *live = live_find_match(engine, match, visit);
+    struct error err;
+
+    if (visit->loading) { /* where it is shown depends on that */
+        *(visit->held_back ? visit->held_end : &visit->held_back) = submission;
+        visit->held_end = &submission->next_late;
+        return;
+    }
+    if (!live && !submission->has_looked_back && may_be_lost(submission)) {
+        look_back(submission);
+        return;
+    }
+    if (!live && (submission->errand.has_looked ||
+                  !undelivered_may_match(engine, match->call, match->has_key))) {
+        submission_create(submission);
+        return;
+    }
+    if (!live) {
+        find_undelivered(submission);
+        return;
+    }
+    if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
+        is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    submission_park(submission, live);
+    if (live->is_stored) {
+        submission_tell_created(submission, live->id);
+        submission_reply_launch(submission, live, NULL);
+        client_offer(engine, live, NULL);
+        errand_end(&submission->errand);
+    } else { /* an id that may not survive a crash is nobody's yet */
+        submission->next_late = live_rare(live)->late;
+        live_need_rare(live)->late = submission;
+    }
+}
+
+void submit_held_back(struct visit *visit)
+{
+    struct submission *at = visit->held_back, *next;
+
+    visit->held_back = NULL;
+    for (; at; at = next) {
+        next = at->next_late;
+        at->next_late = NULL;
+        if (visit->is_gone)
+            errand_end(&at->errand);
+        else
+            match_or_create(at);
+    }
+}
+
+/* NULL: there is none. What is no whole text opens as little as an empty one. */
+static char *read_state(const struct json *state)
+{
+    const char *text = json_text(state);
+
+    if (!state)
+        return NULL;
+    return mem_text(text && strlen(text) == json_length(state) ? text : "");
+}
+
+static bool read_call(struct submission *submission, const struct json *params, struct error *err)
+{
+    struct visit *visit = submission->errand.visit;
+    const char *tool = json_member_text(params, "tool");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+
+    submission->tool = tool ? ask_tool_find(tool) : NULL;
+    if (!submission->tool) {
+        error_set(err, ERROR_bad_enum, "", "there is no such tool");
+        return false;
+    }
+    if (!ask_tool_allows(submission->tool, visit->is_sub_agent, err))
+        return false;
+    if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
+        return error_set(err, ERROR_out_of_range, "/wait_seconds",
+                         "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
+    submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
+    submission->terms.comes_back =
+        json_is_yes(json_member(params, "comes_back")) &&
+        come_back_may(submission->errand.engine, submission->errand.visit, 1);
+    submission->tag = mem_text(json_member_text(params, "tag"));
+    submission->terms.client = client_read(params);
+    submission->state = read_state(json_member(params, "state"));
+    return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
+                           err);
+}
+
+static void collect(struct submission *submission)
+{
+    struct errand *errand = &submission->errand;
+    const struct wait_terms terms = {
+        .wait_ms = patience_bound_ms(errand->visit, submission->call->wait_s * 1000),
+        .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
+    };
+
+    wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,
+               errand->context);
+    errand_end(errand);
+}
+
+static void resume(struct submission *submission)
+{
+    struct errand *errand = &submission->errand;
+    struct live *live = live_find(errand->engine, submission->ask.id);
+
+    if (live && live->is_stored)
+        round_resume(submission, live);
+    else
+        wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms,
+                   errand->done, errand->context);
+    errand_end(errand);
+}
+
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+
+    if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
+        strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
+        follow_found(engine, reply->row);
+    resume(submission);
+}
+
+/* The same call again, with what its client was given to come back with. */
+static void take_up(struct submission *submission, const struct json *response)
+{
+    struct errand *errand = &submission->errand;
+    struct wait_terms *terms = &submission->terms;
+    struct error err;
+
+    if (!come_back_open(errand->engine, submission->match.call, submission->state,
+                        submission->ask.id, &terms->round)) {
+        error_set(&err, ERROR_bad_format, "/state",
+                  "this state is not ours, was altered, belongs to another call or is too old");
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    terms->is_retried = true;
+    terms->comes_back =
+        terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
+    submission->response = response ? json_keep(response) : NULL;
+    if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
+        errand->engine->parts.store->ops->get(errand->engine->parts.store, submission->ask.id,
+                                              on_made_elsewhere, submission);
+    else
+        resume(submission);
+}
+
+static struct submission *submission_new(struct engine *engine, struct visit *visit,
+                                         desk_done *done, void *context);
+static void submission_match(struct submission *submission);
+
+void ask_create_method(struct engine *engine, struct visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    struct submission *submission;
+    struct error err;
+
+    if (visit->locate && !visit->line)
+        own_enter(engine, visit);
+    submission = submission_new(engine, visit, done, context);
+    if (!read_call(submission, params, &err)) {
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    if (submission->call->session_id[0]) {
+        collect(submission);
+        return;
+    }
+    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
+    submission->ask.idempotency_key = submission->call->idempotency_key;
+    submission_match(submission);
+    if (submission->state)
+        take_up(submission, json_member(params, "response"));
+    else
+        match_or_create(submission);
+}
+
+/* Read again; if by now it would be refused, as it was understood when it was kept. */
+static void read_question(const struct conversation *machine, struct ask_call *ret_call)
+{
+    const char *input = machine->current.input_json;
+    struct json *json = NULL;
+    struct text form = { 0 };
+
+    if (!json_parse(input, strlen(input), &json, NULL) ||
+        !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
+        form_encode(&machine->form, &form);
+        *ret_call =
+            (struct ask_call){ .timeout_s = machine->timeout_s, .arguments_json = mem_text(input) };
+        form_parse(form.bytes, form.used, &ret_call->form, NULL);
+        text_release(&form);
+    }
+    json_free(json);
+}
+
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context)
+{
+    struct submission *submission = submission_new(engine, visit, done, context);
+
+    submission->tool = &tool_ask_user_question;
+    submission->is_question = true;
+    submission->terms.wait_ms = -1;
+    read_question(machine, submission->call);
+    memcpy(submission->ask.id, id, sizeof submission->ask.id);
+    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
+    submission_match(submission);
+    submission_create(submission);
+}
+
+static void submission_drop(struct errand *errand)
+{
+    struct submission *submission = (struct submission *)errand;
+
+    if (submission->call)
+        ask_call_release(submission->call);
+    free(submission->call);
+    json_free(submission->response);
+    text_release(&submission->form_json);
+    free(submission->tag);
+    free(submission->state);
+    free(submission->earlier_json);
+}
+
+/* with an empty call */
+static struct submission *submission_new(struct engine *engine, struct visit *visit,
+                                         desk_done *done, void *context)
+{
+    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+
+    submission->errand.drop = submission_drop;
+    submission->call = mem_new(sizeof *submission->call);
+    return submission;
+}
+
+/* its digest too, once the call is read */
+static void submission_match(struct submission *submission)
+{
+    const struct hash_part parts[] = {
+        { submission->tool->name, strlen(submission->tool->name) },
+        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
+    };
+
+    hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
+    submission->match = live_match(&submission->ask);
+}
+
+/* For the next time, so that the front has it when this one's patience ends. */
+static void write_state(const struct submission *submission, const char *id,
+                        struct json_writer *writer)
+{
+    const struct errand *errand = &submission->errand;
+    const struct round next = { .number = submission->terms.round.number + 1 };
+    struct text state = { 0 };
+
+    if (submission->terms.comes_back &&
+        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
+        json_write_text(writer, "state", text_string(&state));
+    text_release(&state);
+}
+
+/* The front learns the id as soon as it is safe, long before there is an answer. */
+void submission_tell_created(const struct submission *submission, const char *id)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct live *live;
+    struct text line, url = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    if (!submission->tag)
+        return;
+    live = live_find(engine, id);
+    line = line_take(engine);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/created");
+    json_write_object(&writer, "params");
+    json_write_text(&writer, "tag", submission->tag);
+    json_write_text(&writer, "session_id", id);
+    if (live && live->deadline.place && state_is_open(live->state))
+        json_write_integer(&writer, "remaining_ms",
+                           live->deadline.boot_ms - engine_boot_ms(engine));
+    if (live && state_is_open(live->state) && portal_write_url(engine, id, &url))
+        json_write_text(&writer, "url", text_string(&url));
+    text_release(&url);
+    write_state(submission, id, &writer);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    visit_tell(submission->errand.visit, line.bytes, line.used);
+    line_give(engine, &line);
+}
+
+void submission_park(struct submission *submission, struct live *live)
+{
+    struct errand *errand = &submission->errand;
+
+    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
+        return; /* the latter waits for nobody: it is told a command, and collects later */
+    wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
+             errand->context);
+}
+
+void submission_reply_launch(const struct submission *submission, struct live *live,
+                             const struct error *failure)
+{
+    const struct errand *errand = &submission->errand;
+    struct desk_reply reply = { 0 };
+
+    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
+        return;
+    if (failure) {
+        reply.err = *failure;
+        errand_reply(errand, &reply);
+    } else if (submission->launch.text[0]) {
+        launch_reply(errand->engine, errand->visit, live, &submission->launch, errand->done,
+                     errand->context);
+    } else {
+        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+    }
+}
+
+void submission_end_late(struct live *live, const struct error *failure)
+{
+    struct submission *late = live_take_late(live);
+
+    while (late) {
+        struct submission *next = late->next_late;
+
+        if (!failure)
+            submission_tell_created(late, live->id);
+        submission_reply_launch(late, live, failure);
+        errand_end(&late->errand);
+        late = next;
+    }
+}
+
+bool submission_refuse_key(struct error *err)
+{
+    return error_say(err, ERROR_conflicting_arguments, "/idempotency_key",
+                     TEXT_REASON_OTHER_ARGUMENTS, NULL);
+}

@@ -1,0 +1,57 @@
+/* submit.h - an ask on its way in, from the call to where it is stored and shown. */
+#ifndef ENGINE_ASK_SUBMIT_H
+#define ENGINE_ASK_SUBMIT_H
+#include "core/lifecycle.h"
+#include "engine/ask/launch.h"
+#include "engine/delivery/delivery.h"
+
+struct ask_call;
+struct conversation;
+
+struct submission {
+    struct errand errand; /* first */
+    const struct ask_tool *tool;
+    struct ask_call *call;
+    struct ask ask;
+    struct match match;
+    struct lifecycle_step step;
+    int64_t quiet_ms;
+    struct wait_terms terms;
+    char *state;           /* the client came back with it; NULL: it asks for the first time */
+    struct json *response; /* and with this; NULL: nothing */
+    struct submission *next_late;
+    char *tag;                 /* chosen by the front, comes back with ask/created */
+    struct launch_code launch; /* of an ask that waits for a terminal */
+    struct text form_json;
+    bool opens_browser;      /* once it is stored */
+    char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
+    char *earlier_json;      /* the answer to the same call, a moment ago; NULL: none */
+    bool has_looked_back;    /* for that one */
+    bool looks_again;        /* for an answer that came meanwhile; once */
+    bool is_anothers;        /* the one it would join is in other hands: it is asked anew */
+    bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
+};
+
+/* submit.c: what all of its stations do */
+void submission_tell_created(const struct submission *submission, const char *id);
+void submission_park(struct submission *submission, struct live *live);
+/* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
+void submission_reply_launch(const struct submission *submission, struct live *live,
+                             const struct error *failure);
+/* Identical calls that came while the ask was being stored learn its id with the first. */
+void submission_end_late(struct live *live, const struct error *failure);
+
+/* Same key, other words: giving the old answer to a new question would invent one. False. */
+bool submission_refuse_key(struct error *err);
+
+/* create.c: nobody has asked it before; `submission` ends */
+void submission_create(struct submission *submission);
+
+/* submit.c */
+void submit_held_back(struct visit *visit); /* what it asked before its client was known */
+/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
+ * for it. */
+void submit_question(struct engine *engine, struct visit *visit, const char *id,
+                     const struct conversation *machine, desk_done *done, void *context);
+
+#endif

@@ -1,0 +1,505 @@
+/*
+ * question.c - a question of a conversation is an ask like any other (R3.5). The
+ * conversation is kept first, with the id its ask will have; whoever starts next makes the ask if
+ * it is not there. A visit of our own waits for it as an agent does. The ask decides; when it is
+ * over its end is said to the conversation, which counts it as delivered in the same transaction.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "engine/ask/submit.h"
+#include "engine/conversation/conversation.h"
+#include "engine/delivery/delivery.h"
+#include "engine/state.h"
+
+static const int64_t QUESTION_RETRY_MS = 5000; /* what could not be kept */
+static const int64_t QUESTION_LOOK_MS = 200;
+enum { QUESTION_OTHERS_LOOKS = 10 };
+
+/* One for each conversation that waits for a person. */
+struct question {
+    struct table_link link;
+    char ask_id[ASK_ID_BYTES];
+    char id[ASK_ID_BYTES]; /* of the conversation */
+    struct engine *engine;
+    struct visit *visit; /* ours; it waits for the ask */
+    int others_looks;    /* so often it is left to another hub to make the ask */
+    struct alarm alarm;
+    struct saying *deciders; /* told once the conversation has gone on */
+};
+
+static struct question *question_find(const struct engine *engine, const char *ask_id)
+{
+    struct table_link *link = table_find(&engine->questions, ask_id);
+
+    return link ? TABLE_THING(question, link, link) : NULL;
+}
+
+bool question_is(const struct engine *engine, const char *ask_id)
+{
+    return question_find(engine, ask_id);
+}
+
+static void question_free(struct question *question)
+{
+    struct engine *engine = question->engine;
+
+    alarm_clear(&engine->alarms, &question->alarm);
+    table_remove(&engine->questions, &question->link);
+    visit_close(&engine->desk, (struct desk_visit *)question->visit);
+    free(question);
+}
+
+static void retry_later(struct question *question, const struct error *err)
+{
+    struct engine *engine = question->engine;
+
+    log_error("conversation.question_failed", "conversation=%s reason=%s", question->id,
+              error_name(err->code));
+    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_RETRY_MS);
+}
+
+/* Its end ----------------------------------------------------------------------------------------
+ */
+
+static void reply_loaded(struct errand *errand)
+{
+    saying_reply((struct saying *)errand, false);
+}
+
+static void on_settled(struct saying *saying)
+{
+    struct question *question = question_find(saying->errand.engine, saying->asked);
+
+    if (question && saying->failure.code != ERROR_NONE) {
+        retry_later(question, &saying->failure);
+    } else if (question) {
+        struct saying *decider = question->deciders;
+
+        while (decider) {
+            struct saying *next = decider->next;
+
+            saying_load(decider, reply_loaded);
+            decider = next;
+        }
+        question_free(question);
+    }
+    errand_end(&saying->errand);
+}
+
+static bool read_end(struct saying *saying, const struct store_row *row, struct error *err)
+{
+    const char *form = row->ask.form_json, *given = row->answer_json;
+    struct json *answer = NULL;
+    bool ok = true;
+
+    switch (row->ask.state) {
+    case STATE_SUBMITTED:
+        saying->kind = SAID_RESPONSE;
+        ok = form_parse(form, strlen(form), &saying->form, err) &&
+             json_parse(given ? given : "", given ? strlen(given) : 0, &answer, err) &&
+             answer_check(&saying->form, answer, &saying->answer, err);
+        json_free(answer);
+        return ok;
+    case STATE_TIMEOUT:
+    case STATE_AUTO_SUBMITTED:
+        saying->kind = SAID_EXPIRED;
+        return true;
+    default: /* a no, whoever said it */
+        saying->kind = SAID_CANCEL;
+        return true;
+    }
+}
+
+static void on_ended_row(void *context, const struct store_reply *reply)
+{
+    struct question *question = context;
+    struct saying *saying;
+    struct error err = reply->err;
+
+    if (reply->outcome != STORE_DONE) {
+        if (reply->outcome != STORE_FAILED)
+            error_set(&err, ERROR_not_found, "", "its ask is gone");
+        retry_later(question, &err);
+        return;
+    }
+    saying = saying_new(question->engine, NULL, NULL, NULL);
+    memcpy(saying->errand.id, question->id, sizeof saying->errand.id);
+    memcpy(saying->asked, question->ask_id, sizeof saying->asked);
+    saying->after = on_settled;
+    if (!read_end(saying, reply->row, &err)) {
+        retry_later(question, &err);
+        errand_end(&saying->errand);
+        return;
+    }
+    CRASH_POINT(engine_question_over);
+    saying_load(saying, saying_step);
+}
+
+static void on_over(void *context, const struct desk_reply *reply)
+{
+    struct question *question = context;
+    struct store *store = question->engine->parts.store;
+    struct error err = reply->err;
+
+    if (err.code == ERROR_NONE && reply->kind == REPLY_FINAL) {
+        store->ops->get(store, question->ask_id, on_ended_row, question);
+        return;
+    }
+    if (err.code == ERROR_NONE)
+        error_set(&err, ERROR_unavailable, "", "its ask is still open");
+    retry_later(question, &err);
+}
+
+/* Its beginning ----------------------------------------------------------------------------------
+ */
+
+static void on_conversation(void *context, const struct store_conversation *stored,
+                            const struct error *err)
+{
+    struct question *question = context;
+    struct talk talk = { 0 };
+    struct error failure = { 0 };
+
+    if (!stored && err) {
+        retry_later(question, err);
+        return;
+    }
+    CRASH_POINT(engine_question_begins);
+    if (!stored || !talk_read(&talk, stored, &failure) ||
+        talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0)
+        question_free(question); /* nothing of it is to be asked any more */
+    else
+        submit_question(question->engine, question->visit, question->ask_id, &talk.machine, on_over,
+                        question);
+    talk_release(&talk);
+}
+
+/* The hub that has the question makes the ask; if it can't, we do. */
+static void leave_it(struct question *question)
+{
+    struct engine *engine = question->engine;
+
+    question->others_looks--;
+    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
+}
+
+static void on_ask(void *context, const struct store_reply *reply)
+{
+    struct question *question = context;
+    struct engine *engine = question->engine;
+    struct store *store = engine->parts.store;
+    const struct wait_terms terms = { .wait_ms = -1 };
+
+    if (reply->outcome == STORE_DONE)
+        wait_begin(engine, question->visit, question->ask_id, &terms, on_over, question);
+    else if (reply->outcome == STORE_MISSING && question->others_looks > 0)
+        leave_it(question);
+    else if (reply->outcome == STORE_MISSING)
+        store->ops->get_conversation(store, question->id, on_conversation, question);
+    else
+        retry_later(question, &reply->err);
+}
+
+static void look(struct question *question)
+{
+    struct store *store = question->engine->parts.store;
+
+    store->ops->get(store, question->ask_id, on_ask, question);
+}
+
+void question_ring(struct engine *engine, struct alarm *alarm)
+{
+    (void)engine;
+    look((struct question *)(void *)((char *)alarm - offsetof(struct question, alarm)));
+}
+
+static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
+                  const char *label, bool is_others)
+{
+    const struct desk_visitor visitor = {
+        .role = ROLE_AGENT,
+        .via = "",
+        .uid = -1,
+        .tty = "",
+        .name = label,
+        .token = label,
+        .token_id = token_id,
+    };
+    struct question *question;
+
+    if (!ask_id_is_valid(ask_id) || question_find(engine, ask_id))
+        return;
+    question = mem_new(sizeof *question);
+    question->engine = engine;
+    question->alarm.kind = ALARM_QUESTION;
+    memcpy(question->id, id, sizeof question->id);
+    memcpy(question->ask_id, ask_id, sizeof question->ask_id);
+    question->visit = (struct visit *)visit_open(&engine->desk, &visitor);
+    table_insert(&engine->questions, &question->link);
+    question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
+    look(question);
+}
+
+void question_begin(struct engine *engine, const struct talk *talk)
+{
+    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label, false);
+}
+
+static void on_waiting(void *context, const struct store_conversation *stored,
+                       const struct error *err)
+{
+    struct engine *engine = context;
+
+    if (err)
+        log_error("conversation.not_taken_up", "reason=%s", error_name(err->code));
+    if (stored && ask_id_is_valid(stored->id))
+        begin(engine, stored->id, stored->ask_id, stored->token_id, stored->label,
+              follow_is_shared(engine));
+}
+
+void questions_init(struct engine *engine)
+{
+    engine->questions = TABLE_OF(question, link, ask_id);
+}
+
+void questions_load(struct engine *engine)
+{
+    const struct store_conversation_query waiting = {
+        .state = conversation_state_name(CONVERSATION_AWAITING),
+        .limit = INT32_MAX,
+    };
+    struct store *store = engine->parts.store;
+
+    store->ops->list_conversations(store, &waiting, on_waiting, engine);
+}
+
+static void on_followed(void *context, const struct store_conversation *stored,
+                        const struct error *err)
+{
+    struct errand *errand = context;
+    struct talk talk = { 0 };
+
+    if (stored && talk_read(&talk, stored, NULL)) {
+        conversation_tell(errand->engine, &talk);
+        if (talk.machine.state == CONVERSATION_AWAITING)
+            begin(errand->engine, talk.id, talk.ask_id, talk.token_id, talk.label, true);
+    } else if (err) {
+        log_warning("conversation.not_followed", "reason=%s", error_name(err->code));
+    }
+    talk_release(&talk);
+    errand_end(errand);
+}
+
+void question_follow(struct engine *engine, const char *conversation_id)
+{
+    struct store *store = engine->parts.store;
+
+    store->ops->get_conversation(store, conversation_id, on_followed,
+                                 errand_new(sizeof(struct errand), engine, NULL, NULL, NULL));
+}
+
+/* The store is closed by now. */
+void questions_release(struct engine *engine)
+{
+    struct table_link *next;
+
+    for (struct table_link *link = table_each(&engine->questions, NULL); link; link = next) {
+        struct question *question = TABLE_THING(question, link, link);
+
+        next = table_each(&engine->questions, link);
+        while (question->deciders) {
+            struct saying *decider = question->deciders;
+
+            question->deciders = decider->next;
+            errand_end(&decider->errand);
+        }
+        alarm_clear(&engine->alarms, &question->alarm);
+        wait_forget_visit(engine, question->visit);
+        visit_close(&engine->desk, (struct desk_visit *)question->visit);
+        free(question);
+    }
+    table_release(&engine->questions);
+}
+
+/* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
+static bool question_add_decider(struct engine *engine, struct saying *saying)
+{
+    struct question *question;
+
+    question_begin(engine, &saying->talk); /* asked at another hub, the news of it still to come */
+    question = question_find(engine, saying->talk.ask_id);
+    if (!question)
+        return false;
+    saying->next = question->deciders;
+    question->deciders = saying;
+    return true;
+}
+
+/*
+ * A person, or a host that may, answers or cancels the question of a conversation. It is the
+ * ask that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
+ * What was decided before is told again, whatever happened since (R5.3).
+ */
+
+static void reply_already(struct errand *errand)
+{
+    saying_reply((struct saying *)errand, true);
+}
+
+static void on_decided(void *context, const struct desk_reply *reply)
+{
+    struct saying *saying = context;
+    struct json *ack = NULL;
+    bool is_already;
+
+    if (reply->err.code != ERROR_NONE) {
+        struct error err = reply->err;
+
+        err.path[0] = '\0'; /* of the ask, which is not what was spoken of */
+        errand_fail(&saying->errand, &err, reply->json);
+        return;
+    }
+    is_already = reply->json && json_parse(reply->json, strlen(reply->json), &ack, NULL) &&
+                 json_is_yes(json_member(ack, "already"));
+    json_free(ack);
+    if (is_already || !question_add_decider(saying->errand.engine, saying))
+        saying_load(saying, is_already ? reply_already : reply_loaded);
+}
+
+/* Who sends again what was decided is told so, whatever happened since (R5.3). */
+static bool is_said_before(const struct saying *saying, const struct store_row *row,
+                           const char *answer_json)
+{
+    if (saying->kind == SAID_CANCEL)
+        return row->ask.state == STATE_CANCELLED;
+    return row->ask.state == STATE_SUBMITTED && answer_json && row->answer_json &&
+           strcmp(row->answer_json, answer_json) == 0;
+}
+
+static bool is_current(const struct saying *saying, struct error *err)
+{
+    return saying->if_version == 0 || saying->if_version == saying->talk.version ||
+           error_set(err, ERROR_wrong_state, "/version",
+                     "the conversation went on meanwhile: look at it again, then answer");
+}
+
+static void refuse(struct saying *saying, enum error_code code, enum text_id text)
+{
+    struct error err;
+
+    error_say(&err, code, "", text, NULL);
+    if (code == ERROR_unavailable)
+        err.retry_after_s = 1;
+    errand_fail(&saying->errand, &err, NULL);
+}
+
+static void decide(struct saying *saying, const char *params_json)
+{
+    struct json *params = NULL;
+    enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
+
+    json_parse(params_json, strlen(params_json), &params, NULL);
+    decide_question(event, saying->errand.engine, saying->errand.visit, saying->talk.ask_id, params,
+                    on_decided, saying);
+    json_free(params);
+}
+
+/* What the desk takes for an ask: by field, and canonical. */
+static bool write_params(struct saying *saying, const struct store_row *row, struct text *out,
+                         struct error *err)
+{
+    const char *form = row->ask.form_json;
+    char *body;
+
+    answer_release(&saying->answer);
+    form_release(&saying->form);
+    if (saying->kind == SAID_CANCEL) {
+        body = json_encode(saying->body);
+        text_add_text(out, body);
+        free(body);
+        return true;
+    }
+    if (!form_parse(form, strlen(form), &saying->form, err) ||
+        !conversation_read_response(&saying->form, saying->body, &saying->answer, err))
+        return false;
+    answer_encode(&saying->form, &saying->answer, out);
+    return true;
+}
+
+/* It fits another question: the one before, whose reply was lost on the way? */
+static void on_earlier_row(void *context, const struct store_reply *reply)
+{
+    struct saying *saying = context;
+    struct text params = { 0 };
+
+    if (reply->outcome == STORE_DONE && write_params(saying, reply->row, &params, NULL) &&
+        is_said_before(saying, reply->row, text_string(&params)))
+        saying_load(saying, reply_already);
+    else
+        errand_fail(&saying->errand, &saying->failure, NULL);
+    text_release(&params);
+}
+
+static void refuse_or_look_back(struct saying *saying, const struct error *err)
+{
+    struct store *store = saying->errand.engine->parts.store;
+
+    saying->failure = *err;
+    if (saying->kind == SAID_RESPONSE && saying->talk.earlier_ask_id[0])
+        store->ops->get(store, saying->talk.earlier_ask_id, on_earlier_row, saying);
+    else
+        errand_fail(&saying->errand, err, NULL);
+}
+
+static void on_asked_row(void *context, const struct store_reply *reply)
+{
+    struct saying *saying = context;
+    const struct talk *talk = &saying->talk;
+    bool is_waiting = talk->machine.state == CONVERSATION_AWAITING;
+    struct text params = { 0 };
+    struct error err = reply->err, changed;
+    bool is_good;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&saying->errand, &err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE) {
+        if (is_waiting)
+            refuse(saying, ERROR_unavailable, TEXT_REASON_BEING_ASKED);
+        else
+            saying_refuse(saying);
+        return;
+    }
+    is_good = write_params(saying, reply->row, &params, &err);
+    if (!state_is_open(reply->row->ask.state) &&
+        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL))
+        saying_load(saying, reply_already);
+    else if (!is_waiting)
+        saying_refuse(saying);
+    else if (!is_current(saying, &changed))
+        refuse_or_look_back(saying, &changed);
+    else if (is_good)
+        decide(saying, text_string(&params));
+    else if (state_is_open(reply->row->ask.state))
+        refuse_or_look_back(saying, &err);
+    else
+        refuse(saying, ERROR_already_answered, TEXT_REASON_FASTER);
+    text_release(&params);
+}
+
+void question_decide(struct errand *errand)
+{
+    struct saying *saying = (struct saying *)errand;
+    struct store *store = errand->engine->parts.store;
+
+    if (saying->talk.ask_id[0])
+        store->ops->get(store, saying->talk.ask_id, on_asked_row, saying);
+    else
+        saying_refuse(saying);
+}

@@ -1,0 +1,570 @@
+/*
+ * client_form.c - the agent's own client as a channel: an ask is put to it where it can show a
+ * form, and withdrawn when somebody decided elsewhere. Here alone is judged what comes back:
+ * content against the form, refusals by how long it was shown. What does not count costs nothing:
+ * the ask is open everywhere else (R4.2, R4.3).
+ */
+#include "engine/delivery/client_form.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/jsonrpc.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "core/fields/field_class.h"
+#include "core/fields/form.h"
+#include "engine/ask/submit.h"
+#include "engine/delivery/delivery.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+/*
+ * What is known of the forms of agents' own clients, by name, version and transport: whether a
+ * person has used them, or they were found not to work (R4.3).
+ */
+
+void form_fact_loaded(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_DONE)
+        errand->visit->form_fact = reply->seq;
+    visit_end_load(errand);
+}
+
+static void on_learnt(void *context, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED) /* it is known here all the same, until we end */
+        log_warning("client.form", "not kept: %s", reply->err.message);
+    errand_end(context);
+}
+
+/* `worked`: the person did something there. */
+static void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
+{
+    struct store *store = engine->parts.store;
+    struct store_client client = visit_client(visit);
+    int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
+    struct errand *errand;
+
+    if (!client.transport || fact == visit->form_fact)
+        return;
+    log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
+    for (struct visit *other = engine->visits; other; other = other->next) {
+        if (visit_is_of(other, &client))
+            other->form_fact = fact;
+    }
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    store_write_client(store, &(struct store_client_fact){ client, true, fact }, on_learnt, errand);
+}
+
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client)
+{
+    return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
+}
+
+/* Showing and withdrawing ---------------------------------------------------------------------- */
+
+struct client_side client_read(const struct json *params)
+{
+    const struct json *client = json_member(params, "client");
+    const char *era = json_member_text(client, "era");
+
+    return (struct client_side){
+        .has_form = json_is_yes(json_member(client, "form")),
+        .has_url = json_is_yes(json_member(client, "url")),
+        .is_modern = era && strcmp(era, "modern") == 0,
+        .stops_clock = json_is_yes(json_member(client, "stops_clock")),
+    };
+}
+
+/* Somebody is reached without the client. */
+static bool has_others(const struct engine *engine)
+{
+    return engine->page_count > 0 || engine->inbox_count > 0 ||
+           settings_is_on(engine->parts.settings, SETTING_PORTAL) ||
+           settings_is_on(engine->parts.settings, SETTING_TERMINAL);
+}
+
+/* With an address it is told where, beside what it is about. */
+static void client_write_form(const struct engine *engine, const struct waiter *waiter,
+                              struct json_writer *writer, const char *form_json)
+{
+    const struct settings *settings = engine->parts.settings;
+    bool is_saved = settings_source(settings, SETTING_LANGUAGE) == SETTING_SAVED;
+    const char *language = is_saved ? NULL : waiter->visit->language;
+    struct text url = { 0 };
+
+    json_write_raw(writer, "form", form_json);
+    if (waiter->is_url) {
+        portal_write_url(engine, waiter->live->id, &url);
+        json_write_text(writer, "url", text_string(&url));
+    }
+    text_release(&url);
+    json_write_text(writer, "language", language ? language : settings_language_tag(settings));
+    if (waiter->round && waiter->round->lacks) {
+        json_write_text(writer, "lacks", waiter->round->lacks->message);
+        json_write_text(writer, "lacks_at", waiter->round->lacks->path);
+        json_write_object(writer, "lacks_words");
+        error_write_words(waiter->round->lacks, writer);
+        json_write_end_object(writer);
+    }
+    json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
+}
+
+static void tell(struct visit *visit, const char *method, const struct text *params)
+{
+    struct text line = { 0 };
+
+    jsonrpc_add_notification(&line, method, text_string(params));
+    visit_tell(visit, line.bytes, line.used - 1);
+    text_release(&line);
+}
+
+static void tell_present(const struct engine *engine, struct waiter *waiter, const char *form_json)
+{
+    const struct live *live = waiter->live;
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    client_write_form(engine, waiter, &writer, form_json);
+    json_write_end_object(&writer);
+    tell(waiter->visit, "client/present", &params);
+    text_release(&params);
+}
+
+static bool is_wanted(const struct live *live)
+{
+    bool is_client = live->interface == INTERFACE_AUTO || live->interface == INTERFACE_CLIENT;
+
+    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state);
+}
+
+/* A form takes no second, deliberate act, the page behind an address does (R2). */
+static bool shows_as_form(const struct engine *engine, const struct waiter *waiter)
+{
+    return !(waiter->live->flags & ASK_DESTRUCTIVE) &&
+           form_fact_may_show(engine, waiter->visit, &waiter->client);
+}
+
+/* Only where there is no form to be had: an address is a step more for its person. */
+static bool shows_as_url(const struct engine *engine, const struct waiter *waiter)
+{
+    bool is_useful = !waiter->client.has_form || (waiter->live->flags & ASK_DESTRUCTIVE);
+
+    return waiter->client.has_url && is_useful && engine->portal_url[0] &&
+           settings_is_on(engine->parts.settings, SETTING_PORTAL);
+}
+
+/* One that can show it, of a client that does not do so yet; and nobody else shows it. */
+static struct waiter *find_shower(const struct engine *engine, const struct live *live)
+{
+    struct waiter *found = NULL;
+
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->shows_form)
+            return NULL;
+        if (!found && waiter->done && !waiter->is_overdue &&
+            (shows_as_form(engine, waiter) || shows_as_url(engine, waiter)))
+            found = waiter;
+    }
+    return found;
+}
+
+static void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
+
+/* The patience of some clients does not wear out meanwhile; the deadline is the ask's. */
+static void show(struct engine *engine, struct live *live, const char *form_json)
+{
+    struct waiter *waiter = is_wanted(live) ? find_shower(engine, live) : NULL;
+
+    if (!waiter)
+        return;
+    waiter->is_url = !shows_as_form(engine, waiter);
+    if (waiter->client.is_modern) {
+        round_ask(engine, waiter, form_json);
+        return;
+    }
+    waiter->shows_form = true;
+    if (waiter->client.stops_clock)
+        alarm_clear(&engine->alarms, &waiter->alarm);
+    tell_present(engine, waiter, form_json);
+}
+
+static void on_form(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+
+    if (live && reply->outcome == STORE_DONE)
+        show(errand->engine, live, reply->row->ask.form_json);
+    errand_end(errand);
+}
+
+void client_offer(struct engine *engine, struct live *live, const char *form_json)
+{
+    struct store *store = engine->parts.store;
+    struct text own = { 0 };
+    struct errand *errand;
+
+    if (!is_wanted(live) || !find_shower(engine, live))
+        return;
+    if (form_json) {
+        show(engine, live, form_json);
+    } else if (live->form) {
+        form_encode(live->form, &own);
+        show(engine, live, text_string(&own));
+        text_release(&own);
+    } else {
+        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+        memcpy(errand->id, live->id, sizeof errand->id);
+        store->ops->get(store, live->id, on_form, errand);
+    }
+}
+
+bool client_shows(const struct live *live)
+{
+    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->shows_form || !waiter->done)
+            return true;
+    }
+    return false;
+}
+
+static void withdraw(const struct live *live)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_text(&writer, "why", state_name(live->state));
+    json_write_end_object(&writer);
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->shows_form)
+            tell(waiter->visit, "client/withdraw", &params);
+        waiter->shows_form = false;
+    }
+    text_release(&params);
+}
+
+void client_end(struct engine *engine, struct live *live, enum ask_event event)
+{
+    bool is_held_back = live->deadline.place; /* undo: the result comes later */
+
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (event == EVENT_EXPIRED && !waiter->is_url && (waiter->shows_form || !waiter->done))
+            form_fact_learn(engine, waiter->visit, false);
+    }
+    if (is_held_back)
+        withdraw(live);
+}
+
+/* What comes back ------------------------------------------------------------------------------ */
+
+/* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
+ * for its sake need not any more. */
+static void end_showing(struct engine *engine, struct live *live, const struct visit *visit)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->visit != visit)
+            continue;
+        waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
+        if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
+            alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
+    }
+    if (live_rare(live)->quiet_until_boot_ms > engine_boot_ms(engine))
+        live_mark_dirty(engine, live);
+}
+
+static void ignore(void *context, const struct desk_reply *reply)
+{
+    (void)context;
+    (void)reply;
+}
+
+/* A person filled in part of the form, so it works. */
+static bool is_unfinished(const struct error *err)
+{
+    return err->path[0] && (err->code == ERROR_missing_property || err->code == ERROR_empty_text ||
+                            err->code == ERROR_too_short || err->code == ERROR_out_of_range);
+}
+
+enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID, CLIENT_UNFINISHED };
+/* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
+ * event of CLIENT_REFUSED. */
+static void give_up(struct engine *engine, struct visit *visit, const char *id,
+                    enum client_failure why, enum ask_event refusal)
+{
+    struct live *live = live_find(engine, id);
+    struct error err;
+
+    if (why != CLIENT_UNFINISHED)
+        form_fact_learn(engine, visit, false);
+    if (!live || !state_is_open(live->state))
+        return;
+    end_showing(engine, live, visit);
+    if (has_others(engine))
+        return;
+    if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
+        decide_by_client(refusal, engine, visit, id, NULL, ignore, NULL);
+        return;
+    }
+    if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
+        error_set(&err, ERROR_validation_failed, "",
+                  "what the client's form returned does not answer the question, and nobody can be "
+                  "reached otherwise; the ask stays open");
+    else
+        error_set(&err, ERROR_no_human_channel, "",
+                  "the client could not show its form, and nobody can be reached otherwise: portal "
+                  "and terminal are switched off (sayso settings set portal on)");
+    wait_fail_visit(engine, live, visit, &err);
+}
+
+/* Somebody else was faster, or the disk failed: that says nothing about the content. */
+static bool is_about_content(enum error_code code)
+{
+    return code != ERROR_NONE && code != ERROR_already_answered && code != ERROR_wrong_state &&
+           code != ERROR_not_found && code != ERROR_storage_failed;
+}
+
+static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+                            const struct error *lacks);
+
+static void on_decided(void *context, const struct desk_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+    const struct error *lacks = is_unfinished(&reply->err) ? &reply->err : NULL;
+
+    if (reply->err.code == ERROR_NONE)
+        form_fact_learn(errand->engine, errand->visit, true);
+    else if (is_about_content(reply->err.code) &&
+             !(live && round_ask_again(errand->engine, live, errand->visit, lacks)))
+        give_up(errand->engine, errand->visit, errand->id,
+                lacks ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
+    else if (reply->err.code == ERROR_storage_failed && live)
+        wait_fail_visit(errand->engine, live, errand->visit, &reply->err);
+    errand_ok(errand, "{}");
+}
+
+/* An ask of this principal that is still open; NULL, and replied: none, or all is said. */
+static struct live *find_open(struct errand *errand, const struct json *params)
+{
+    const char *id = json_member_text(params, "session_id");
+    struct live *live = id && ask_id_is_valid(id) ? live_find(errand->engine, id) : NULL;
+
+    if (live && strcmp(live->principal->id, errand->visit->principal) == 0 &&
+        state_is_open(live->state)) {
+        memcpy(errand->id, live->id, sizeof errand->id);
+        return live;
+    }
+    errand_refuse(errand, ERROR_not_found, "/session_id",
+                  "no open ask of yours has this session_id");
+    return NULL;
+}
+
+/* What came back, to errand->id; `errand` ends. */
+static void client_take(struct errand *errand, const char *action, const struct json *content,
+                        int64_t shown_ms)
+{
+    enum client_verdict verdict = client_form_judge(errand->visit->name, action, shown_ms);
+    bool is_decline = action && strcmp(action, "decline") == 0;
+    enum ask_event refusal = is_decline ? EVENT_DECLINED : EVENT_CANCELLED;
+    bool is_refusal = is_decline || (action && strcmp(action, "cancel") == 0);
+
+    if (verdict == CLIENT_FAILED) {
+        give_up(errand->engine, errand->visit, errand->id,
+                is_refusal ? CLIENT_REFUSED : CLIENT_BROKEN, refusal);
+        errand_ok(errand, "{}");
+        return;
+    }
+    decide_by_client(verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal, errand->engine,
+                     errand->visit, errand->id, content, on_decided, errand);
+}
+
+/* A form that is returned, on its way. */
+struct returned {
+    struct errand errand; /* first */
+    struct json *params;
+    void (*take)(struct errand *errand, const struct json *params);
+};
+
+static void returned_drop(struct errand *errand)
+{
+    json_free(((struct returned *)errand)->params);
+}
+
+static void take_result(struct errand *errand, const struct json *params)
+{
+    const char *mode = json_member_text(params, "mode");
+    struct live *live = find_open(errand, params);
+
+    if (live && mode && strcmp(mode, "url") == 0) {
+        end_showing(errand->engine, live, errand->visit); /* agreeing to look is no answer */
+        errand_ok(errand, "{}");
+    } else if (live) {
+        client_take(errand, json_member_text(params, "action"), json_member(params, "content"),
+                    json_member_integer(params, "shown_ms", 0));
+    }
+}
+
+static void take_failure(struct errand *errand, const struct json *params)
+{
+    if (!find_open(errand, params))
+        return;
+    give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
+    errand_ok(errand, "{}");
+}
+
+static void on_made_elsewhere(void *context, const struct store_reply *reply)
+{
+    struct returned *returned = context;
+    struct engine *engine = returned->errand.engine;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&returned->errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
+        follow_found(engine, reply->row);
+    returned->take(&returned->errand, returned->params);
+}
+
+/* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
+ * that. */
+static void take_returned(struct engine *engine, struct visit *visit, const struct json *params,
+                          desk_done *done, void *context,
+                          void (*take)(struct errand *errand, const struct json *params))
+{
+    const char *id = json_member_text(params, "session_id");
+    struct returned *returned;
+
+    returned = errand_new(sizeof *returned, engine, visit, done, context);
+    returned->errand.drop = returned_drop;
+    returned->params = json_keep(params);
+    returned->take = take;
+    if (follow_is_shared(engine) && id && ask_id_is_valid(id) && !live_find(engine, id))
+        engine->parts.store->ops->get(engine->parts.store, id, on_made_elsewhere, returned);
+    else
+        take(&returned->errand, params);
+}
+
+void client_result_method(struct engine *engine, struct visit *visit, const struct json *params,
+                          desk_done *done, void *context)
+{
+    take_returned(engine, visit, params, done, context, take_result);
+}
+
+void client_failed_method(struct engine *engine, struct visit *visit, const struct json *params,
+                          desk_done *done, void *context)
+{
+    take_returned(engine, visit, params, done, context, take_failure);
+}
+
+/*
+ * Clients of 2026-07-28, which are asked by the reply to a call and call again with what the
+ * person did. Between the two nothing is open: what must be known when they come back they
+ * carry themselves (hold.c). Whatever they bring, they get the decision that won (R5.3).
+ */
+
+/* Clients follow so many rounds of one call at most. */
+enum { ROUNDS_MOST = 10 };
+
+static struct round *round_of(struct waiter *waiter)
+{
+    if (!waiter->round)
+        waiter->round = mem_new(sizeof *waiter->round);
+    return waiter->round;
+}
+
+/* Calls that come back with what their client was asked for (MCP 2026-07-28). */
+static void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
+{
+    struct live *live = waiter->live;
+    struct round *round = round_of(waiter);
+    struct text state = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    round->number++;
+    round->is_url = waiter->is_url;
+    round->asked_ms = engine_utc_ms(engine);
+    if (round->number > ROUNDS_MOST ||
+        !come_back_seal(engine, live->call_match, live->id, round, &state)) {
+        /* it is held like any other, others can answer */
+        waiter->client.has_form = waiter->client.has_url = false;
+        return;
+    }
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", live->id);
+    json_write_object(&writer, "input_required");
+    json_write_text(&writer, "state", text_string(&state));
+    client_write_form(engine, waiter, &writer, form_json);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    wait_end_silent(engine, live, waiter->visit);
+    wait_turn_silent(engine, waiter, text_string(&out));
+    text_release(&state);
+    text_release(&out);
+}
+
+/* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
+ * else NULL, and only modern clients are asked. False: it was asked often enough. Once more,
+ * because what came was no answer. `lacks`: an unfinished one, and what is missing; else NULL, and
+ * only modern clients are asked. False: it was asked often enough. */
+static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+                            const struct error *lacks)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        const struct round round = waiter->round ? *waiter->round : (struct round){ 0 };
+        bool is_legacy = round.number == 0;
+
+        if (waiter->visit != visit || !waiter->done || round.is_bad ||
+            (is_legacy && (!lacks || !waiter->shows_form)) || round.number >= ROUNDS_MOST)
+            continue;
+        round_of(waiter)->is_bad = true;
+        waiter->shows_form = false;
+        if (lacks) {
+            waiter->round->lacks = mem_new(sizeof *lacks);
+            *waiter->round->lacks = *lacks;
+        }
+        client_offer(engine, live, NULL);
+        return true;
+    }
+    return false;
+}
+
+/* The call waits for the decision as any other, and what it brought is tried. */
+void round_resume(struct submission *submission, struct live *live)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct json *response = submission->response;
+    const struct round *round = &submission->terms.round;
+    bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
+    struct errand *attempt;
+
+    if (comes_to_wait)
+        submission->terms.client.has_form = submission->terms.client.has_url = false;
+    wait_end_silent(engine, live, submission->errand.visit);
+    submission_tell_created(submission, live->id);
+    submission_park(submission, live);
+    if (!state_is_open(live->state))
+        return; /* what was decided a moment ago waits until it can't be undone any more */
+    if (!comes_to_wait && response) {
+        attempt = errand_new(sizeof *attempt, engine, submission->errand.visit, NULL, NULL);
+        memcpy(attempt->id, live->id, sizeof attempt->id);
+        client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
+                    engine_utc_ms(engine) - round->asked_ms);
+    } else if (!comes_to_wait) {
+        client_offer(engine, live, NULL);
+    }
+    if (back_is_news(live)) /* asked back while the form was out: no call was there to be told */
+        back_tell_of(engine, live);
+}

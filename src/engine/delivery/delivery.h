@@ -1,0 +1,106 @@
+/* delivery.h - calls that wait for a person, and results on their way to the agent. */
+#ifndef ENGINE_DELIVERY_DELIVERY_H
+#define ENGINE_DELIVERY_DELIVERY_H
+#include "engine/state.h"
+
+struct known;
+
+/* wait.c: parked calls */
+void wait_ring(struct engine *engine, struct alarm *alarm);
+struct wait_terms {
+    int64_t wait_ms;   /* -1: until it is over */
+    bool comes_back;   /* the client is not shown that it is pending */
+    bool is_retried;   /* by state: what was delivered before is marked as replayed */
+    bool wants_launch; /* a fresh command to open it in a terminal, if it is open */
+    struct client_side client;
+    struct round round; /* where it is retried */
+};
+void wait_add(struct engine *engine, struct live *live, struct visit *visit,
+              const struct wait_terms *terms, desk_done *done, void *context);
+/* All who wait for this ask wait for that one instead. */
+void wait_move(struct engine *engine, struct live *live, const char *id);
+/* Its client shows the form and will call again: told so, and then it stands for that client. */
+void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json);
+void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit);
+/* Only those of this visit; the ask stays as it is. */
+void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *err);
+void wait_fail(struct engine *engine, struct live *live, const struct error *err);
+/* Its creation is on disk: waits whose time was up meanwhile may end. */
+void wait_stored(struct engine *engine, struct live *live);
+/* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
+bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
+/* How patient its client is became known: those of its waits that would be too long end sooner. */
+void wait_bound_visit(struct engine *engine, struct visit *visit);
+void wait_drop_visit(struct engine *engine, struct visit *visit);
+void wait_forget_visit(struct engine *engine,
+                       struct visit *visit); /* without a word to the store */
+/* The deadline of an ask they wait for was moved. */
+void wait_tell_time(struct engine *engine, const struct live *live);
+
+/* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
+ * committed; NULL: the store knows how it ended. `known` may be NULL. */
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known);
+
+/* Who comes for one that was asked before. */
+/* For an ask that may be over; `id` is whole. */
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context);
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
+
+/* engine/cluster/follow.c: the mark that no agent waits */
+void detached_save(struct engine *engine, struct live *live, bool is_detached);
+
+/* delivery.c: results that the agent has */
+void delivering_init(struct engine *engine);
+/* Its delivery is on the way to the store: no other call gets it. */
+bool wait_is_delivering(const struct engine *engine, const char *id);
+
+/* Which answers the agents have not confirmed. */
+void undelivered_init(struct engine *engine);
+void undelivered_add(struct engine *engine, const char *id, const char *principal,
+                     const uint8_t call_match[MATCH_BYTES]);
+/* False: it was not among them. */
+bool undelivered_remove(struct engine *engine, const char *id, const char *principal);
+/* One of this very call is among them. */
+bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MATCH_BYTES]);
+/* False: the store has none for this call. */
+bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                           bool has_key);
+void undelivered_release(struct engine *engine);
+
+/* Results the agent's side was given and has not confirmed. */
+void handed_init(struct engine *engine);
+void handed_release(struct engine *engine);
+void handed_add(struct engine *engine, struct visit *visit, const char *id);
+bool handed_is_out(const struct engine *engine, const char *id);
+/* False: this agent does not have it. */
+bool handed_confirm(struct engine *engine, const char *principal, const char *id);
+void handed_return(struct engine *engine, struct visit *visit, const char *id);
+void handed_return_all(struct engine *engine, struct visit *visit);
+
+/* notices.c: late answers */
+void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
+void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
+/* The agent has what went along with the results of these asks. */
+void notices_heard(struct engine *engine, struct visit *visit, const struct json *with);
+/* Hands a result over, with what else there is to tell this visit. */
+void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
+                   const struct desk_reply *reply);
+
+/* hold.c: how long a client lets its calls be held */
+store_done patience_loaded;                                      /* gets an errand, which ends */
+int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
+/* Everything that was learnt; `done` gets the errand. */
+void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
+
+/* State with which a client comes back for its ask; `round` counts from 1. */
+bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
+bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
+                    const struct round *round, struct text *out);
+/* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
+bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                    const char *sealed, char *ret_id, struct round *ret_round);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * hold.c - how long calls of a client are held, by what its giving up has taught: remembered by
+ * its name, version and transport, for every connection of that client (R5.7).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "core/ask.h"
+#include "core/known_clients.h"
+#include "core/limits.h"
+#include "engine/delivery/delivery.h"
+#include "engine/state.h"
+
+/* The front keeps the limit itself where the hub is not there to. */
+static void tell_hold(struct visit *visit)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "client/hold");
+    json_write_object(&writer, "params");
+    json_write_integer(&writer, "hold_ms", hold_ms < 0 ? 0 : hold_ms);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    visit->is_hold_told = true;
+    visit_tell(visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+void patience_loaded(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct visit *visit = errand->visit;
+
+    if (reply->outcome == STORE_DONE && visit->cut_off_ms == 0) { /* else it has taught us since */
+        visit->cut_off_ms = reply->seq;
+        wait_bound_visit(errand->engine, visit);
+    }
+    visit_end_load(errand);
+}
+
+int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms)
+{
+    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+
+    if (hold_ms < 0)
+        return wait_ms;
+    if (!visit->is_hold_told)
+        tell_hold(visit);
+    return wait_ms < 0 || wait_ms > hold_ms ? hold_ms : wait_ms;
+}
+
+struct lesson {
+    struct errand errand; /* first */
+    int64_t cut_off_ms;
+};
+
+static void on_learnt(void *context, const struct store_reply *reply)
+{
+    struct lesson *lesson = context;
+    struct errand *errand = &lesson->errand;
+    struct store_client client = visit_client(errand->visit);
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
+             (long long)lesson->cut_off_ms);
+    for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {
+        if (!visit_is_of(visit, &client))
+            continue;
+        visit->cut_off_ms = lesson->cut_off_ms;
+        if (lesson->cut_off_ms > 0)
+            tell_hold(visit);
+    }
+    errand_ok(errand, "{}");
+}
+
+void client_cut_off_method(struct engine *engine, struct visit *visit, const struct json *params,
+                           desk_done *done, void *context)
+{
+    struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
+    const struct visit *gave_up = lesson->errand.visit;
+    struct store_client client = visit_client(gave_up);
+    int64_t held_ms = json_member_integer(params, "held_ms", 0);
+
+    lesson->cut_off_ms =
+        patience_learn(gave_up->cut_off_ms, held_ms, json_is_yes(json_member(params, "timed_out")));
+    if (!client.transport || lesson->cut_off_ms == gave_up->cut_off_ms) {
+        errand_ok(&lesson->errand, "{}");
+        return;
+    }
+    errand_begin_write(&lesson->errand);
+    store_write_client(engine->parts.store,
+                       &(struct store_client_fact){ client, false, lesson->cut_off_ms }, on_learnt,
+                       lesson);
+}
+
+void patience_forget(struct engine *engine, store_done *done, struct errand *errand)
+{
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        visit->cut_off_ms = 0;
+        if (visit->is_hold_told)
+            tell_hold(visit);
+    }
+    errand_begin_write(errand);
+    store_write_client(engine->parts.store, &(struct store_client_fact){ 0 }, done, errand);
+}
+
+/*
+ * The state with which a client comes back for an ask that it cannot wait for any longer
+ * (R5.7), or shows itself (R4.2): which ask, and how many times it came back. It is sealed for its
+ * principal and for the very same call, so a state that opens names an ask of the one who
+ * brings it (B6). Source: MCP 2026-07-28, basic/patterns/mrtr.
+ */
+
+/* Clients give a call up after ten rounds, and some count the first call as one. */
+enum { COME_BACK_ROUNDS = 8 };
+
+static const char purpose[] = "come_back";
+
+/* Some put a long call aside and take its answer for hearsay, in however many rounds it came. */
+bool come_back_may(const struct engine *engine, const struct visit *visit, int round)
+{
+    int64_t wish = settings_integer(engine->parts.settings, SETTING_COME_BACK);
+
+    if (round > COME_BACK_ROUNDS)
+        return false;
+    if (wish == COME_BACK_AUTO)
+        return !known_client(visit->name)->backgrounds_calls;
+    return wish == COME_BACK_ON;
+}
+
+bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
+                    const struct round *round, struct text *out)
+{
+    const struct hash_part bound[] = {
+        { purpose, strlen(purpose) },
+        { call_match, MATCH_BYTES },
+    };
+    char *payload = mem_format("%s%d %d %d %lld", id, round->number, round->is_bad, round->is_url,
+                               (long long)round->asked_ms);
+    bool is_sealed =
+        engine_seal(engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000, payload, out);
+
+    free(payload);
+    return is_sealed;
+}
+
+bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
+                    const char *sealed, char *ret_id, struct round *ret_round)
+{
+    const struct hash_part bound[] = {
+        { purpose, strlen(purpose) },
+        { call_match, MATCH_BYTES },
+    };
+    struct text payload = { 0 };
+    bool is_open =
+        engine_unseal(engine, bound, ARRAY_LEN(bound), sealed, strlen(sealed), &payload) &&
+        payload.used > LIMIT_ID_CHARS;
+
+    if (is_open) {
+        char *rest = payload.bytes + LIMIT_ID_CHARS;
+
+        memcpy(ret_id, payload.bytes, LIMIT_ID_CHARS);
+        ret_id[LIMIT_ID_CHARS] = '\0';
+        ret_round->number = (int)strtol(rest, &rest, 10);
+        ret_round->is_bad = strtol(rest, &rest, 10) != 0;
+        ret_round->is_url = strtol(rest, &rest, 10) != 0;
+        ret_round->asked_ms = strtoll(rest, &rest, 10);
+    }
+    text_release(&payload);
+    return is_open;
+}

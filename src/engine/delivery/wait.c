@@ -1,0 +1,556 @@
+/*
+ * wait.c - calls that are parked until a person decides. A wait that ends in time gets `pending`
+ * with the id, never a guess.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/text.h"
+#include "core/limits.h"
+#include "core/tools/arguments.h"
+#include "engine/ask/launch.h"
+#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
+#include "engine/describe.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+static void unlink_waiter(struct live *live, const struct waiter *waiter)
+{
+    struct waiter **at = &live->waiters;
+
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
+}
+
+/* It waits for no person but for its reply, which is due. */
+static void owe(struct engine *engine, struct waiter *waiter)
+{
+    engine->under_way += !waiter->is_owed;
+    waiter->is_owed = true;
+}
+
+static void free_waiter(struct engine *engine, struct waiter *waiter)
+{
+    alarm_clear(&engine->alarms, &waiter->alarm);
+    engine->under_way -= waiter->is_owed;
+    if (waiter->visit_previous)
+        waiter->visit_previous->visit_next = waiter->visit_next;
+    else
+        waiter->visit->waiters = waiter->visit_next;
+    if (waiter->visit_next)
+        waiter->visit_next->visit_previous = waiter->visit_previous;
+    visit_release(waiter->visit);
+    if (waiter->round)
+        free(waiter->round->lacks);
+    free(waiter->round);
+    pool_free(waiter, sizeof *waiter);
+}
+
+/* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
+static void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id };
+
+    reply.kind = describe_result(errand->engine, row, NULL, NULL, false, &result);
+    reply.json = text_string(&result);
+    errand_reply(errand, &reply);
+    text_release(&result);
+}
+
+void wait_ring(struct engine *engine, struct alarm *alarm)
+{
+    struct waiter *waiter =
+        (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
+    struct live *live = waiter->live;
+    /* Decided but within its undo window: for the agent it is still pending. */
+    struct store_row row = {
+        .ask = { .tool = live->tool ? live->tool->name : NULL,
+                 .state = state_is_open(live->state) ? live->state : STATE_PENDING,
+                 .interface = live->interface,
+                 .flags = live->flags },
+    };
+    struct errand *errand;
+    bool comes_back = waiter->comes_back;
+
+    if (!live->is_stored) { /* an id that may not survive a crash is nobody's yet */
+        waiter->is_overdue = true;
+        owe(engine, waiter);
+        return;
+    }
+    errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
+    memcpy(errand->id, live->id, sizeof errand->id);
+    unlink_waiter(live, waiter);
+    free_waiter(engine, waiter);
+    if (!live->waiters)
+        detached_save(engine, live, true);
+    memcpy(row.ask.id, live->id, sizeof row.ask.id);
+    if (comes_back && !back_is_news(live))
+        wait_reply_unseen(errand, &row);
+    else
+        wait_reply_row(errand, &row, false);
+    errand_end(errand);
+}
+
+static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
+{
+    struct json_writer writer = json_writer_to(line);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "ask/retimed");
+    json_write_object(&writer, "params");
+    json_write_text(&writer, "session_id", live->id);
+    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+}
+
+void wait_tell_time(struct engine *engine, const struct live *live)
+{
+    struct text line = { 0 };
+
+    if (!live->deadline.place)
+        return;
+    write_retimed(engine, live, &line);
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
+        visit_tell(waiter->visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+/* Who collects learns how long the person still has, as who asks does from ask/created. */
+static void wait_tell_time_left(const struct engine *engine, const struct live *live,
+                                struct visit *visit)
+{
+    struct text line = { 0 };
+
+    if (!live->deadline.place || !state_is_open(live->state))
+        return;
+    write_retimed(engine, live, &line);
+    visit_tell(visit, line.bytes, line.used);
+    text_release(&line);
+}
+
+/* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
+void ask_detach_method(struct engine *engine, struct visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    const char *id = json_member_text(params, "session_id");
+    struct waiter *next;
+
+    for (struct waiter *waiter = visit->waiters; id && waiter; waiter = next) {
+        next = waiter->visit_next;
+        if (waiter->done && strcmp(waiter->live->id, id) == 0) {
+            alarm_clear(&engine->alarms, &waiter->alarm);
+            wait_ring(engine, &waiter->alarm);
+        }
+    }
+    if (id)
+        handed_return(engine, visit, id); /* the client dropped it on its way */
+    notices_repeat(visit);
+    errand_ok(errand, "{}");
+}
+
+void wait_stored(struct engine *engine, struct live *live)
+{
+    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+        if (waiter->is_overdue)
+            alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine));
+    }
+}
+
+void wait_bound_visit(struct engine *engine, struct visit *visit)
+{
+    for (struct waiter *waiter = visit->waiters; waiter; waiter = waiter->visit_next) {
+        int64_t wait_ms = patience_bound_ms(visit, waiter->wait_ms);
+
+        if (!waiter->done || wait_ms == waiter->wait_ms)
+            continue;
+        waiter->wait_ms = wait_ms;
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+    }
+    time_arm(engine);
+}
+
+void wait_add(struct engine *engine, struct live *live, struct visit *visit,
+              const struct wait_terms *terms, desk_done *done, void *context)
+{
+    struct waiter *waiter = pool_new(sizeof *waiter);
+    bool was_detached = live->flags & ASK_DETACHED;
+    /* Again: what is known of the client's patience may have come after its call. */
+    int64_t wait_ms = patience_bound_ms(visit, terms->wait_ms);
+
+    waiter->live = live;
+    waiter->visit = visit;
+    waiter->comes_back = terms->comes_back;
+    waiter->done = done;
+    waiter->context = context;
+    waiter->wait_ms = wait_ms;
+    waiter->client = terms->client;
+    if (terms->round.number > 0 || terms->round.is_bad) {
+        waiter->round = mem_new(sizeof *waiter->round);
+        *waiter->round = terms->round;
+    }
+    waiter->alarm.kind = ALARM_WAIT;
+    visit->references++;
+    waiter->next = live->waiters;
+    live->waiters = waiter;
+    waiter->visit_next = visit->waiters;
+    if (waiter->visit_next)
+        waiter->visit_next->visit_previous = waiter;
+    visit->waiters = waiter;
+    if (wait_ms == 0)
+        owe(engine, waiter);
+    if (wait_ms >= 0)
+        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+    if (was_detached)
+        detached_save(engine, live, false);
+}
+
+void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
+{
+    struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->live->id };
+    desk_done *done = waiter->done;
+    void *context = waiter->context;
+
+    alarm_clear(&engine->alarms, &waiter->alarm);
+    engine->under_way -= waiter->is_owed;
+    waiter->is_owed = false;
+    waiter->done = NULL;
+    if (!waiter->visit->is_gone)
+        done(context, &reply);
+}
+
+/* `visit` NULL: whosever. */
+void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit)
+{
+    for (struct waiter **at = &live->waiters; *at;) {
+        struct waiter *waiter = *at;
+
+        if (waiter->done || (visit && waiter->visit != visit)) {
+            at = &waiter->next;
+        } else {
+            *at = waiter->next;
+            free_waiter(engine, waiter);
+        }
+    }
+}
+
+static void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
+{
+    while (live->waiters) {
+        struct waiter *waiter = live->waiters;
+        struct visit *visit = waiter->visit;
+        desk_done *done = visit->is_gone ? NULL : waiter->done;
+        void *context = waiter->context;
+
+        live->waiters = waiter->next;
+        visit->references++;
+        free_waiter(engine, waiter); /* first: who is told may leave */
+        if (done)
+            notices_reply(engine, visit, done, context, reply);
+        visit_release(visit);
+    }
+}
+
+void wait_fail(struct engine *engine, struct live *live, const struct error *err)
+{
+    struct desk_reply reply = { .err = *err };
+
+    wait_reply_all(engine, live, &reply);
+}
+
+void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
+                     const struct error *err)
+{
+    struct waiter *next;
+
+    for (struct waiter *waiter = live->waiters; waiter; waiter = next) {
+        struct errand *errand;
+
+        next = waiter->next;
+        if (waiter->visit != visit)
+            continue;
+        errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter);
+        if (!live->waiters)
+            detached_save(engine, live, true);
+        errand_fail(errand, err, NULL);
+        next = live->waiters; /* who is told may leave, and its other waits with it */
+    }
+}
+
+void wait_drop_visit(struct engine *engine, struct visit *visit)
+{
+    for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
+        struct live *live = waiter->live;
+
+        next = waiter->visit_next;
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter);
+        if (!live->waiters)
+            detached_save(engine, live, true);
+    }
+}
+
+static struct waiter *first_told(const struct live *live)
+{
+    struct waiter *waiter = live->waiters;
+
+    while (waiter && !waiter->done)
+        waiter = waiter->next;
+    return waiter;
+}
+
+bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply)
+{
+    struct waiter *waiter;
+    bool is_told = false;
+
+    while ((waiter = first_told(live))) {
+        struct visit *visit = waiter->visit;
+        desk_done *done = visit->is_gone ? NULL : waiter->done;
+        void *context = waiter->context;
+
+        visit->references++;
+        unlink_waiter(live, waiter);
+        free_waiter(engine, waiter); /* first: who is told may leave */
+        if (done)
+            notices_reply(engine, visit, done, context, reply);
+        is_told = is_told || done;
+        visit_release(visit);
+    }
+    if (!live->waiters && is_told)
+        detached_save(engine, live, true);
+    return is_told;
+}
+
+void wait_forget_visit(struct engine *engine, struct visit *visit)
+{
+    while (visit->waiters) {
+        unlink_waiter(visit->waiters->live, visit->waiters);
+        free_waiter(engine, visit->waiters);
+    }
+}
+
+void wait_move(struct engine *engine, struct live *live, const char *id)
+{
+    while (live->waiters) {
+        struct waiter *waiter = live->waiters;
+        struct visit *visit = waiter->visit;
+        struct wait_terms terms = { .wait_ms = waiter->wait_ms,
+                                    .comes_back = waiter->comes_back,
+                                    .client = waiter->client };
+        desk_done *done = waiter->done;
+        void *context = waiter->context;
+
+        if (waiter->round)
+            terms.round = *waiter->round;
+        terms.round.lacks = NULL; /* its form is not shown for that ask */
+        live->waiters = waiter->next;
+        visit->references++;
+        free_waiter(engine, waiter);
+        if (done)
+            wait_begin(engine, visit, id, &terms, done, context);
+        visit_release(visit);
+    }
+}
+
+/*
+ * Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can
+ * be opened.
+ */
+
+void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
+{
+    struct text result = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id };
+
+    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK) {
+        back_reply(errand, row);
+        return;
+    }
+    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
+    reply.json = text_string(&result);
+    if (!errand->visit->is_gone)
+        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    text_release(&result);
+}
+
+struct wait_errand {
+    struct errand errand; /* first */
+    struct wait_terms terms;
+};
+
+static void on_wait_row(void *context, const struct store_reply *reply)
+{
+    struct wait_errand *wait = context;
+    struct errand *errand = &wait->errand;
+    struct live *live = live_find(errand->engine, errand->id);
+    struct store_row row;
+
+    /* Unknown, somebody else's, or removed: one same answer (R2.4). */
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE ||
+        (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
+         !DELIBERATE_FAULT(crossed_principal))) {
+        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOT_YOURS, NULL);
+        return;
+    }
+    if (follow_is_shared(errand->engine)) {
+        follow_row(errand->engine, reply->row); /* what another hub did a moment ago */
+        live = live_find(errand->engine, errand->id);
+    }
+    if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
+        launch_is_usable(errand->engine)) {
+        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        errand_end(errand);
+        return;
+    }
+    if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
+        wait_tell_time_left(errand->engine, live, errand->visit);
+        wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
+        client_offer(errand->engine, live, reply->row->ask.form_json);
+        errand_end(errand);
+        return;
+    }
+    row = *reply->row;
+    if (wait->terms.wants_launch && !launch_is_usable(errand->engine))
+        row.ask.flags |= ASK_INTERFACE_UNAVAILABLE;
+    if (live && !state_is_open(row.ask.state) &&
+        (!follow_is_shared(errand->engine) || follow_is_held_back(errand->engine, &row.ask))) {
+        /* Within the undo window the answer is not the agent's yet; nor, with a store of our own,
+         * where it has just been committed and the effects are still to come. */
+        row.ask.state = STATE_PENDING;
+        row.answer_json = row.actor_json = NULL;
+    }
+    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
+        wait_reply_unseen(errand, &row);
+    else
+        wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
+    errand_end(errand);
+}
+
+void wait_begin(struct engine *engine, struct visit *visit, const char *id,
+                const struct wait_terms *terms, desk_done *done, void *context)
+{
+    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
+
+    memcpy(wait->errand.id, id, sizeof wait->errand.id);
+    wait->terms = *terms;
+    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+}
+
+void ask_wait_method(struct engine *engine, struct visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    struct visit *waiting = visit;
+    const char *id = json_member_text(params, "session_id");
+    int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    struct wait_terms terms = {
+        .comes_back = json_is_yes(json_member(params, "comes_back")),
+        .client = client_read(params),
+        .wants_launch = interface_find(json_member_text(params, "interface")) == INTERFACE_TERMINAL,
+    };
+    struct error err;
+
+    /* -1: until it is over; a front bounds what agents may ask for (R2.4). */
+    if (!id || !ask_id_is_valid(id)) {
+        error_set(&err, id ? ERROR_bad_format : ERROR_missing_property, "/session_id",
+                  "session_id must be the %d characters an earlier call returned", LIMIT_ID_CHARS);
+    } else if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S) {
+        error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
+                  LIMIT_WAIT_S);
+    } else {
+        terms.wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000);
+        if (json_member(params, "explanation"))
+            back_explain(engine, waiting, params, &terms, done, context);
+        else
+            wait_begin(engine, waiting, id, &terms, done, context);
+        return;
+    }
+    errand_fail(errand_new(sizeof(struct errand), engine, visit, done, context), &err, NULL);
+}
+
+/*
+ * An ask is over: its result goes to all who wait for it, out of the decision that was just
+ * committed, or as the store has it.
+ */
+
+static const int64_t FINISH_READ_AGAIN_MS = 500;
+
+static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
+                         const struct form *form, const struct known *known)
+{
+    struct text result = line_take(engine);
+    struct desk_reply reply = { .session_id = live->id };
+
+    reply.kind = describe_result(engine, row, form, known, false, &result);
+    reply.json = text_string(&result);
+    wait_reply_all(engine, live, &reply);
+    line_give(engine, &result);
+}
+
+static void on_finished_row(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+    struct live *live = live_find(errand->engine, errand->id);
+
+    if (live && reply->outcome == STORE_DONE) {
+        reply_result(errand->engine, live, reply->row, NULL, NULL);
+    } else if (live && reply->outcome == STORE_MISSING) {
+        /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
+        struct store_row row = live_row(live);
+
+        reply_result(errand->engine, live, &row, NULL, NULL);
+    } else if (live && follow_is_shared(errand->engine)) {
+        /* It is decided and kept; who waits is told once the store is there again. */
+        alarm_set(&errand->engine->alarms, &live->deadline,
+                  engine_boot_ms(errand->engine) + FINISH_READ_AGAIN_MS);
+        live = NULL;
+    } else if (live) {
+        wait_fail(errand->engine, live, &reply->err);
+        notices_mark(errand->engine, live->principal);
+    }
+    if (live)
+        live_free(errand->engine, live);
+    errand_end(errand);
+}
+
+void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
+                 const struct known *known)
+{
+    struct store *store = engine->parts.store;
+    const struct form *form = known && known->form ? known->form : live->form;
+    struct errand *errand;
+
+    wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
+    if (!live->waiters) {
+        notices_mark(engine, live->principal);
+        live_free(engine, live); /* whoever comes later reads it from the store */
+    } else if (change && form) {
+        struct store_row row = live_row(live);
+
+        row.answer_json = change->answer_json;
+        row.actor_json = change->actor_json;
+        row.ask.decided_ms = change->decided_ms;
+        reply_result(engine, live, &row, form, known);
+        live_free(engine, live);
+    } else {
+        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+        memcpy(errand->id, live->id, sizeof errand->id);
+        store->ops->get(store, live->id, on_finished_row, errand);
+    }
+}

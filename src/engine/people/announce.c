@@ -1,0 +1,493 @@
+/* announce.c - tells people about asks, and about those that timed out unseen. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "core/ask.h"
+#include "core/limits.h"
+#include "core/response.h"
+#include "core/visible_text.h"
+#include "engine/delivery/client_form.h"
+#include "engine/describe.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+/*
+ * Telling a person who looks at none of our screens that an agent waits: when an ask
+ * is new, or once the agent's own client has had the time to show it, and once more when it has
+ * waited for long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
+ *
+ * What is told later is told by whoever marks the ask first: of all hubs that share the store one
+ * does, whichever are alive by then, and a hub that was started again does not repeat what the last
+ * one said. A hub that dies between the mark and the words leaves them unsaid.
+ */
+
+enum { ANNOUNCE_MINUTE_MS = 60000 };
+static const int64_t ANNOUNCE_OTHERS_MS = 2000; /* for the hub that has the ask to tell of it */
+static const int64_t ANNOUNCE_LATE_MS = 600000; /* what was missed for longer is old news */
+static const int64_t ANNOUNCE_RETRY_MS = 5000;  /* a mark that could not be kept */
+
+static bool is_quiet(const struct engine *engine)
+{
+    time_t now = (time_t)(engine_utc_ms(engine) / 1000);
+    struct tm parts;
+
+    return !localtime_r(&now, &parts) ||
+           settings_is_quiet(engine->parts.settings, parts.tm_hour * 60 + parts.tm_min);
+}
+
+static void tell(struct engine *engine, const struct live *live, bool is_reminder)
+{
+    struct text title = { 0 }, agent = { 0 }, url = { 0 };
+    struct announcement announcement = {
+        .session_id = live->id,
+        .is_reminder = is_reminder,
+        .is_destructive = live->flags & ASK_DESTRUCTIVE,
+        .is_watched = engine->page_count > 0 || engine->inbox_count > 0,
+        .waited_ms = engine_utc_ms(engine) - live->created_ms,
+        .remaining_s = describe_remaining_s(engine, live),
+    };
+
+    visible_text(live->title, strlen(live->title), VISIBLE_ONE_LINE, &title);
+    if (live->origin->agent)
+        visible_text(live->origin->agent, strlen(live->origin->agent), VISIBLE_ONE_LINE, &agent);
+    announcement.title = text_string(&title);
+    announcement.agent = text_string(&agent);
+    announcement.url = portal_write_url(engine, live->id, &url) ? text_string(&url) : NULL;
+    engine->parts.announce(engine->parts.context, &announcement);
+    text_release(&title);
+    text_release(&agent);
+    text_release(&url);
+}
+
+static void arm(struct engine *engine)
+{
+    const struct announcing *next = NULL;
+
+    for (size_t i = 0; i < engine->announcing_count; i++) {
+        if (!next || engine->announcing[i].boot_ms < next->boot_ms)
+            next = &engine->announcing[i];
+    }
+    engine->announce_alarm.kind = ALARM_ANNOUNCE;
+    if (next)
+        alarm_set(&engine->alarms, &engine->announce_alarm, next->boot_ms);
+}
+
+/* Where there are too many at once, the oldest is not told of again: there is noise enough. */
+static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is_reminder)
+{
+    struct announcing *announcing = engine->announcing;
+
+    if (engine->announcing_count == ANNOUNCING_KEPT) {
+        memmove(announcing, announcing + 1, (ANNOUNCING_KEPT - 1) * sizeof *announcing);
+        engine->announcing_count--;
+    }
+    announcing += engine->announcing_count++;
+    memcpy(announcing->id, id, sizeof announcing->id);
+    announcing->boot_ms = boot_ms;
+    announcing->is_reminder = is_reminder;
+    arm(engine);
+}
+
+static void say(struct engine *engine, const struct live *live, bool is_reminder)
+{
+    if (!is_quiet(engine) && later_until_ms(engine, live->id) == 0)
+        tell(engine, live, is_reminder);
+}
+
+/* It was not told yet, as far as we know. */
+static bool is_due(const struct live *live, bool is_reminder)
+{
+    return state_is_open(live->state) &&
+           (is_reminder ? !(live->flags & ASK_REMINDED) : live->flags & ASK_UNTOLD);
+}
+
+/* At a moment after it was asked, in UTC; one that has just gone by is made up for at once. */
+static void plan_after(struct engine *engine, const struct live *live, int64_t after_ms,
+                       bool is_reminder)
+{
+    int64_t left_ms = live->created_ms + after_ms - engine_utc_ms(engine);
+
+    if (left_ms < -ANNOUNCE_LATE_MS || !is_due(live, is_reminder))
+        return;
+    if (left_ms < 0)
+        left_ms = 0;
+    if (live->is_elsewhere)
+        left_ms += ANNOUNCE_OTHERS_MS;
+    plan(engine, live->id, engine_boot_ms(engine) + left_ms, is_reminder);
+}
+
+static void plan_reminder(struct engine *engine, const struct live *live)
+{
+    int64_t minutes = engine_setting(engine, SETTING_REMIND_MINUTES);
+
+    if (minutes > 0)
+        plan_after(engine, live, minutes * ANNOUNCE_MINUTE_MS, true);
+}
+
+void announce_new(struct engine *engine, const struct live *live)
+{
+    if (!engine->parts.announce)
+        return;
+    if (!(live->flags & ASK_UNTOLD))
+        say(engine, live, false);
+    else
+        plan(engine, live->id,
+             client_shows(live) ? live_rare(live)->quiet_until_boot_ms : engine_boot_ms(engine),
+             false);
+    plan_reminder(engine, live);
+}
+
+/* One that was asked before this hub began, or at another one, which told of it. */
+void announce_taken_up(struct engine *engine, const struct live *live)
+{
+    if (!engine->parts.announce)
+        return;
+    plan_after(engine, live, ROUTING_SILENT_MS, false);
+    plan_reminder(engine, live);
+}
+
+/* Who waits already is told of by the new number too; as many as can be kept. */
+void announce_retime(struct engine *engine)
+{
+    struct table_link *link = NULL;
+    size_t kept = 0;
+
+    if (!engine->parts.announce)
+        return;
+    for (size_t i = 0; i < engine->announcing_count; i++) {
+        if (!engine->announcing[i].is_reminder)
+            engine->announcing[kept++] = engine->announcing[i];
+    }
+    engine->announcing_count = kept;
+    while (engine->announcing_count < ANNOUNCING_KEPT &&
+           (link = table_each(&engine->by_id, link))) {
+        const struct live *live = TABLE_THING(live, by_id, link);
+        int64_t waited_ms = engine_utc_ms(engine) - live->created_ms;
+
+        /* what has waited for longer than that already was not missed by anybody */
+        if (waited_ms < engine_setting(engine, SETTING_REMIND_MINUTES) * ANNOUNCE_MINUTE_MS)
+            plan_reminder(engine, live);
+    }
+}
+
+struct claim {
+    struct errand errand; /* first */
+    bool is_reminder;
+};
+
+static void on_marked(void *context, const struct store_reply *reply)
+{
+    struct claim *claim = context;
+    struct engine *engine = claim->errand.engine;
+    struct live *live = live_find(engine, claim->errand.id);
+    bool is_over = !live || !state_is_open(live->state);
+
+    if (reply->outcome == STORE_FAILED && !is_over)
+        plan(engine, live->id, engine_boot_ms(engine) + ANNOUNCE_RETRY_MS, claim->is_reminder);
+    if (reply->outcome == STORE_DONE && !is_over) {
+        if (claim->is_reminder)
+            live->flags |= ASK_REMINDED;
+        else
+            live->flags &= ~(uint32_t)ASK_UNTOLD;
+        say(engine, live, claim->is_reminder);
+    }
+    errand_end(&claim->errand);
+}
+
+static void mark(struct engine *engine, const struct live *live, bool is_reminder)
+{
+    struct store *store = engine->parts.store;
+    struct claim *claim = errand_new(sizeof *claim, engine, NULL, NULL, NULL);
+
+    claim->is_reminder = is_reminder;
+    memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
+    errand_begin_write(&claim->errand);
+    store_write_mark(store,
+                     &(struct store_mark){ live->id, is_reminder ? ASK_REMINDED : 0,
+                                           is_reminder ? 0 : ASK_UNTOLD },
+                     on_marked, claim);
+}
+
+void announce_ring(struct engine *engine, struct alarm *alarm)
+{
+    int64_t now = engine_boot_ms(engine);
+    size_t kept = 0, count = engine->announcing_count;
+    struct announcing due[ANNOUNCING_KEPT];
+    size_t due_count = 0;
+
+    (void)alarm;
+    for (size_t i = 0; i < count; i++) {
+        if (engine->announcing[i].boot_ms <= now)
+            due[due_count++] = engine->announcing[i];
+        else
+            engine->announcing[kept++] = engine->announcing[i];
+    }
+    engine->announcing_count = kept;
+    for (size_t i = 0; i < due_count; i++) {
+        const struct live *live = live_find(engine, due[i].id);
+
+        if (live && is_due(live, due[i].is_reminder))
+            mark(engine, live, due[i].is_reminder);
+    }
+    arm(engine);
+}
+
+/*
+ * Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
+ * few, so all of them are one value in the store, written again with each change.
+ */
+
+static const char announce_fact_name[] = "later";
+
+int64_t later_until_ms(const struct engine *engine, const char *id)
+{
+    for (size_t i = 0; i < engine->later_count; i++) {
+        if (strcmp(engine->later[i].id, id) == 0)
+            return engine->later[i].until_ms > engine_utc_ms(engine) ? engine->later[i].until_ms
+                                                                     : 0;
+    }
+    return 0;
+}
+
+/* Those that are over or whose time has come make room; then the oldest does. */
+static void make_room(struct engine *engine, const char *id)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < engine->later_count; i++) {
+        const struct later *later = &engine->later[i];
+
+        if (strcmp(later->id, id) != 0 && live_find(engine, later->id) &&
+            later->until_ms > engine_utc_ms(engine))
+            engine->later[kept++] = *later;
+    }
+    if (kept == LATER_KEPT)
+        memmove(engine->later, engine->later + 1, --kept * sizeof *engine->later);
+    engine->later_count = kept;
+}
+
+void later_load(struct engine *engine)
+{
+    const char *at = engine->parts.store->ops->meta(engine->parts.store, announce_fact_name);
+    char *end;
+
+    engine->later_count = 0;
+    while (engine->later_count < LATER_KEPT) {
+        struct later *later = &engine->later[engine->later_count];
+
+        at += strspn(at, " ");
+        if (strcspn(at, " ") != LIMIT_ID_CHARS)
+            return;
+        memcpy(later->id, at, LIMIT_ID_CHARS);
+        later->id[LIMIT_ID_CHARS] = '\0';
+        at += LIMIT_ID_CHARS;
+        later->until_ms = strtoll(at, &end, 10);
+        if (end == at)
+            return;
+        at = end;
+        engine->later_count++;
+    }
+}
+
+struct putting_off {
+    struct errand errand; /* first */
+    int64_t seconds, until_ms;
+};
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    struct putting_off *own = context;
+    struct live *live = live_find(own->errand.engine, own->errand.id);
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    char when[32];
+
+    if (reply->outcome == STORE_FAILED) {
+        later_load(own->errand.engine); /* what is not kept did not happen */
+        errand_fail(&own->errand, &reply->err, NULL);
+        return;
+    }
+    if (live)
+        live_mark_dirty(own->errand.engine, live);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "session_id", own->errand.id);
+    if (own->until_ms > 0) {
+        response_write_time(own->until_ms, when);
+        json_write_text(&writer, "later_until", when);
+    }
+    json_write_end_object(&writer);
+    errand_ok(&own->errand, text_string(&out));
+    text_release(&out);
+}
+
+static void later_found(struct errand *errand)
+{
+    struct putting_off *own = (struct putting_off *)errand;
+    struct engine *engine = errand->engine;
+    const struct live *live = live_find(engine, errand->id);
+    struct text fact = { 0 };
+
+    if (!live || !state_is_open(live->state)) {
+        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        return;
+    }
+    make_room(engine, errand->id);
+    if (own->seconds > 0) {
+        struct later *later = &engine->later[engine->later_count++];
+
+        own->until_ms = later->until_ms = engine_utc_ms(engine) + own->seconds * 1000;
+        memcpy(later->id, errand->id, sizeof later->id);
+    }
+    for (size_t i = 0; i < engine->later_count; i++)
+        text_add_format(&fact, "%s %" PRId64 " ", engine->later[i].id, engine->later[i].until_ms);
+    errand_begin_write(errand);
+    store_write_meta(engine->parts.store,
+                     &(struct store_meta){ announce_fact_name, text_string(&fact) }, on_saved, own);
+    text_release(&fact);
+}
+
+void ask_later_method(struct engine *engine, struct visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    struct putting_off *own = errand_new(sizeof *own, engine, visit, done, context);
+
+    own->seconds = json_member_integer(params, "seconds", -1);
+    if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
+        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS, "most",
+                   TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
+        return;
+    }
+    errand_find_ask(&own->errand, params, later_found);
+}
+
+/* Asks that timed out while nobody looked: a person who comes back hears how many there were since
+ * the last visit, and after the second within a day is offered more time. An ask was looked at
+ * when a person opened it; the last visit ended when a person had these shown and went on. An
+ * agent's own processes look at nothing: they would hide what its user should hear of. */
+
+enum { UNSEEN_LOOKED = 200, UNSEEN_SHOWN = 5, UNSEEN_OFTEN = 2, UNSEEN_LONGER = 4 };
+static const int64_t UNSEEN_DAY_MS = 86400000;
+static const char unseen_fact_name[] = "visited";
+
+struct counting {
+    struct errand errand; /* first */
+    struct text out;
+    struct json_writer writer;
+    int64_t visited_ms, day_ms, timeout_ms;
+    int64_t count, often;
+};
+
+static void counting_drop(struct errand *errand)
+{
+    text_release(&((struct counting *)errand)->out);
+}
+
+static void end_counting(struct counting *counting)
+{
+    int64_t longer = counting->timeout_ms / 1000 * UNSEEN_LONGER;
+
+    json_write_end_list(&counting->writer);
+    json_write_integer(&counting->writer, "count", counting->count);
+    if (counting->often >= UNSEEN_OFTEN)
+        json_write_integer(&counting->writer, "longer_seconds",
+                           longer < LIMIT_TIMEOUT_S ? longer : LIMIT_TIMEOUT_S);
+    json_write_end_object(&counting->writer);
+    errand_ok(&counting->errand, text_string(&counting->out));
+}
+
+static void on_ended(void *context, const struct store_row *row, const struct error *err)
+{
+    struct counting *counting = context;
+
+    if (!row && err) {
+        errand_fail(&counting->errand, err, NULL);
+    } else if (!row) {
+        end_counting(counting);
+    } else if (row->ask.state == STATE_TIMEOUT && !(row->ask.flags & ASK_LOOKED_AT)) {
+        /* had the agent given it less than is usual here, more would not help */
+        counting->often +=
+            row->ask.decided_ms > counting->day_ms && row->ask.original_ms >= counting->timeout_ms;
+        if (row->ask.flags & ASK_TOLD || row->ask.decided_ms <= counting->visited_ms)
+            return;
+        if (counting->count++ < UNSEEN_SHOWN)
+            describe_summary(counting->errand.engine, row, &counting->writer, NULL);
+    }
+}
+
+void ask_unseen_method(struct engine *engine, struct visit *visit, const struct json *params,
+                       desk_done *done, void *context)
+{
+    const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
+    struct store *store = engine->parts.store;
+    struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
+    const char *visited = store->ops->meta(store, unseen_fact_name);
+
+    (void)params;
+    counting->errand.drop = counting_drop;
+    counting->writer = json_writer_to(&counting->out);
+    counting->day_ms = engine_utc_ms(engine) - UNSEEN_DAY_MS;
+    counting->visited_ms = *visited ? strtoll(visited, NULL, 10) : counting->day_ms;
+    counting->timeout_ms = engine_setting(engine, SETTING_TIMEOUT_SECONDS) * 1000;
+    json_write_object(&counting->writer, NULL);
+    json_write_list(&counting->writer, "asks");
+    store->ops->list(store, &query, on_ended, counting);
+}
+
+void seen_mark(struct engine *engine, struct visit *visit, const char *id)
+{
+    struct live *live = live_find(engine, id);
+    struct store *store = engine->parts.store;
+    struct errand *errand;
+
+    if (!live || !state_is_open(live->state) || live->flags & ASK_LOOKED_AT ||
+        visit->role != ROLE_PERSON)
+        return;
+    own_look(visit);
+    if (own_is_agents(engine, visit, &live->origin->asker))
+        return;
+    live->flags |= ASK_LOOKED_AT;
+    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand_begin_write(errand);
+    /* At worst it counts as unseen. */
+    store_write_mark(store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 }, errand_forget, errand);
+}
+
+static void seen_found(struct errand *errand)
+{
+    seen_mark(errand->engine, errand->visit, errand->id);
+    errand_ok(errand, "{}");
+}
+
+static void on_visited(void *context, const struct store_reply *reply)
+{
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(context, &reply->err, NULL);
+    else
+        errand_ok(context, "{}");
+}
+
+void ask_seen_method(struct engine *engine, struct visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct store *store = engine->parts.store;
+    char now[TEXT_INTEGER_BYTES];
+    struct error err;
+
+    own_look(errand->visit);
+    if (json_member(params, "session_id")) {
+        errand_find_ask(errand, params, seen_found);
+    } else if (!own_may_govern(engine, errand->visit, &err)) {
+        errand_fail(errand, &err, NULL);
+    } else {
+        errand_begin_write(errand);
+        store_write_meta(
+            store,
+            &(struct store_meta){ unseen_fact_name, text_of_integer(engine_utc_ms(engine), now) },
+            on_visited, errand);
+    }
+}

@@ -1,0 +1,387 @@
+/* preferences.c - what a person set: preferences, and options that are hidden. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "core/fields/form.h"
+#include "engine/delivery/delivery.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+/* Settings over the desk: all with their sources, and changing one (R8.1). */
+
+void settings_list_method(struct engine *engine, struct visit *visit, const struct json *params,
+                          desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    const char *name = json_member_text(params, "name");
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    enum setting_id wanted;
+
+    if (name && !setting_find(name, &wanted)) {
+        errand_say(errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
+        return;
+    }
+    settings_write_list(engine->parts.settings, name, &writer);
+    errand_ok(errand, text_string(&out));
+    text_release(&out);
+}
+
+struct preference {
+    struct errand errand; /* first */
+    enum setting_id id;
+    char *text; /* NULL: back to the built-in value */
+};
+
+static void preference_drop(struct errand *errand)
+{
+    free(((struct preference *)errand)->text);
+}
+
+static void tell_watchers(const struct engine *engine, enum setting_id id)
+{
+    struct text line = { 0 };
+    struct json_writer writer = json_writer_to(&line);
+
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", "settings/changed");
+    json_write_object(&writer, "params");
+    json_write_list(&writer, "settings");
+    settings_write_row(engine->parts.settings, id, false, &writer);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    json_write_end_object(&writer);
+    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+        if (visit->is_watching || visit->attached[0])
+            visit_tell(visit, line.bytes, line.used);
+    }
+    text_release(&line);
+}
+
+static void set_log_level(struct engine *engine)
+{
+    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+}
+
+/* Most settings are looked up where they count; these have to be told. */
+static const struct {
+    enum setting_id id;
+    void (*act)(struct engine *engine);
+} consequences[] = {
+    { SETTING_LOG_LEVEL, set_log_level },
+    { SETTING_REMIND_MINUTES, announce_retime },
+    { SETTING_RETENTION_DAYS, sweep_soon },
+    { SETTING_MAX_SESSIONS, sweep_soon },
+};
+
+struct reading {
+    struct engine *engine;
+    bool is_saved[SETTING_COUNT];
+};
+
+static void put_saved(void *context, const char *name, const char *value)
+{
+    struct reading *reading = context;
+    enum setting_id id;
+
+    if (!settings_put_saved(reading->engine->parts.settings, name, value))
+        log_warning("settings.ignored", "setting=%s", setting_find(name, &id) ? name : "");
+    if (setting_find(name, &id))
+        reading->is_saved[id] = true;
+}
+
+void preferences_load(struct engine *engine)
+{
+    struct store *store = engine->parts.store;
+    struct reading reading = { .engine = engine };
+    int64_t before[ARRAY_LEN(consequences)];
+
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++)
+        before[i] = engine_setting(engine, consequences[i].id);
+    store->ops->list_settings(store, engine->parts.person, put_saved, &reading);
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting_row *row = setting_row((enum setting_id)id);
+
+        if (row->scope != SETTING_SCOPE_HOST && !reading.is_saved[id])
+            settings_put_saved(engine->parts.settings, row->name, NULL);
+        if (row->scope != SETTING_SCOPE_HOST)
+            tell_watchers(engine, (enum setting_id)id);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
+        if (engine_setting(engine, consequences[i].id) != before[i])
+            consequences[i].act(engine);
+    }
+}
+
+static void put_and_reply(struct preference *preference)
+{
+    struct engine *engine = preference->errand.engine;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
+    for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
+        if (consequences[i].id == preference->id)
+            consequences[i].act(engine);
+    }
+    tell_watchers(engine, preference->id);
+    settings_write_row(engine->parts.settings, preference->id, false, &writer);
+    errand_ok(&preference->errand, text_string(&out));
+    text_release(&out);
+}
+
+static void on_saved(void *context, const struct store_reply *reply)
+{
+    struct preference *preference = context;
+
+    if (reply->outcome == STORE_FAILED)
+        errand_fail(&preference->errand, &reply->err, NULL);
+    else
+        put_and_reply(preference);
+}
+
+/* What can't be kept is not active either: the file is changed before what was read of it. */
+static void save_host(struct preference *preference)
+{
+    struct engine *engine = preference->errand.engine;
+    const char *path = engine->parts.settings_path;
+    struct error err;
+
+    if (path && !settings_save(path, preference->id, preference->text, &err)) {
+        log_warning("settings.not_saved", "setting=%s reason=%s", setting_row(preference->id)->name,
+                    error_name(err.code));
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
+    if (preference->id == SETTING_HOLD_LIMITS) /* a person who sets limits knows better */
+        patience_forget(engine, on_saved, &preference->errand);
+    else
+        put_and_reply(preference);
+}
+
+void settings_set_method(struct engine *engine, struct visit *visit, const struct json *params,
+                         desk_done *done, void *context)
+{
+    const char *name = json_member_text(params, "name");
+    struct setting_value value = { 0 };
+    struct preference *preference;
+    struct error err;
+
+    preference = errand_new(sizeof *preference, engine, visit, done, context);
+    preference->errand.drop = preference_drop;
+    preference->text = mem_text(json_member_text(params, "value"));
+    if (!name || !setting_find(name, &preference->id)) {
+        errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
+        return;
+    }
+    if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
+        errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
+        return;
+    }
+    if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {
+        errand_fail(&preference->errand, &err, NULL);
+        return;
+    }
+    setting_value_release(&value);
+    if (setting_row(preference->id)->scope == SETTING_SCOPE_HOST) {
+        save_host(preference);
+        return;
+    }
+    errand_begin_write(&preference->errand);
+    store_write_setting(engine->parts.store,
+                        &(struct store_setting){ engine->parts.person, name, preference->text },
+                        on_saved, preference);
+}
+
+/* Options a person does not want to see again, remembered by principal, title and option (R6.4).
+ * What is kept are short hashes, so that nothing an agent wrote is kept longer than its ask; all
+ * of them are one fact of the store. */
+
+static const char fact_name[] = "hidden_options";
+
+static void name_option(const struct ask *ask, const char *option_id, char out[HIDDEN_BYTES])
+{
+    struct hash_part parts[] = {
+        { ask->principal, strlen(ask->principal) },
+        { ask->title, strlen(ask->title) },
+        { option_id, strlen(option_id) },
+    };
+    uint8_t hash[HASH_BYTES];
+
+    hash_parts(parts, ARRAY_LEN(parts), hash);
+    hash_hex(hash, (HIDDEN_BYTES - 1) / 2, out);
+}
+
+static size_t find_name(const struct engine *engine, const char *name)
+{
+    size_t at = 0;
+
+    while (at < engine->hidden_count && strcmp(engine->hidden[at], name) != 0)
+        at++;
+    return at;
+}
+
+static bool is_hidden(const struct engine *engine, const struct ask *ask, const char *option_id)
+{
+    char name[HIDDEN_BYTES];
+
+    name_option(ask, option_id, name);
+    return find_name(engine, name) < engine->hidden_count;
+}
+
+void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer)
+{
+    struct form form = { 0 };
+
+    if (engine->hidden_count == 0 || (ask->flags & ASK_DESTRUCTIVE) || !ask->form_json ||
+        !form_parse(ask->form_json, strlen(ask->form_json), &form, NULL))
+        return;
+    json_write_list(writer, "hidden");
+    for (size_t i = 0; i < form.fields[0].option_count; i++) {
+        if (is_hidden(engine, ask, form.fields[0].options[i].id))
+            json_write_text(writer, NULL, form.fields[0].options[i].id);
+    }
+    json_write_end_list(writer);
+    form_release(&form);
+}
+
+void hidden_load(struct engine *engine)
+{
+    const char *at = engine->parts.store->ops->meta(engine->parts.store, fact_name);
+
+    if (!engine->hidden)
+        engine->hidden = mem_new(HIDDEN_KEPT * sizeof *engine->hidden);
+    engine->hidden_count = 0;
+    while (engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1) {
+        memcpy(engine->hidden[engine->hidden_count], at, HIDDEN_BYTES - 1);
+        engine->hidden[engine->hidden_count++][HIDDEN_BYTES - 1] = '\0';
+        at += HIDDEN_BYTES - 1;
+    }
+}
+
+void hidden_release(struct engine *engine)
+{
+    free(engine->hidden);
+}
+
+struct hiding {
+    struct errand errand; /* first */
+    char *option_id;
+    bool hides;
+};
+
+static void hiding_drop(struct errand *errand)
+{
+    free(((struct hiding *)errand)->option_id);
+}
+
+static void on_hidden_saved(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_FAILED) {
+        hidden_load(errand->engine); /* what is not kept did not happen */
+        errand_fail(errand, &reply->err, NULL);
+    } else {
+        errand_ok(errand, "{}");
+    }
+}
+
+static void put(struct hiding *hiding, const struct ask *ask)
+{
+    struct engine *engine = hiding->errand.engine;
+    char name[HIDDEN_BYTES];
+    struct text fact = { 0 };
+    size_t at;
+
+    name_option(ask, hiding->option_id, name);
+    at = find_name(engine, name);
+    if (at < engine->hidden_count) { /* the newest are kept longest */
+        engine->hidden_count--;
+        memmove(engine->hidden + at, engine->hidden + at + 1,
+                (engine->hidden_count - at) * sizeof *engine->hidden);
+    }
+    if (hiding->hides) {
+        if (engine->hidden_count == HIDDEN_KEPT)
+            memmove(engine->hidden, engine->hidden + 1,
+                    --engine->hidden_count * sizeof *engine->hidden);
+        memcpy(engine->hidden[engine->hidden_count++], name, sizeof name);
+    }
+    for (size_t i = 0; i < engine->hidden_count; i++)
+        text_add_text(&fact, engine->hidden[i]);
+    errand_begin_write(&hiding->errand);
+    store_write_meta(engine->parts.store, &(struct store_meta){ fact_name, text_string(&fact) },
+                     on_hidden_saved, hiding);
+    text_release(&fact);
+}
+
+/* Never so many that what is left cannot be an answer. */
+static bool may_hide(const struct hiding *hiding, const struct ask *ask, const struct form *form,
+                     struct error *err)
+{
+    const struct field *field = &form->fields[0];
+    int64_t left = 0, least = field->min_selections > 1 ? field->min_selections : 1;
+
+    if (form_may_destroy(form))
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
+    if (!field_find_option(field, hiding->option_id))
+        return error_say(err, ERROR_bad_enum, "/option_id", TEXT_REASON_NO_SUCH_OPTION, NULL);
+    for (size_t i = 0; i < field->option_count; i++) {
+        const char *id = field->options[i].id;
+
+        left += strcmp(id, hiding->option_id) != 0 && !is_hidden(hiding->errand.engine, ask, id);
+    }
+    if (hiding->hides && left < least)
+        return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
+                         TEXT_NUMBER(least), NULL);
+    return true;
+}
+
+static void on_got(void *context, const struct store_reply *reply)
+{
+    struct hiding *hiding = context;
+    struct form form = { 0 };
+    struct error err;
+
+    if (reply->outcome != STORE_DONE) {
+        errand_not_found(&hiding->errand, reply);
+        return;
+    }
+    if (form_parse(reply->row->ask.form_json, strlen(reply->row->ask.form_json), &form, &err) &&
+        may_hide(hiding, &reply->row->ask, &form, &err))
+        put(hiding, &reply->row->ask);
+    else
+        errand_fail(&hiding->errand, &err, NULL);
+    form_release(&form);
+}
+
+static void hide_found(struct errand *errand)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, on_got, errand);
+}
+
+void ask_hide_method(struct engine *engine, struct visit *visit, const struct json *params,
+                     desk_done *done, void *context)
+{
+    const char *option_id = json_member_text(params, "option_id");
+    struct hiding *hiding;
+
+    hiding = errand_new(sizeof *hiding, engine, visit, done, context);
+    hiding->errand.drop = hiding_drop;
+    hiding->hides = json_is_yes(json_member(params, "hidden"));
+    if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {
+        errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
+                   TEXT_REASON_HIDE_NEEDS, NULL);
+        return;
+    }
+    hiding->option_id = mem_text(option_id);
+    errand_find_ask(&hiding->errand, params, hide_found);
+}

@@ -1,0 +1,442 @@
+/*
+ * rule_methods.c - what people do with answers that stand: look what one would have meant, let it
+ * stand, list, revoke.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crypto.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "engine/describe.h"
+#include "engine/people/rules.h"
+#include "engine/state.h"
+#include "i18n/i18n.h"
+
+enum {
+    RULES_MOST = 256,
+    RULES_SHOWN = 10,
+    RULES_PREFIX_CHARS = 4,
+};
+static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
+                     RULES_DEFAULT_S = INT64_C(30) * 86400;
+
+/* One of rule/preview and rule/add. */
+struct standing {
+    struct errand errand; /* first */
+    bool is_add, any_prompt;
+    int64_t seconds;
+    uint8_t kind[HASH_BYTES];
+    char *answer_json;
+    struct store_rule rule; /* its texts are the three that follow */
+    char id[ASK_ID_BYTES];
+    struct text facts, actor;
+    struct text out;
+    struct json_writer writer;
+    size_t same, other, shown;
+};
+
+static void standing_drop(struct errand *errand)
+{
+    struct standing *own = (struct standing *)errand;
+
+    free(own->answer_json);
+    text_release(&own->facts);
+    text_release(&own->actor);
+    text_release(&own->out);
+}
+
+static bool check_row(const struct standing *own, const struct store_row *row,
+                      const struct rule_case *read, struct error *err)
+{
+    if (row->ask.state != STATE_SUBMITTED || !row->answer_json)
+        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON, NULL);
+    return rule_check(&read->subject, own->any_prompt, err);
+}
+
+/* Where looking took too long, it is what was seen until then. */
+static void on_past(void *context, const struct store_row *row, int64_t looked_to,
+                    const struct error *err)
+{
+    struct standing *own = context;
+    struct rule_case read;
+    uint8_t kind[HASH_BYTES];
+
+    (void)looked_to;
+    if (err) {
+        errand_fail(&own->errand, err, NULL);
+        return;
+    }
+    if (!row) {
+        json_write_end_list(&own->writer);
+        json_write_integer(&own->writer, "same", (int64_t)own->same);
+        json_write_integer(&own->writer, "other", (int64_t)own->other);
+        json_write_end_object(&own->writer);
+        errand_ok(&own->errand, text_string(&own->out));
+        return;
+    }
+    if (!rule_case_begin(&read, row))
+        return;
+    rule_hash_kind(&read.subject, own->any_prompt, kind);
+    if (memcmp(kind, own->kind, HASH_BYTES) == 0 && row->answer_json) {
+        bool is_same = strcmp(row->answer_json, own->answer_json) == 0;
+
+        own->same += is_same;
+        own->other += !is_same;
+        if (own->shown++ < RULES_SHOWN) {
+            json_write_object(&own->writer, NULL);
+            describe_members(own->errand.engine, row, &own->writer);
+            history_write_answer(&own->writer, row);
+            json_write_bool(&own->writer, "same", is_same);
+            json_write_end_object(&own->writer);
+        }
+    }
+    rule_case_end(&read);
+}
+
+static void preview(struct standing *own, const struct store_row *row, const struct rule_case *read)
+{
+    struct store *store = own->errand.engine->parts.store;
+    const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
+                                                         .states = state_bit(STATE_SUBMITTED) } };
+
+    own->answer_json = mem_text(row->answer_json);
+    own->writer = json_writer_to(&own->out);
+    json_write_object(&own->writer, NULL);
+    rule_case_write(read, row, own->any_prompt, &own->writer);
+    rule_case_write_shown(read, row, &own->writer);
+    json_write_list(&own->writer, "asks");
+    store->ops->history(store, &query, on_past, own);
+}
+
+static void write_rule(const struct engine *engine, const struct rule *rule,
+                       struct json_writer *writer, const char *key)
+{
+    char when[32];
+
+    json_write_object(writer, key);
+    json_write_text(writer, "id", rule->id);
+    response_write_time(rule->created_ms, when);
+    json_write_text(writer, "created_at", when);
+    response_write_time(rule->expires_ms, when);
+    json_write_text(writer, "expires_at", when);
+    json_write_bool(writer, "expired", !rule_is_in_force(engine, rule));
+    json_write_raw(writer, "rule", rule->facts_json);
+    rule_facts_write_shown(rule->facts_json, writer);
+    json_write_raw(writer, "answer", rule->answer_json);
+    json_write_raw(writer, "made_by", rule->actor_json);
+    json_write_end_object(writer);
+}
+
+static void reply_rule(struct errand *errand, const struct rule *rule)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    write_rule(errand->engine, rule, &writer, NULL);
+    errand_ok(errand, text_string(&out));
+    text_release(&out);
+}
+
+static void refuse_second(struct standing *own)
+{
+    errand_say(&own->errand, ERROR_conflicting_arguments, "/session_id", TEXT_REASON_RULE_STANDS,
+               NULL);
+}
+
+static void on_added(void *context, const struct store_reply *reply)
+{
+    struct standing *own = context;
+    struct engine *engine = own->errand.engine;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(&own->errand, &reply->err, NULL);
+        return;
+    }
+    if (reply->outcome != STORE_DONE) {
+        refuse_second(own);
+        return;
+    }
+    rules_keep(engine, &own->rule);
+    rules_tell(engine);
+    reply_rule(&own->errand, engine->rules);
+}
+
+static void add(struct standing *own, const struct store_row *row, const struct rule_case *read)
+{
+    struct engine *engine = own->errand.engine;
+    struct json_writer writer = json_writer_to(&own->facts);
+    struct asker asker = own_read(engine, row->ask.origin_json);
+    struct answered_by by = visit_actor(engine, own->errand.visit, &asker);
+
+    visit_write_actor(&by, &own->actor);
+    json_write_object(&writer, NULL);
+    rule_case_write(read, row, own->any_prompt, &writer);
+    json_write_end_object(&writer);
+    random_id(own->id);
+    own->answer_json = mem_text(row->answer_json);
+    own->rule = (struct store_rule){
+        .id = own->id,
+        .facts_json = text_string(&own->facts),
+        .answer_json = own->answer_json,
+        .actor_json = text_string(&own->actor),
+        .created_ms = engine_utc_ms(engine),
+        .expires_ms = engine_utc_ms(engine) + own->seconds * 1000,
+    };
+    memcpy(own->rule.kind, own->kind, sizeof own->kind);
+    errand_begin_write(&own->errand);
+    store_write_rule(engine->parts.store, &own->rule, on_added, own);
+}
+
+static void on_row(void *context, const struct store_reply *reply)
+{
+    struct standing *own = context;
+    struct engine *engine = own->errand.engine;
+    struct rule_case read = { 0 };
+    struct error err = reply->err;
+
+    if (reply->outcome != STORE_DONE || !rule_case_begin(&read, reply->row)) {
+        errand_not_found(&own->errand, reply);
+        return;
+    }
+    if (!check_row(own, reply->row, &read, &err)) {
+        rule_case_end(&read);
+        errand_fail(&own->errand, &err, NULL);
+        return;
+    }
+    rule_hash_kind(&read.subject, own->any_prompt, own->kind);
+    if (!own->is_add) {
+        preview(own, reply->row, &read);
+    } else if (rules_of_kind(engine, own->kind)) {
+        refuse_second(own);
+    } else if (engine->rule_count >= RULES_MOST) {
+        errand_say(&own->errand, ERROR_rate_limited, "", TEXT_REASON_RULE_MANY, "count",
+                   TEXT_NUMBER(RULES_MOST), NULL);
+    } else {
+        add(own, reply->row, &read);
+    }
+    rule_case_end(&read);
+}
+
+static void standing_found(struct errand *errand)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, on_row, errand);
+}
+
+static void begin(bool is_add, struct engine *engine, struct visit *visit,
+                  const struct json *params, desk_done *done, void *context)
+{
+    struct standing *own = errand_new(sizeof *own, engine, visit, done, context);
+
+    own->errand.drop = standing_drop;
+    own->is_add = is_add;
+    own->any_prompt = json_is_yes(json_member(params, "any_prompt"));
+    own->seconds = json_member_integer(params, "seconds", RULES_DEFAULT_S);
+    if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
+        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS, "most",
+                   TEXT_NUMBER(RULES_MOST_S), NULL);
+        return;
+    }
+    errand_find_ask(&own->errand, params, standing_found);
+}
+
+HANDLER(rule_preview, begin, false)
+HANDLER(rule_add, begin, true)
+
+void rule_list_method(struct engine *engine, struct visit *visit, const struct json *params,
+                      desk_done *done, void *context)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    (void)params;
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "rules");
+    for (const struct rule *rule = engine->rules; rule; rule = rule->next)
+        write_rule(engine, rule, &writer, NULL);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    errand_ok(errand_new(sizeof(struct errand), engine, visit, done, context), text_string(&out));
+    text_release(&out);
+}
+
+static void on_removed(void *context, const struct store_reply *reply)
+{
+    struct errand *errand = context;
+
+    if (reply->outcome == STORE_FAILED) {
+        errand_fail(errand, &reply->err, NULL);
+    } else if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
+        errand_say(errand, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
+    } else {
+        rules_drop(errand->engine, errand->id);
+        rules_tell(errand->engine);
+        errand_ok(errand, "{}");
+    }
+}
+
+static const struct rule *find_by_id(const struct engine *engine, const char *id, struct error *err)
+{
+    const struct rule *found = NULL;
+
+    if (!id || strlen(id) < RULES_PREFIX_CHARS) {
+        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
+                  TEXT_NUMBER(RULES_PREFIX_CHARS), NULL);
+        return NULL;
+    }
+    for (const struct rule *rule = engine->rules; rule; rule = rule->next) {
+        if (strncmp(rule->id, id, strlen(id)) != 0)
+            continue;
+        if (found) {
+            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_RULE_SEVERAL, NULL);
+            return NULL;
+        }
+        found = rule;
+    }
+    if (!found)
+        error_say(err, ERROR_not_found, "/id", TEXT_REASON_RULE_NONE, NULL);
+    return found;
+}
+
+void rule_remove_method(struct engine *engine, struct visit *visit, const struct json *params,
+                        desk_done *done, void *context)
+{
+    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct error err;
+    const struct rule *rule = find_by_id(engine, json_member_text(params, "id"), &err);
+
+    if (!rule) {
+        errand_fail(errand, &err, NULL);
+        return;
+    }
+    memcpy(errand->id, rule->id, sizeof errand->id);
+    errand_begin_write(errand);
+    store_write_rule_revoke(engine->parts.store,
+                            &(struct store_rule_revoke){ errand->id, engine_utc_ms(engine) },
+                            on_removed, errand);
+}
+
+/* Which answers were given again and again, so that they might stand. */
+
+enum {
+    RULES_GROUPS = 64,
+    RULES_SUGGEST_AFTER = 3, /* the same answer, and never another */
+};
+
+/* Asks of one kind, newest first, and whether they were all answered alike. */
+struct group {
+    uint8_t kind[HASH_BYTES], answer[HASH_BYTES];
+    struct text facts; /* of the newest */
+    int64_t count;
+    bool is_mixed;
+};
+struct suggesting {
+    struct errand errand; /* first */
+    struct group groups[RULES_GROUPS];
+    size_t count;
+};
+
+static void suggesting_drop(struct errand *errand)
+{
+    struct suggesting *own = (struct suggesting *)errand;
+
+    for (size_t i = 0; i < own->count; i++)
+        text_release(&own->groups[i].facts);
+}
+
+static void reply_suggestions(struct suggesting *own)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    json_write_object(&writer, NULL);
+    json_write_list(&writer, "suggestions");
+    for (size_t i = 0; i < own->count; i++) {
+        const struct group *group = &own->groups[i];
+
+        if (group->count >= RULES_SUGGEST_AFTER && !group->is_mixed &&
+            !rules_of_kind(own->errand.engine, group->kind)) {
+            json_write_object(&writer, NULL);
+            json_write_integer(&writer, "count", group->count);
+            json_write_raw(&writer, "rule", group->facts.bytes);
+            rule_facts_write_shown(group->facts.bytes, &writer);
+            json_write_end_object(&writer);
+        }
+    }
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    errand_ok(&own->errand, text_string(&out));
+    text_release(&out);
+}
+
+static struct group *group_of(struct suggesting *own, const struct store_row *row,
+                              const struct rule_case *read, const uint8_t answer[HASH_BYTES])
+{
+    bool any_prompt = strcmp(read->subject.tool, "provide_choice") == 0;
+    struct json_writer writer;
+    struct group *group;
+    uint8_t kind[HASH_BYTES];
+
+    rule_hash_kind(&read->subject, any_prompt, kind);
+    for (size_t i = 0; i < own->count; i++) {
+        if (memcmp(own->groups[i].kind, kind, HASH_BYTES) == 0)
+            return &own->groups[i];
+    }
+    if (own->count == RULES_GROUPS)
+        return NULL;
+    group = &own->groups[own->count++];
+    memcpy(group->kind, kind, sizeof kind);
+    memcpy(group->answer, answer, HASH_BYTES);
+    writer = json_writer_to(&group->facts);
+    json_write_object(&writer, NULL);
+    rule_case_write(read, row, any_prompt, &writer);
+    json_write_end_object(&writer);
+    return group;
+}
+
+static void on_answered(void *context, const struct store_row *row, int64_t looked_to,
+                        const struct error *err)
+{
+    struct suggesting *own = context;
+    struct rule_case read;
+    struct hash_part part;
+    struct group *group;
+    uint8_t answer[HASH_BYTES];
+
+    (void)looked_to;
+    if (err) {
+        errand_fail(&own->errand, err, NULL);
+        return;
+    }
+    if (!row) {
+        reply_suggestions(own);
+        return;
+    }
+    if (!row->answer_json || !rule_case_begin(&read, row))
+        return;
+    part = (struct hash_part){ row->answer_json, strlen(row->answer_json) };
+    hash_parts(&part, 1, answer);
+    group = rule_check(&read.subject, false, NULL) ? group_of(own, row, &read, answer) : NULL;
+    if (group) {
+        group->count++;
+        group->is_mixed = group->is_mixed || memcmp(group->answer, answer, HASH_BYTES) != 0;
+    }
+    rule_case_end(&read);
+}
+
+void rule_suggest_method(struct engine *engine, struct visit *visit, const struct json *params,
+                         desk_done *done, void *context)
+{
+    struct store *store = engine->parts.store;
+    struct suggesting *own = errand_new(sizeof *own, engine, visit, done, context);
+    const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
+                                                         .states = state_bit(STATE_SUBMITTED) } };
+
+    (void)params;
+    own->errand.drop = suggesting_drop;
+    store->ops->history(store, &query, on_answered, own);
+}

@@ -1,0 +1,61 @@
+/*
+ * http_mcp.h - MCP over Streamable HTTP: POST, GET and DELETE /mcp of the hub, both eras on one
+ * endpoint. Legacy clients have sessions, modern ones are known by their token alone. A session's
+ * id says what a hub must know of it, so every hub that has the keys can serve it.
+ * Source: MCP 2025-11-25 and 2026-07-28, basic/transports.
+ */
+#ifndef HTTP_MCP_HTTP_MCP_H
+#define HTTP_MCP_HTTP_MCP_H
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rpc/service.h"
+
+struct desk;
+struct guard;
+struct http_mcp;
+struct loop;
+struct mcp_offer;
+struct settings;
+
+struct http_mcp_note {
+    const char *session, *token;
+    const char *what, *value; /* `value` NULL: it holds no more */
+    int64_t lifetime_ms;
+};
+typedef void http_mcp_each_note(void *context, const char *what, const char *value);
+
+struct http_mcp_parts {
+    struct loop *loop;
+    struct desk *desk;
+    const struct settings *settings;
+    const struct mcp_offer *offer; /* NULL: the product's */
+    void *context;
+    /* The time, the same at every hub; NULL: this machine's. */
+    int64_t (*utc_ms)(void *context);
+    /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
+    char *(*seal)(void *context, const char *token, const char *binding, const char *state);
+    char *(*unseal)(void *context, const char *token, const char *binding, const char *sealed);
+    /* What whoever serves a session must know beside its id. `done` may be NULL. All three NULL:
+     * nobody else serves them. */
+    void (*note)(void *context, const struct http_mcp_note *note, desk_done *done,
+                 void *done_context);
+    void (*drop_notes)(void *context, const char *session);
+    void (*each_note)(void *context, const char *session, http_mcp_each_note *each,
+                      void *each_context);
+};
+struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
+void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
+/* Before the loop sleeps: the desk hears what has arrived, of all streams at once. */
+void http_mcp_flush(struct http_mcp *front);
+void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
+
+/* The token was revoked: whoever came with it is cut off. */
+void http_mcp_forget_token(struct http_mcp *front, const char *token);
+/* Another hub noted this of a session. */
+void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
+                        const char *value);
+/* We leave: every open call is answered with how to go on, and every stream ends. */
+void http_mcp_dismiss(struct http_mcp *front);
+
+#endif

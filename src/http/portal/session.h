@@ -1,0 +1,62 @@
+/* session.h - what the files of http/portal offer each other. */
+#ifndef HTTP_PORTAL_SESSION_H
+#define HTTP_PORTAL_SESSION_H
+#include "base/text.h"
+#include "http/portal/portal.h"
+#include "net/guard.h"
+#include "net/websocket.h"
+#include "rpc/session.h"
+
+struct sign_in;
+
+enum {
+    WEB_NAME_BYTES = 128,
+    WEB_CHALLENGE_BYTES = 27, /* of random_id */
+};
+
+/* One page that is connected. */
+struct session {
+    struct wire_peer wire; /* first: a peer of the wire is a session */
+    struct session *next, *previous;
+    struct web *web;
+    struct ws_peer *peer;
+    struct sign_in *sign_in;      /* a code is being exchanged; NULL: none */
+    struct guard_identity *guest; /* who brought a token at the gate; owned; NULL: a page */
+    char token_id[17];
+    char challenge[WEB_CHALLENGE_BYTES]; /* to be signed, once; "": none */
+};
+
+struct web {
+    struct web_parts parts;
+    struct wire_carrier carrier;
+    struct ws_server *server;
+    struct session *sessions;
+    struct text line; /* a message that is being written */
+    struct ws_frame
+        *newest; /* the event that was told last: the next page most likely gets it too */
+    struct guard_identity *arriving; /* whose connection is being taken over; owned */
+    bool is_leaving;
+    bool is_off;       /* the setting portal is, and no page is left */
+    int64_t signed_in; /* since the start */
+};
+
+/* session.c: one page, from its first message on */
+extern const struct ws_handler session_handler;   /* without its context */
+extern const struct wire_carrier session_carrier; /* without its desk */
+enum guard_door session_door(const struct session *session);
+/* From now on it acts as this visitor, who has a token; what only the connection knows of it is
+ * filled in. */
+void session_enter(struct session *session, struct desk_visitor *visitor);
+
+/* hello.c: who it is */
+struct json;
+void hello_take(struct session *session, const struct json *params, const char *id_json);
+/* Before hello: the hub shows that it is the one the tab signed in to. */
+void hello_prove(struct session *session, const struct json *params, const char *id_json);
+void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
+
+/* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
+extern const struct guard_route guest_routes[];
+extern const size_t guest_route_count;
+
+#endif

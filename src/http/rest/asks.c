@@ -1,0 +1,431 @@
+/* asks.c - operations on asks: decisions, one ask, and lists. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "core/limits.h"
+#include "http/rest/call.h"
+#include "i18n/i18n.h"
+#include "net/http.h"
+
+/* Parameters and headers: known ones only, each once, each what its row says. */
+
+static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+
+static const struct parameter *find_parameter(const struct operation *operation, const char *name,
+                                              size_t length)
+{
+    for (const struct parameter *const *at = operation->parameters; *at; at++) {
+        if (strcmp((*at)->place, "query") == 0 && strlen((*at)->name) == length &&
+            strncmp((*at)->name, name, length) == 0)
+            return *at;
+    }
+    return NULL;
+}
+
+static bool refuse_name(struct call *call, const char *name, size_t length, const char *why)
+{
+    char shown[48] = "", message[256];
+    size_t used = 0;
+
+    if (length < sizeof shown && strspn(name, plain) >= length)
+        snprintf(shown, sizeof shown, "%.*s", (int)length, name);
+    used = (size_t)snprintf(message, sizeof message, "%s; this path takes:", why);
+    for (const struct parameter *const *at = call->operation->parameters; *at; at++) {
+        if (strcmp((*at)->place, "query") == 0 && used < sizeof message)
+            used += (size_t)snprintf(message + used, sizeof message - used, " %s", (*at)->name);
+    }
+    reply_bad_parameter(call, ERROR_unknown_property, shown[0] ? shown : NULL, message);
+    return false;
+}
+
+bool query_check(struct call *call)
+{
+    const char *at = http_query(call->exchange);
+    bool seen[8] = { false };
+
+    while (*at) {
+        size_t length = strcspn(at, "&"), name_length = strcspn(at, "&=");
+        const struct parameter *found = find_parameter(call->operation, at, name_length);
+        size_t place = 0;
+
+        if (!found)
+            return refuse_name(call, at, name_length, "a parameter is not known here");
+        while (call->operation->parameters[place] != found)
+            place++;
+        if (seen[place])
+            return refuse_name(call, at, name_length, "a parameter stands twice");
+        seen[place] = true;
+        at += length;
+        at += *at == '&';
+    }
+    return true;
+}
+
+bool query_integer(struct call *call, const struct parameter *parameter, int64_t otherwise,
+                   int64_t *ret_number)
+{
+    const char *given = http_parameter(call->exchange, parameter->name);
+    char message[96];
+
+    *ret_number = otherwise;
+    if (!given || (text_parse_integer(given, ret_number) && *ret_number >= parameter->least &&
+                   *ret_number <= parameter->most))
+        return true;
+    snprintf(message, sizeof message, "%s is a whole number, %" PRId64 " to %" PRId64,
+             parameter->name, parameter->least, parameter->most);
+    reply_bad_parameter(call, ERROR_out_of_range, parameter->name, message);
+    return false;
+}
+
+/* "7" as in an ETag, weak or not; moves behind it. */
+static bool read_etag(const char **at, bool may_be_weak, int64_t *ret_version)
+{
+    const char *text = *at, *end;
+    char number[24];
+
+    if (may_be_weak && strncmp(text, "W/", 2) == 0)
+        text += 2;
+    end = *text == '"' ? strchr(text + 1, '"') : NULL;
+    if (!end || end - text - 1 >= (ptrdiff_t)sizeof number)
+        return false;
+    memcpy(number, text + 1, (size_t)(end - text - 1));
+    number[end - text - 1] = '\0';
+    *at = end + 1;
+    return text_parse_integer(number, ret_version);
+}
+
+/* 0: any */
+static bool query_if_match(struct call *call, int64_t *ret_version)
+{
+    const char *given = http_header(call->exchange, "if-match"), *at = given;
+
+    *ret_version = 0;
+    if (!given || strcmp(given, "*") == 0)
+        return true;
+    if (!read_etag(&at, false, ret_version) || *at) {
+        reply_bad_parameter(call, ERROR_bad_format, parameter_if_match.name,
+                            "If-Match is one ETag of the ask, as \"7\", or *");
+        return false;
+    }
+    if (*ret_version < 1)
+        *ret_version = -1; /* no ask was ever that; 0 would mean any */
+    return true;
+}
+
+static bool query_knows(struct call *call, int64_t version)
+{
+    const char *at = http_header(call->exchange, "if-none-match");
+    int64_t known;
+
+    while (at && *at) {
+        at += strspn(at, ", \t");
+        if (*at == '*' || (read_etag(&at, true, &known) && known == version))
+            return true;
+        at += strcspn(at, ",");
+    }
+    return false;
+}
+
+/* NULL: none; borrowed */
+static bool query_key(struct call *call, const char **ret_key)
+{
+    const char *key = http_header(call->exchange, "idempotency-key");
+    size_t length = 0;
+
+    *ret_key = key;
+    if (!key)
+        return true;
+    while (key[length] > ' ' && key[length] < 0x7f)
+        length++;
+    if (key[length] == '\0' && length >= 1 && length <= LIMIT_IDEMPOTENCY_KEY_BYTES)
+        return true;
+    reply_bad_parameter(call, ERROR_bad_format, parameter_key.name,
+                        "Idempotency-Key is 1 to 128 visible ASCII characters without blanks");
+    return false;
+}
+
+static void add_encoded(struct text *out, const char *value)
+{
+    for (; *value; value++) {
+        if (strchr(plain, *value))
+            text_add_char(out, *value);
+        else
+            text_add_format(out, "%%%02X", (unsigned char)*value);
+    }
+}
+
+/* Whether If-None-Match has this version. the Link to the next page */
+static void query_write_next(struct call *call, const char *cursor)
+{
+    struct text link = { 0 };
+
+    text_add_format(&link, "<%s?before=", call->operation->path);
+    add_encoded(&link, cursor);
+    for (const struct parameter *const *at = call->operation->parameters; *at; at++) {
+        const char *given = http_parameter(call->exchange, (*at)->name);
+
+        if (!given || *at == &parameter_before)
+            continue;
+        text_add_format(&link, "&%s=", (*at)->name);
+        add_encoded(&link, given);
+    }
+    text_add_text(&link, ">; rel=\"next\"");
+    http_set_header(call->exchange, "Link", text_string(&link));
+    text_release(&link);
+}
+
+/* What a person does to an ask: the body, the path and the headers become the parameters of one
+ * method; what comes of it is a receipt, or a refusal that says how the ask stands. */
+
+/* A retry gets the receipt of the first time, byte for byte; that it is one stands in a header. */
+static void write_receipt(struct text *out, const struct json *ack)
+{
+    struct json_writer writer = json_object_to(out);
+
+    for (void *at = json_first(ack); at; at = json_next(ack, at)) {
+        if (strcmp(json_key(at), "already") != 0)
+            json_write_value(&writer, json_key(at), json_value(at));
+    }
+    json_write_end_object(&writer);
+}
+
+static void on_done(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct text out = { 0 };
+    struct json *ack = NULL;
+    struct error err = reply->err;
+
+    if (err.code != ERROR_NONE || !json_parse(reply->json, strlen(reply->json), &ack, &err)) {
+        reply_error(call, &err, reply->err.code != ERROR_NONE ? reply->json : NULL);
+        return;
+    }
+    write_receipt(&out, ack);
+    reply_etag(call, json_member_integer(ack, "version", 0));
+    if (json_is_yes(json_member(ack, "already")))
+        http_set_header(call->exchange, "Idempotency-Replayed", "true");
+    json_free(ack);
+    reply_json(call, 200, out.bytes, out.used);
+    text_release(&out);
+}
+
+static bool takes(const struct operation *operation, const struct parameter *parameter)
+{
+    for (const struct parameter *const *at = operation->parameters; *at; at++) {
+        if (*at == parameter)
+            return true;
+    }
+    return false;
+}
+
+/* An empty body is an empty object, where nothing in it is needed. */
+bool act_read_body(struct call *call, struct json **ret_body)
+{
+    size_t length;
+    const char *bytes = http_body(call->exchange, &length);
+    struct error err;
+
+    if (length == 0) {
+        bytes = "{}";
+        length = 2;
+    }
+    *ret_body = NULL;
+    if (json_parse(bytes, length, ret_body, &err) && json_check_range(*ret_body, &err) &&
+        shape_check(call->operation->body, *ret_body, &err))
+        return true;
+    json_free(*ret_body);
+    reply_error(call, &err, NULL);
+    return false;
+}
+
+static void write_params(struct json_writer *writer, const struct call *call,
+                         const struct json *body, int64_t version, const char *key)
+{
+    json_write_text(writer, "session_id", call->id);
+    if (version != 0)
+        json_write_integer(writer, "version", version);
+    if (key) { /* a key is good for one ask: others may count from 1 too */
+        char *own = mem_format("%s:%s", call->id, key);
+
+        json_write_text(writer, "answer_key", own);
+        free(own);
+    }
+    for (void *at = json_first(body); at; at = json_next(body, at))
+        json_write_value(writer, json_key(at), json_value(at));
+}
+
+/* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
+bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
+{
+    *ret_version = 0;
+    *ret_key = NULL;
+    if (!takes(call->operation, &parameter_if_match) && http_header(call->exchange, "if-match")) {
+        reply_bad_parameter(call, ERROR_unsupported_flag, parameter_if_match.name,
+                            "this path knows no If-Match: leave it out");
+        return false;
+    }
+    return query_if_match(call, ret_version) &&
+           (!takes(call->operation, &parameter_key) || query_key(call, ret_key));
+}
+
+void serve_act(struct call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer;
+    struct json *body;
+    const char *key;
+    int64_t version;
+    struct error err;
+
+    if (!call->id[0]) {
+        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
+        reply_error(call, &err, NULL);
+        return;
+    }
+    if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
+        return;
+    writer = json_object_to(&params);
+    write_params(&writer, call, body, version, key);
+    json_free(body);
+    rest_call_method(call, call->operation->calls, &writer, &params, on_done, call);
+}
+
+/* Lists, and one ask: at once, or when it has changed. A look that waits is parked with poll.c and
+ * taken again when its ask changed, or when its time is over. */
+
+static bool read_status(struct call *call, const char *given)
+{
+    if (strcmp(given, "all") == 0 || strcmp(given, "active") == 0 ||
+        strcmp(given, "completed") == 0 || state_find(given) != STATE_NEW)
+        return true;
+    reply_bad_parameter(call, ERROR_bad_enum, parameter_status.name,
+                        "status is all, active, completed or a state: pending_terminal_launch, "
+                        "pending, submitted, auto_submitted, cancelled, declined, timeout, "
+                        "withdrawn");
+    return false;
+}
+
+void look_listed(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct json *list = NULL;
+    const char *next;
+
+    if (reply->err.code == ERROR_bad_format) {
+        reply_bad_parameter(call, ERROR_bad_format, parameter_before.name, reply->err.message);
+        return;
+    }
+    if (reply->err.code != ERROR_NONE) {
+        reply_error(call, &reply->err, reply->json);
+        return;
+    }
+    if (json_parse(reply->json, strlen(reply->json), &list, NULL)) {
+        next = json_member_text(list, "next");
+        if (next)
+            query_write_next(call, next);
+    }
+    json_free(list);
+    reply_json(call, 200, reply->json, strlen(reply->json));
+}
+
+static bool write_parameter(struct call *call, struct json_writer *writer, const char *key,
+                            const struct parameter *parameter)
+{
+    const char *given = http_parameter(call->exchange, parameter->name);
+
+    if (given && parameter == &parameter_status && !read_status(call, given))
+        return false;
+    json_write_text_if(writer, key, given);
+    return true;
+}
+
+void serve_list(struct call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
+    int64_t limit;
+    bool ok;
+
+    ok = query_integer(call, &parameter_limit, 0, &limit) &&
+         write_parameter(call, &writer, "which", &parameter_status) &&
+         write_parameter(call, &writer, "agent", &parameter_agent) &&
+         write_parameter(call, &writer, "before", &parameter_before);
+    if (limit > 0)
+        json_write_integer(&writer, "limit", limit);
+    if (ok)
+        rest_call_method(call, METHOD_ask_list, &writer, &params, look_listed, call);
+    text_release(&params);
+}
+
+static void answer_look(struct call *call, const struct desk_reply *reply, int64_t version)
+{
+    reply_etag(call, version);
+    if (query_knows(call, version))
+        rest_call_reply(call, 304, NULL, NULL, 0);
+    else
+        reply_json(call, 200, reply->json, strlen(reply->json));
+}
+
+static void on_looked(void *context, const struct desk_reply *reply)
+{
+    struct call *call = context;
+    struct json *whole = NULL;
+    const struct json *ask;
+    const char *status;
+    int64_t version;
+    bool is_open;
+
+    call->is_reading = false;
+    if (reply->err.code != ERROR_NONE ||
+        !json_parse(reply->json, strlen(reply->json), &whole, NULL)) {
+        reply_error(call, &reply->err, NULL);
+        return;
+    }
+    ask = json_member(whole, "ask");
+    version = json_member_integer(ask, "version", 0);
+    status = json_member_text(ask, "status");
+    is_open = status && state_is_open(state_find(status));
+    json_free(whole);
+    /* the first look says what it is to change from */
+    if (call->version == 0 && (call->has_known ? query_knows(call, version) : is_open))
+        call->version = version;
+    if (call->may_wait && version == call->version && loop_boot_ms() < call->until_ms)
+        poll_park(call);
+    else
+        answer_look(call, reply, version);
+}
+
+void look_again(struct call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
+
+    if (call->may_wait)
+        poll_watch(call);
+    json_write_text(&writer, "session_id", call->id);
+    rest_call_method(call, METHOD_ask_get, &writer, &params, on_looked, call);
+}
+
+void serve_look(struct call *call)
+{
+    struct error err;
+    int64_t wait_s;
+
+    if (!query_integer(call, &parameter_wait, 0, &wait_s))
+        return;
+    if (!call->id[0]) {
+        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
+        reply_error(call, &err, NULL);
+        return;
+    }
+    call->may_wait = wait_s > 0;
+    call->until_ms = loop_boot_ms() + wait_s * 1000;
+    call->has_known = http_header(call->exchange, "if-none-match") != NULL;
+    look_again(call);
+}

@@ -1,0 +1,206 @@
+/* call.h - what the files of http/rest offer each other, grouped by file. */
+#ifndef HTTP_REST_CALL_H
+#define HTTP_REST_CALL_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/json_writer.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "core/ask.h"
+#include "http/rest/rest.h"
+#include "net/guard.h"
+#include "rpc/service.h"
+
+struct call;
+struct http_exchange;
+struct json;
+
+/* shapes.c: JSON as the document describes it. A body's shape also says what is refused. */
+enum member_type {
+    MEMBER_TEXT,
+    MEMBER_TIME, /* 2026-11-15T12:00:00.000Z */
+    MEMBER_ID,
+    MEMBER_INTEGER,
+    MEMBER_BOOL,
+    MEMBER_ANY_OBJECT,
+    MEMBER_SHAPE,
+    MEMBER_SHAPES, /* a list of them */
+    MEMBER_TEXTS,
+    MEMBER_TEXT_BY_NAME, /* an object whose values are texts */
+};
+enum member_flags {
+    NEEDED = 1,
+    OR_NULL = 2,
+    ONE_OF = 4, /* of the members marked so at least one is needed */
+};
+struct member {
+    const char *name;
+    enum member_type type;
+    unsigned flags;
+    const char *about;
+    const struct shape *shape; /* MEMBER_SHAPE, MEMBER_SHAPES */
+};
+struct shape {
+    const char *name;
+    const char *about;
+    const struct member *members;
+    size_t count;
+    bool is_body; /* closed: what is not named is refused */
+};
+#define SHAPE(c_name, shown_name, help, rows, closed)                                              \
+    const struct shape shape_##c_name = {                                                          \
+        .name = shown_name,                                                                        \
+        .about = help,                                                                             \
+        .members = rows,                                                                           \
+        .count = ARRAY_LEN(rows),                                                                  \
+        .is_body = closed,                                                                         \
+    }
+extern const struct shape shape_answer, shape_note, shape_seconds, shape_question, shape_nothing;
+extern const struct shape shape_list, shape_whole, shape_receipt, shape_error, shape_health;
+extern const struct shape shape_index;
+/* http/rest/shapes.c */
+extern const struct shape shape_new_conversation, shape_tool_call, shape_turn, shape_tool_result,
+    shape_attempt, shape_response, shape_effect, shape_conversation, shape_conversation_list;
+extern const struct shape *const shapes[]; /* all of them */
+extern const size_t shape_count;
+bool shape_has(const struct shape *shape, unsigned flag);
+/* Unknown, missing: the field by its JSON pointer. Values are checked by whoever uses them. */
+bool shape_check(const struct shape *shape, const struct json *body, struct error *err);
+
+/* operations.c: one row a route */
+struct parameter {
+    const char *name;
+    const char *place; /* "path" "query" "header" */
+    enum member_type type;
+    int64_t least, most; /* of a number; 0 and 0: none */
+    const char *about;
+};
+struct operation {
+    const char *method, *path, *id, *summary;
+    enum guard_access access;
+    const struct parameter *const *parameters; /* NULL-ended */
+    const struct shape *body;                  /* NULL: none is taken */
+    const struct shape *reply;                 /* NULL: the type below is all there is to say */
+    const char *reply_type;
+    const char *statuses; /* beside 200; "400 401 …" */
+    void (*serve)(struct call *call);
+    enum method calls; /* of the desk; METHOD_COUNT: `serve` does it all */
+    const char *said;  /* conversations: the event it is */
+};
+extern const struct operation operations[];
+extern const size_t operation_count;
+extern const struct parameter parameter_id, parameter_wait, parameter_status, parameter_agent,
+    parameter_limit, parameter_before, parameter_if_match, parameter_if_none_match, parameter_key,
+    parameter_page, parameter_after, parameter_last_event;
+
+/* rest.c */
+struct rest {
+    struct rest_parts parts;
+    struct guard_route *routes; /* owned; made of the operations */
+    struct text document;       /* OpenAPI; made at its first use */
+    int64_t began_ms;           /* boot clock */
+    /* poll.c's: calls that wait for a change, found by the ask's id */
+    struct table polls;
+    struct desk_visit *watcher; /* NULL: nobody waits */
+    struct call *due;
+    struct loop_timer *timer;
+    int64_t timer_ms; /* -1: not set */
+    bool is_draining;
+    /* http/rest/listening.c's */
+    struct listening *listenings, *listenings_due;
+    struct loop_timer *listening_timer;
+};
+
+/* One exchange. It ends with its reply, or when its peer leaves before that. */
+struct call {
+    struct rest *rest;
+    struct http_exchange *exchange;
+    const struct operation *operation;
+    struct desk_visit *visit; /* NULL: this one needs no desk */
+    char id[ASK_ID_BYTES];    /* of {id}; "" where there is none */
+    char label[129];          /* of the token */
+    char token_id[17];
+    bool is_person, is_sub_agent, may_answer;
+    struct listening *listening; /* NULL: it is none */
+    /* a look that may wait */
+    struct table_link link;
+    bool is_watched, is_reading, is_due, may_wait;
+    bool has_known;    /* the peer said which version it has */
+    int64_t heard;     /* version that was told while it was read; 0: none */
+    int64_t version;   /* the one it is to change from */
+    int64_t until_ms;  /* boot clock */
+    struct call *next; /* of those due */
+};
+/* At the desk as a person; fills in what is the same for all who come this way. */
+struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
+/* The process at the other end of a call. */
+bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
+/* Calls a method for this exchange, as a person unless somebody else came; `writer` gets its end.
+ */
+void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
+                      struct text *take_params, desk_done *done, void *context);
+/* Ends the call, as does everything below that replies. */
+void rest_call_reply(struct call *call, int status, const char *type, const char *body,
+                     size_t length);
+void reply_json(struct call *call, int status, const char *json, size_t length);
+void reply_error(struct call *call, const struct error *err, const char *detail_json);
+/* As it stands outside the body: a parameter or a header. */
+void reply_bad_parameter(struct call *call, enum error_code code, const char *name,
+                         const char *message);
+void reply_etag(struct call *call, int64_t version);
+void reply_gone(struct call *call, const struct error *err); /* it was there: 410 */
+
+/* asks.c: what stands around the body; false: refused already */
+bool query_check(struct call *call);
+/* `otherwise` where it is absent. */
+bool query_integer(struct call *call, const struct parameter *parameter, int64_t otherwise,
+                   int64_t *ret_number);
+
+/* asks.c, asks.c, rest.c, openapi.c: what the rows do */
+void serve_act(struct call *call);
+void serve_list(struct call *call);
+void serve_look(struct call *call);
+void serve_index(struct call *call);
+void serve_health(struct call *call);
+void serve_readiness(struct call *call);
+void serve_metrics(struct call *call);
+void serve_document(struct call *call);
+void openapi_write(struct text *out);
+
+/* asks.c */
+void look_again(struct call *call);
+/* Of a list: a page with the way to the next; `context` is the call. */
+void look_listed(void *context, const struct desk_reply *reply);
+/* asks.c */
+/* False: refused already. */
+bool act_read_body(struct call *call, struct json **ret_body);
+bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
+/* poll.c */
+void poll_watch(struct call *call); /* its ask is about to be read */
+void poll_park(struct call *call);  /* nothing new was found */
+void poll_unpark(struct call *call);
+void poll_ring(void *context);
+
+/* conversations.c, listening.c: what its rows do */
+void serve_conversation_new(struct call *call);
+void serve_conversation_list(struct call *call);
+void serve_conversation_get(struct call *call);
+void serve_conversation_say(struct call *call);
+void serve_conversation_events(struct call *call);
+/* At the desk as the host or the person who came; `event` may be NULL. */
+struct desk_visit *conversation_visit(struct call *call,
+                                      void (*event)(void *context, const char *line,
+                                                    size_t length));
+bool conversation_knows_id(struct call *call); /* false: refused already */
+/* The beginning of a method's parameters. */
+struct json_writer conversation_params(const struct call *call, struct text *out);
+/* http/rest/listening.c */
+void listening_free(struct listening *listening); /* NULL is fine */
+void listening_go_on(struct call *call);          /* its peer has taken what there was */
+void listenings_flush(struct rest *rest);
+void listenings_drain(struct rest *rest);
+void listenings_ring(void *context);
+
+#endif

@@ -1,0 +1,412 @@
+/*
+ * form.c - the client of an agent as a channel, the protocol's half: forms that the desk wants
+ * shown go out in the way the call's revision has, what comes back goes to the desk as it is. What
+ * it is worth is decided there.
+ */
+#include "mcp/form.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/fields/form.h"
+#include "core/glyph.h"
+#include "core/known_clients.h"
+#include "core/limits.h"
+#include "mcp/calls.h"
+#include "mcp/form_schema.h"
+
+/* What a form can bring at most: its texts are bounded, and so is their number. */
+enum { CONTENT_BYTES = 262144 };
+static const char INPUT_KEY[] = "answer";
+
+struct shown_form {
+    struct mcp_call *call;
+    struct call_question *question;
+    bool is_url;
+    int64_t shown_boot_ms;
+    char session_id[27];
+};
+
+static int64_t boot_ms(const struct mcp_call *call)
+{
+    struct clock *clock = call->to.mcp->parts.clock;
+
+    return clock->boot_ms(clock);
+}
+
+void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
+{
+    if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
+        return;
+    json_write_object(writer, "client");
+    json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
+    json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
+    json_write_bool(writer, "url", call_has(call, ABILITY_URL));
+    json_write_bool_if(writer, "stops_clock", known_client(call->visit->name)->stops_clock);
+    json_write_end_object(writer);
+}
+
+/* What comes back ------------------------------------------------------------------------------ */
+
+static bool is_scalar(const struct json *value)
+{
+    return json_kind(value) != KIND_LIST && json_kind(value) != KIND_OBJECT;
+}
+
+/* Values of a form are flat, and only those go to the desk: nobody needs the rest. */
+static bool is_flat(const struct json *content)
+{
+    if (json_kind(content) != KIND_OBJECT)
+        return false;
+    for (void *at = json_first(content); at; at = json_next(content, at)) {
+        const struct json *value = json_value(at);
+
+        if (json_kind(value) == KIND_OBJECT)
+            return false;
+        for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++) {
+            if (!is_scalar(json_item(value, i)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Of a form's result; NULL: what is there is no content. The caller frees. With a number out of
+ * range the desk would refuse all of it, and not hear that the form came back. */
+static char *encode_content(const struct json *result)
+{
+    const struct json *content = json_member(result, "content");
+    char *json = is_flat(content) && json_check_range(content, NULL) ? json_encode(content) : NULL;
+
+    if (json && strlen(json) <= CONTENT_BYTES)
+        return json;
+    free(json);
+    return NULL;
+}
+
+static void write_result(struct json_writer *writer, const struct json *result)
+{
+    char *content = encode_content(result);
+
+    json_write_text_if(writer, "action", json_member_text(result, "action"));
+    if (content)
+        json_write_raw(writer, "content", content);
+    free(content);
+}
+
+void channel_write_returned(struct json_writer *writer, const struct json *params)
+{
+    const struct json *response = json_member(json_member(params, "inputResponses"), INPUT_KEY);
+
+    if (json_kind(response) != KIND_OBJECT)
+        return;
+    json_write_object(writer, "response");
+    write_result(writer, response);
+    json_write_end_object(writer);
+}
+
+static void tell_result(struct mcp_visit *visit, const struct form_return *form,
+                        const struct json *result)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
+
+    json_write_text(&writer, "session_id", form->session_id);
+    json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
+    write_result(&writer, result);
+    json_write_integer(&writer, "shown_ms", form->shown_ms);
+    json_write_end_object(&writer);
+    tool_act(METHOD_client_result, visit, &params, NULL, NULL);
+}
+
+void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
+                    const struct json *json)
+{
+    if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
+        tool_act_on(METHOD_client_failed, visit, form->session_id);
+    else
+        tell_result(visit, form, json);
+}
+
+/* Its clock runs again, where it stood still. */
+static void end_shown(struct mcp_call *call)
+{
+    if (known_client(call->visit->name)->stops_clock)
+        hold_until(call, boot_ms(call) + hold_limit_s(call) * 1000);
+    call->shown = NULL;
+}
+
+static bool is_accepted(const struct json *result)
+{
+    const char *action = json_member_text(result, "action");
+
+    return action && strcmp(action, "accept") == 0;
+}
+
+/* Telling the desk may answer the call, which is gone then. */
+static void on_answer(void *context, enum call_answer answer, const struct json *json)
+{
+    struct shown_form *shown = context;
+    struct mcp_call *call = shown->call;
+    struct form_return form = { .is_url = shown->is_url,
+                                .shown_ms = boot_ms(call) - shown->shown_boot_ms };
+
+    memcpy(form.session_id, shown->session_id, sizeof form.session_id);
+    end_shown(call);
+    call->has_returned = answer != CALL_GONE;
+    call->has_opened = shown->is_url && answer == CALL_ANSWERED && is_accepted(json);
+    if (answer == CALL_ANSWERED || answer == CALL_REFUSED)
+        channel_return(call->visit, &form, answer == CALL_REFUSED, json);
+    free(shown);
+}
+
+/* What goes out -------------------------------------------------------------------------------- */
+
+/* A form as the desk sent it. False: it is none. */
+static bool read_form(const struct json *told, struct form *ret_form, enum language *ret_language)
+{
+    const char *language = json_member_text(told, "language");
+    struct error err;
+    bool ok = form_read(json_member(told, "form"), ret_form, &err);
+
+    *ret_language = LANGUAGE_EN;
+    if (language)
+        language_find(language, ret_language);
+    if (ok && !json_is_yes(json_member(told, "notes")))
+        ret_form->allow_annotations = false;
+    return ok;
+}
+
+static enum ability ability_for(const struct json *told)
+{
+    return json_member(told, "url") ? ABILITY_URL : ABILITY_FORM;
+}
+
+/* The params of elicitation/create; false: the desk sent no form, or what this client lacks. */
+static bool write_elicitation(const struct mcp_call *call, const char *session_id,
+                              const struct json *told, struct text *out)
+{
+    const char *url = json_member_text(told, "url"), *ask_url = call->to.mcp->ask_url;
+    struct form form = { 0 };
+    enum language language;
+    char *place;
+
+    if (!call_has(call, ability_for(told)) || !read_form(told, &form, &language))
+        return false;
+    place = mem_format("%s%s", ask_url ? ask_url : "sayso show ", session_id);
+    if (url)
+        form_schema_write_url(&form, session_id, url, out);
+    else
+        form_schema_write(&form, call->revision, call->visit->name, language, told, place, out);
+    free(place);
+    form_release(&form);
+    return true;
+}
+
+/* The call it can be shown on; NULL: none, or it is shown already. */
+static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id,
+                                  enum ability ability, bool is_again)
+{
+    struct mcp_call *found = NULL;
+
+    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
+        if (call->visit != visit || strcmp(call->session_id, session_id) != 0)
+            continue;
+        if (call->shown)
+            return NULL;
+        if (call->to.stream && !call->is_away && (is_again || !call->has_returned) &&
+            call_has(call, ability))
+            found = call;
+    }
+    return found;
+}
+
+static void show(struct mcp_call *call, const char *session_id, bool is_url,
+                 const char *params_json)
+{
+    struct shown_form *shown = mem_new(sizeof *shown);
+    char *carried = elsewhere_seal_form(call->to.mcp, session_id, is_url);
+
+    shown->call = call;
+    shown->is_url = is_url;
+    text_put(shown->session_id, sizeof shown->session_id, session_id);
+    shown->shown_boot_ms = boot_ms(call);
+    call->shown = shown;
+    if (known_client(call->visit->name)->stops_clock && call->deadline_boot_ms)
+        hold_until(call, call->deadline_boot_ms);
+    elsewhere_tell_stream(call); /* who has this event need not be shown the form again */
+    /* no end of its own: the ask's deadline ends the call, and the call the question */
+    shown->question =
+        question_ask(call, carried, "elicitation/create", params_json, 0, on_answer, shown);
+    free(carried);
+    if (!shown->question) {
+        call->shown = NULL;
+        free(shown);
+    }
+}
+
+void channel_present(struct mcp_visit *visit, const struct json *params)
+{
+    const char *session_id = json_member_text(params, "session_id");
+    enum ability ability = ability_for(params);
+    bool is_again = json_member(params, "lacks") != NULL;
+    struct mcp_call *call = session_id ? find_call(visit, session_id, ability, is_again) : NULL;
+    struct text out = { 0 };
+
+    if (call && write_elicitation(call, session_id, params, &out))
+        show(call, session_id, ability == ABILITY_URL, text_string(&out));
+    text_release(&out);
+}
+
+void channel_withdraw(struct mcp_visit *visit, const struct json *params)
+{
+    const char *session_id = json_member_text(params, "session_id");
+
+    for (struct mcp_call *call = visit->mcp->calls; call && session_id; call = call->next) {
+        struct shown_form *shown = call->shown;
+
+        if (call->visit != visit || !shown || strcmp(shown->session_id, session_id) != 0)
+            continue;
+        end_shown(call);
+        call_withdraw(shown->question);
+        free(shown);
+    }
+}
+
+void channel_finish(const struct mcp_call *call)
+{
+    struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
+
+    if (!call->has_opened)
+        return;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "elicitationId", call->session_id);
+    json_write_end_object(&writer);
+    mcp_notify(&call->to, "notifications/elicitation/complete", &params);
+}
+
+bool channel_need_input(struct mcp_call *call, const char *reply_json)
+{
+    struct json *reply = NULL;
+    const struct json *needed;
+    const char *session_id;
+    struct text params = { 0 }, requests = { 0 };
+    struct json_writer writer = json_writer_to(&requests);
+    bool ok;
+
+    if (call->revision != REVISION_2026_07_28 ||
+        !json_parse(reply_json, strlen(reply_json), &reply, NULL))
+        return false;
+    needed = json_member(reply, "input_required");
+    session_id = json_member_text(reply, "session_id");
+    ok = needed && session_id && write_elicitation(call, session_id, needed, &params);
+    if (ok) {
+        json_write_object(&writer, NULL);
+        json_write_object(&writer, INPUT_KEY);
+        json_write_text(&writer, "method", "elicitation/create");
+        json_write_raw(&writer, "params", text_string(&params));
+        json_write_end_object(&writer);
+        json_write_end_object(&writer);
+        input_reply(call, text_string(&requests), json_member_text(needed, "state"));
+    }
+    text_release(&requests);
+    text_release(&params);
+    json_free(reply);
+    return ok;
+}
+
+enum { MESSAGE_COLUMNS = 76 }; /* with the dots */
+
+void form_add_shown(struct text *out, const char *text, enum visible_lines lines, size_t chars)
+{
+    struct text shown = { 0 };
+    const char *at, *end;
+
+    visible_text(text, strlen(text), lines, &shown);
+    at = text_string(&shown);
+    end = at + shown.used;
+    if (shown.used <= chars) { /* no more characters than bytes */
+        text_add(out, at, shown.used);
+        at = end;
+    }
+    for (const char *from = at; at < end; from = at) {
+        if (chars-- == 0 || text_decode(&at, end) < 0) {
+            text_add_text(out, "…");
+            break;
+        }
+        text_add(out, from, (size_t)(at - from));
+    }
+    text_release(&shown);
+}
+
+/* The prompt, with the title where it is not said by it or by the field; or each question on a line
+ * of its own. */
+static void add_whole(struct text *out, const struct form *form, bool is_field_title)
+{
+    bool has_prompt = form->prompt && *form->prompt;
+
+    if (has_prompt && !is_field_title &&
+        strncmp(form->prompt, form->title, strlen(form->title)) != 0) {
+        form_add_shown(out, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(out, "\n\n");
+    }
+    if (has_prompt)
+        form_add_shown(out, form->prompt, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+    for (size_t i = 0; !has_prompt && i < form->field_count && form->fields[i].label; i++) {
+        text_add_text(out, i ? "\n" : "");
+        form_add_shown(out, form->fields[i].label, VISIBLE_ONE_LINE, FORM_MESSAGE_CHARS);
+    }
+}
+
+/* Where there are more lines than `most`, or something else is cut, the last one is where all of it
+ * is. */
+static void add_lines(struct text *out, const struct text *whole, int most, bool is_cut,
+                      const char *rest)
+{
+    size_t next, last = 0;
+    int count = 0;
+
+    for (size_t at = 0; at < whole->used && count <= most; at += next) {
+        size_t length = glyph_wrap(whole->bytes + at, whole->used - at, MESSAGE_COLUMNS - 1, &next);
+
+        if (strspn(whole->bytes + at, " ") >= length)
+            continue;
+        if (++count == most)
+            last = out->used;
+        text_add_text(out, out->used ? "\n" : "");
+        text_add(out, whole->bytes + at, length);
+    }
+    if (count <= most && !is_cut)
+        return;
+    if (count >= most) {
+        out->used = last;
+        text_add_text(out, "…");
+    }
+    text_add_format(out, "\n%s", rest);
+}
+
+void form_message_add(const struct form *form, const struct known_client *client,
+                      enum language language, bool is_cut, const char *place, struct text *out)
+{
+    bool is_field_title = form->field_count == 1 && !form->fields[0].label &&
+                          glyph_columns(form->title, strlen(form->title)) <= client->title_columns;
+    struct text whole = { 0 }, rest = { 0 };
+
+    if (!client->message_lines) {
+        add_whole(out, form, false);
+        return;
+    }
+    text_add_text(&whole, text_string(out));
+    text_clear(out);
+    add_whole(&whole, form, is_field_title);
+    i18n_format_in(language, &rest, TEXT_FORM_REST, "place", place, NULL);
+    add_lines(out, &whole, client->message_lines, is_cut, text_string(&rest));
+    text_release(&whole);
+    text_release(&rest);
+}

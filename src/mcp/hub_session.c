@@ -1,0 +1,235 @@
+/*
+ * hub_session.c - who the client is at the desk: one visit for each name and version it gives
+ * itself; and which results have reached it. A modern client may say another name with every
+ * request, so what is kept of them is bounded.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "core/limits.h"
+#include "mcp/calls.h"
+
+enum {
+    VISIT_NAME_BYTES = 128,
+    VISIT_KEPT = 8,
+    VISIT_MOST = 64,
+};
+
+static void leave(struct mcp_visit *visit)
+{
+    struct desk *desk = visit->mcp->parts.desk;
+
+    desk->ops->close(desk, visit->visit);
+    free(visit->name);
+    free(visit->version);
+    free(visit);
+}
+
+void visit_leave_all(struct mcp *mcp)
+{
+    while (mcp->visits) {
+        struct mcp_visit *visit = mcp->visits;
+
+        mcp->visits = visit->next;
+        leave(visit);
+    }
+}
+
+/* Names without a call, once there are several. Returns how many are left. */
+static size_t leave_unused(struct mcp *mcp)
+{
+    size_t count = 0;
+
+    for (struct mcp_visit **at = &mcp->visits; *at;) {
+        struct mcp_visit *visit = *at;
+
+        if (visit->uses > 0 || count < VISIT_KEPT) {
+            count++;
+            at = &visit->next;
+        } else {
+            *at = visit->next;
+            leave(visit);
+        }
+    }
+    return count;
+}
+
+/* The beginning of a long name will do, cut between characters. */
+char *visit_short_name(const char *name)
+{
+    const char *end = name + strlen(name), *at = name;
+
+    while (at < end) {
+        const char *next = at;
+
+        if (text_decode(&next, end) < 0 || next - name > VISIT_NAME_BYTES)
+            break;
+        at = next;
+    }
+    return at > name ? mem_text_n(name, (size_t)(at - name)) : mem_text("unnamed");
+}
+
+static void on_event(void *context, const char *line, size_t length)
+{
+    struct json *json = NULL;
+
+    if (json_parse(line, length, &json, NULL) && json_member_text(json, "method"))
+        tool_on_event(context, json_member_text(json, "method"), json_member(json, "params"));
+    json_free(json);
+}
+
+static void on_message(void *context, const char *method, const struct json *params)
+{
+    tool_on_event(context, method, params);
+}
+
+static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    const struct mcp_parts *parts = &((struct mcp_visit *)context)->mcp->parts;
+
+    return parts->locate(parts->context, ret_uid, ret_pid);
+}
+
+static struct mcp_visit *enter(struct mcp_request *request, char *take_name, char *take_version)
+{
+    struct mcp *mcp = request->to.mcp;
+    struct mcp_visit *visit = mem_new(sizeof *visit);
+    struct desk_visitor visitor = {
+        .role = ROLE_AGENT,
+        .via = "",
+        .uid = mcp->parts.uid,
+        .pid = mcp->parts.pid,
+        .tty = "",
+        .name = take_name,
+        .version = take_version,
+        .as_name = mcp->parts.as_name,
+        .directory = mcp->parts.directory,
+        .token = mcp->parts.token,
+        .token_id = mcp->parts.token_id,
+        .transport = mcp->parts.transport,
+        .is_sub_agent = mcp->parts.is_sub_agent,
+        .context = visit,
+        .event = on_event,
+        .message = on_message,
+        .locate = mcp->parts.locate ? locate : NULL,
+    };
+
+    visit->mcp = mcp;
+    visit->name = take_name;
+    visit->version = take_version;
+    visit->visit = mcp->parts.desk->ops->open(mcp->parts.desk, &visitor);
+    visit->next = mcp->visits;
+    mcp->visits = visit;
+    return visit;
+}
+
+/* What is learnt of a client is learnt of its version. */
+static struct mcp_visit *find_visit(const struct mcp *mcp, const char *name, const char *version)
+{
+    struct mcp_visit *visit = mcp->visits;
+
+    while (visit && (strcmp(visit->name, name) != 0 || !visit->version != !version ||
+                     (version && strcmp(visit->version, version) != 0)))
+        visit = visit->next;
+    return visit;
+}
+
+struct mcp_visit *visit_get(struct mcp_request *request)
+{
+    struct mcp *mcp = request->to.mcp;
+    char *name = visit_short_name(request->client_name ? request->client_name : "");
+    char *version = request->client_version ? visit_short_name(request->client_version) : NULL;
+    struct mcp_visit *visit = find_visit(mcp, name, version);
+
+    if (!visit && leave_unused(mcp) < VISIT_MOST)
+        return enter(request, name, version);
+    free(name);
+    free(version);
+    return visit;
+}
+
+void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id,
+                  bool has_notices)
+{
+    struct mcp_delivery *delivery = mem_new(sizeof *delivery);
+
+    text_put(delivery->session_id, sizeof delivery->session_id, session_id);
+    delivery->visit = visit;
+    delivery->has_notices = has_notices;
+    visit->uses++;
+    visit->mcp->delivery_count++;
+    delivery->next = *list;
+    *list = delivery;
+}
+
+void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
+{
+    while (*from) {
+        struct mcp_delivery *delivery = *from;
+
+        *from = delivery->next;
+        delivery->next = *to;
+        *to = delivery;
+    }
+}
+
+/* Whoever makes the same call next gets them, also elsewhere; they may arrive here all the same. */
+void delivery_return(const struct mcp_delivery *list)
+{
+    for (; list; list = list->next)
+        tool_act_on(METHOD_ask_detach, list->visit, list->session_id);
+}
+
+void delivery_drop(struct mcp_delivery **list)
+{
+    while (*list) {
+        struct mcp_delivery *delivery = *list;
+
+        *list = delivery->next;
+        delivery->visit->uses--;
+        delivery->visit->mcp->delivery_count--;
+        free(delivery);
+    }
+}
+
+static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
+{
+    struct text params = { 0 }, noticed = { 0 };
+    struct json_writer writer = json_object_to(&params), notices = json_writer_to(&noticed);
+    int count = 0;
+
+    json_write_list(&notices, NULL);
+    json_write_list(&writer, "session_ids");
+    while (*list && count < LIMIT_DELIVERED) {
+        struct mcp_delivery *delivery = *list;
+
+        if (delivery->visit != visit) {
+            list = &delivery->next;
+            continue;
+        }
+        count++;
+        json_write_text(&writer, NULL, delivery->session_id);
+        if (delivery->has_notices)
+            json_write_text(&notices, NULL, delivery->session_id);
+        *list = delivery->next;
+        visit->uses--;
+        visit->mcp->delivery_count--;
+        free(delivery);
+    }
+    json_write_end_list(&writer);
+    json_write_end_list(&notices);
+    json_write_raw(&writer, "with_notices", text_string(&noticed));
+    json_write_end_object(&writer);
+    tool_act(METHOD_ask_delivered, visit, &params, NULL, NULL);
+    text_release(&noticed);
+}
+
+void delivery_confirm(struct mcp_delivery **list)
+{
+    while (*list)
+        confirm_visit((*list)->visit, list);
+}

@@ -1,0 +1,27 @@
+/*
+ * remote.h - the way to a hub of another machine: a WebSocket, over TLS, at whose end the wire's
+ * lines come out of an ordinary socket, so that whoever speaks with a hub needs to know nothing of
+ * it. A thread of its own carries the bytes.
+ */
+#ifndef NET_REMOTE_H
+#define NET_REMOTE_H
+#include <stdbool.h>
+
+struct error;
+
+struct tunnel_target {
+    const char *url;        /* https://NAME[:PORT]; http:// on this machine alone */
+    const char *token_file; /* that nobody else may read; read anew each time */
+    const char *ca_file;    /* NULL: whom the system trusts */
+};
+/* Whether it can be used at all, before anything is connected; `err` says what to change. */
+bool tunnel_check(const struct tunnel_target *target, struct error *err);
+
+/* Connects on a thread of its own, which then carries the bytes of *ret_fd. The pipe that is
+ * returned says how it went, as a daemon does (os_hear_daemon): TUNNEL_AWAY and why, where it may
+ * be worth to try again. -1: no thread. What is written into *ret_fd before it is closed arrives;
+ * at the end of the process that is waited for. */
+enum { TUNNEL_AWAY = 'a' };
+int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *err);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * service.h - what fronts and channels need: the desk at which agents ask and people answer.
+ * The engine is one; in a process without an engine the wire's client side is another.
+ *
+ * A connection is a visit: it has one role and one identity for its whole life. What it may call
+ * are the rows of methods.def, with parameters as docs/wire.md has them.
+ */
+#ifndef RPC_SERVICE_H
+#define RPC_SERVICE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "core/outcome.h"
+#include "rpc/methods.h"
+
+struct desk;
+struct json;
+struct text;
+
+struct desk_visit; /* the desk's own record of a visitor */
+
+enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
+
+/* Who stands at the desk. Borrowed for desk_ops.open only. */
+struct desk_visitor {
+    enum desk_role role;
+    const char *via;            /* people: "cli" "terminal" "web" "api" "client" */
+    int64_t uid, pid;           /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
+    uint64_t start;             /* of pid, so that a reused pid is another process; 0: not read */
+    const char *tty;            /* "" without */
+    const char *name, *version; /* what the client calls itself: a claim */
+    const char *as_name;        /* --as NAME; NULL: none */
+    const char *token;          /* what the person called the token it came with; NULL: none */
+    const char *token_id;       /* its id; "" over HTTP without a token; NULL: a local process */
+    const char *directory;      /* working directory; may be NULL */
+    const char *language;       /* agents: what their asks are read in; NULL: not said */
+    const char *transport; /* agents: how its client reaches us, "stdio"; NULL: it is no client */
+    bool is_sub_agent;
+    bool may_answer; /* a host: questions of its own conversations */
+    void *context;   /* handed to all of these */
+    /* Whose process it is, where finding that out costs something; NULL: said above. False:
+     * unknown. Called once at most, when it counts. */
+    bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
+    /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
+     * visitors and live for the call. */
+    void (*event)(void *context, const char *line, size_t length);
+    /* The same by a desk that had to read it; NULL: `event` is called. */
+    void (*message)(void *context, const char *method, const struct json *params);
+};
+
+/* A browser that stays signed in shows its id, and that it signed the hub's challenge at this port.
+ */
+struct desk_device {
+    const char *id;
+    int port;
+    const char *challenge, *signature;
+};
+
+struct desk_reply {
+    struct error err;       /* code ERROR_NONE: it worked */
+    const char *json;       /* result, or data for the error; NULL: nothing to add */
+    enum reply_kind kind;   /* of METHOD_WAITS */
+    const char *session_id; /* where one is concerned; else NULL */
+};
+typedef void desk_done(void *context, const struct desk_reply *reply);
+
+/* A call of a method. Borrowed for desk_ops.call only. */
+struct request {
+    enum method method;
+    /* One of them, or neither: there are no parameters. */
+    const struct json *params; /* read */
+    const struct text *text;   /* written: the engine reads them, who passes them on need not */
+    /* Of METHOD_WAITS; `text` has the first two as well. */
+    int64_t wait_ms; /* -1: to the end */
+    const char *tag; /* comes back with ask/created; NULL: none */
+    bool is_bound;   /* by sealed state: the next hub gets it whole, never by the ask's id */
+};
+
+struct desk_ops {
+    struct desk_visit *(*open)(struct desk *desk, const struct desk_visitor *visitor);
+    void (*close)(struct desk *desk, struct desk_visit *visit);
+    /* Answers once through `done`, maybe before it returns, as with HUB_METHOD: whether this
+     * visitor may have the hub do that. After `close` nothing of the visit is called any more. */
+    void (*call)(struct desk *desk, struct desk_visit *visit, const struct request *request,
+                 desk_done *done, void *context);
+};
+struct desk {
+    const struct desk_ops *ops; /* the implementation's own struct begins with this */
+};
+
+#endif

@@ -1,0 +1,107 @@
+/*
+ * connection.h - one connection to the database as a part of the loop. It connects by itself,
+ * again and again where it is lost, and never waits. Always in libpq's pipeline mode: statements
+ * are sent in exchanges, each ended by a Sync, and several exchanges may be under way.
+ */
+#ifndef STORE_POSTGRES_CONNECTION_H
+#define STORE_POSTGRES_CONNECTION_H
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct address;
+struct loop;
+struct params;
+struct pg_link;
+struct sql;
+
+/* None of these may close the link. */
+struct pg_link_plan {
+    struct loop *loop;
+    struct address *address; /* borrowed */
+    void (*on_ready)(void *context);
+    void (*on_lost)(void *context); /* after the exchanges that were under way; may be NULL */
+    void (*on_note)(void *context, const char *channel, int pid); /* may be NULL */
+    void *context;
+    int64_t silence_ms; /* an answer that is due for longer: the link is given up */
+};
+struct pg_link *pg_link_open(const struct pg_link_plan *plan);
+void pg_link_close(struct pg_link *link); /* exchanges under way are forgotten; NULL is fine */
+bool pg_link_is_ready(const struct pg_link *link);
+/* Gives this connection up, soon, and makes another. */
+void pg_link_reset(struct pg_link *link);
+/* For how long there has been no connection, or one that owes an answer; 0: all is well. */
+int64_t pg_link_silent_ms(const struct pg_link *link);
+const char *pg_link_why(const struct pg_link *link); /* of the last failure; "" or plain words */
+int64_t pg_link_connects(const struct pg_link *link);
+int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not connected */
+
+struct pg_exchange {
+    /* Of each statement in order, from 0; after one that failed the others are
+     * PGRES_PIPELINE_ABORTED. */
+    void (*result)(void *context, int number, const PGresult *result);
+    /* All is answered. `is_lost`: or the link is lost, and nobody knows what became of those
+     * statements without a result. */
+    void (*end)(void *context, bool is_lost);
+    void *context;
+};
+/* While it is ready: begin, some statements, end. */
+void pg_link_begin(struct pg_link *link, const struct pg_exchange *exchange);
+void pg_link_add(struct pg_link *link, const struct sql *sql, const struct params *params_or_null);
+void pg_link_end(struct pg_link *link);
+
+/* What connection.c (connecting) and connection.c (statements) share of a link. */
+
+enum link_state { LINK_WAITING, LINK_RESOLVING, LINK_CONNECTING, LINK_READY };
+
+enum { LINK_HOSTS = 16, LINK_WHY_BYTES = 240 };
+
+struct link_exchange {
+    struct link_exchange *next;
+    struct pg_exchange of;
+    int number; /* of the statement whose result comes next */
+};
+/* What the server owes an answer for, in order. */
+enum link_item { ITEM_PREPARE, ITEM_QUERY, ITEM_SYNC };
+struct link_items {
+    struct link_due {
+        enum link_item kind;
+        const struct sql *sql;
+    } * each;
+    size_t first, used, capacity;
+};
+struct link_prepared {
+    const struct sql *sql;
+    const struct link_exchange *by; /* NULL: it is there; else that one is preparing it */
+};
+
+struct pg_link {
+    struct pg_link_plan plan;
+    enum link_state state;
+    PGconn *connection;
+    struct watch *watch;
+    struct loop_timer *timer;
+
+    struct resolve *resolve;
+    char *numbers[LINK_HOSTS]; /* by host; NULL: not known */
+    size_t host, first_host;   /* being looked up; where the list begins */
+
+    int64_t pause_ms, silent_since_ms, connects;
+    char why[LINK_WHY_BYTES];
+
+    bool is_broken;    /* to be given up at the next chance */
+    bool is_timed;     /* while ready: the timer runs */
+    bool has_answered; /* this connection is good for something */
+    int64_t heard_ms;
+    struct link_exchange *exchanges, *last_exchange;
+    struct link_items items;
+    PGresult *refused; /* of a statement that could not be prepared: it is its result */
+    struct link_prepared *prepared;
+    size_t prepared_count, prepared_capacity;
+};
+
+/* connection.c */
+void exchange_take_results(struct pg_link *link);
+
+#endif

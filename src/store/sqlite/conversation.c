@@ -1,0 +1,183 @@
+/*
+ * conversation.c - conversations of agent hosts: one row each, and what happened in them
+ * under numbers of their own. A step is one conditional update on the version, its events and,
+ * where an answer went into it, that answer's delivery, in one transaction.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "store/sqlite/write.h"
+
+static int64_t count_lines(const char *events)
+{
+    int64_t count = 0;
+
+    for (const char *at = events; (at = strchr(at, '\n')); at++)
+        count++;
+    return count;
+}
+
+static int write_line(struct write *write, const char *id, int64_t number, const char *line,
+                      size_t length)
+{
+    struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION_EVENT);
+    size_t kind_length = strcspn(line, " ");
+    char *kind = mem_text_n(line, kind_length);
+    char *body = mem_text_n(line + kind_length + 1, length - kind_length - 1);
+    int rc;
+
+    statement_text(&insert, id);
+    statement_integer(&insert, number);
+    statement_text(&insert, kind);
+    statement_integer(&insert, (int64_t)length);
+    statement_text(&insert, body);
+    rc = statement_run(&insert);
+    free(kind);
+    free(body);
+    CRASH_POINT(store_conversation_event);
+    return rc;
+}
+
+/* The last of them has number `last`. */
+static int write_events(struct write *write, const char *id, const char *events, int64_t last)
+{
+    int64_t number = last - count_lines(events);
+    const char *line = events, *end;
+    struct statement prune;
+    int rc = SQLITE_OK;
+
+    for (; rc == SQLITE_OK && (end = strchr(line, '\n')); line = end + 1)
+        rc = write_line(write, id, ++number, line, (size_t)(end - line));
+    if (rc != SQLITE_OK)
+        return rc;
+    prune = statement_of(&write->statements, STATEMENT_CONVERSATION_PRUNE);
+    statement_text(&prune, id);
+    statement_integer(&prune, STORE_CONVERSATION_EVENTS);
+    statement_integer(&prune, STORE_CONVERSATION_BYTES);
+    return statement_run(&prune);
+}
+
+static int find_key(struct write *write, const struct store_conversation *conversation,
+                    bool *ret_found)
+{
+    struct statement find = statement_of(&write->statements, STATEMENT_CONVERSATION_FIND_KEY);
+
+    statement_text(&find, conversation->principal);
+    statement_text(&find, conversation->key);
+    *ret_found = conversation->key && statement_step(&find);
+    return statement_end(&find);
+}
+
+static int make_room(struct write *write, const char *principal)
+{
+    struct statement room = statement_of(&write->statements, STATEMENT_CONVERSATION_ROOM);
+
+    statement_text(&room, principal);
+    statement_integer(&room, STORE_CONVERSATIONS);
+    return statement_run(&room);
+}
+
+static int insert_conversation(struct write *write, const struct store_new_conversation *made,
+                               bool *ret_inserted)
+{
+    struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION);
+
+    statement_values(&insert, job_kinds[WRITE_conversation].columns.list, CONVERSATION_LINES, made);
+    statement_integer(&insert, count_lines(made->events));
+    statement_integer(&insert, STORE_CONVERSATIONS);
+    *ret_inserted = statement_step(&insert);
+    return statement_end(&insert);
+}
+
+int conversation_run(struct write *write, struct job *job)
+{
+    const struct store_new_conversation *made = &job->of.conversation;
+    const struct store_conversation *conversation = &made->conversation;
+    bool is_known = false, is_inserted = false;
+    int rc = find_key(write, conversation, &is_known);
+
+    if (rc != SQLITE_OK || is_known) {
+        job->reply.outcome = STORE_REPEATED;
+        return rc;
+    }
+    rc = write_principal(write, &made->principal, conversation->created_ms);
+    if (rc == SQLITE_OK)
+        rc = make_room(write, conversation->principal);
+    if (rc == SQLITE_OK)
+        rc = insert_conversation(write, made, &is_inserted);
+    CRASH_POINT(store_conversation_written);
+    job->reply.outcome = is_inserted ? STORE_DONE : STORE_LOST;
+    job->reply.seq = count_lines(made->events);
+    if (rc == SQLITE_OK && is_inserted)
+        rc = write_events(write, conversation->id, made->events, job->reply.seq);
+    return rc;
+}
+
+static int update_conversation(struct write *write, struct job *job, bool *ret_won)
+{
+    const struct store_conversation_step *step = &job->of.conversation_step;
+    struct statement update = statement_of(&write->statements, STATEMENT_CONVERSATION_STEP);
+
+    statement_values(&update, job_kinds[WRITE_conversation_step].columns.list, STEP_LINES, step);
+    statement_integer(&update, count_lines(step->events));
+    *ret_won = statement_step(&update);
+    if (*ret_won)
+        job->reply.seq = sqlite3_column_int64(update.handle, 0);
+    return statement_end(&update);
+}
+
+static int deliver_answer(struct write *write, const struct store_conversation_step *step)
+{
+    struct job deliver = { .of.change = store_change_of(step->delivered_ask, EVENT_DELIVERED) };
+    size_t delivered;
+
+    if (!step->delivered_ask)
+        return SQLITE_OK;
+    deliver.of.change.from_states = step->delivered_states;
+    deliver.of.change.delivered_ms = deliver.of.change.now_ms = step->now_ms;
+    return deliver_run(write, &deliver, &delivered);
+}
+
+static int refuse_step(struct write *write, struct job *job)
+{
+    struct statement look = statement_of(&write->statements, STATEMENT_CONVERSATION_LOOK);
+
+    statement_text(&look, job->of.conversation_step.id);
+    job->reply.outcome = statement_step(&look) ? STORE_LOST : STORE_MISSING;
+    return statement_end(&look);
+}
+
+int conversation_step_run(struct write *write, struct job *job)
+{
+    const struct store_conversation_step *step = &job->of.conversation_step;
+    bool has_won = false;
+    int rc = update_conversation(write, job, &has_won);
+
+    CRASH_POINT(store_conversation_stepped);
+    if (rc == SQLITE_OK && !has_won)
+        return refuse_step(write, job);
+    if (rc == SQLITE_OK)
+        rc = write_events(write, step->id, step->events, job->reply.seq);
+    if (rc == SQLITE_OK)
+        rc = deliver_answer(write, step);
+    CRASH_POINT(store_conversation_delivered);
+    return rc;
+}
+
+int conversation_sweep(struct write *write, const struct store_sweep *sweep, int64_t *ret_count)
+{
+    bool is_more = true;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && is_more && *ret_count < sweep->batch) {
+        rc = write_run_on(write, STATEMENT_CONVERSATION_SWEEP, sweep->older_than_ms);
+        is_more = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+        *ret_count += is_more;
+        if (slice_is_over(&write->slice))
+            break;
+    }
+    CRASH_POINT(store_sweep_conversations);
+    return rc;
+}

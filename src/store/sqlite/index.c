@@ -1,0 +1,212 @@
+/*
+ * index.c - what searches and lists of one agent are found by, filled in batches behind the
+ * asks, so that asking costs no page more. Where a batch ended is written with it: a killed process
+ * leaves all of it or nothing.
+ */
+#include "base/crash_point.h"
+#include "base/text.h"
+#include "core/search_text.h"
+#include "store/sqlite/write.h"
+
+enum {
+    INDEX_WINDOW = 500,  /* of those that were left, looked at in one go: there may be thousands */
+    INDEX_MAX_GAPS = 32, /* to tidy is to write the index anew, so not for each */
+    INDEX_GAPS_PART = 4, /* and while many go, when they are a fourth of those that stay */
+};
+
+static int read_next(struct write *write, int64_t *ret_next)
+{
+    struct statement next = statement_of(&write->statements, STATEMENT_INDEX_NEXT);
+
+    *ret_next = statement_step(&next) ? sqlite3_column_int64(next.handle, 0) : 1;
+    return statement_end(&next);
+}
+
+int index_drop_words(struct write *write, int64_t number)
+{
+    int rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
+
+    CRASH_POINT(store_sweep_unindexed);
+    return rc;
+}
+
+int index_reopen(struct write *write, int64_t number)
+{
+    int64_t next;
+    int rc = read_next(write, &next);
+
+    if (rc != SQLITE_OK || number >= next)
+        return rc;
+    rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
+    return rc == SQLITE_OK ? write_run_on(write, STATEMENT_INDEX_LEAVE, number) : rc;
+}
+
+static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
+{
+    struct text body = { 0 };
+    struct statement insert;
+    int rc;
+
+    search_text((const char *)sqlite3_column_text(row, 3),
+                (const char *)sqlite3_column_text(row, 4), &body);
+    insert = statement_of(&write->statements, STATEMENT_INDEX_WORDS);
+    statement_integer(&insert, number);
+    statement_text(&insert, text_string(&body));
+    rc = statement_run(&insert);
+    text_release(&body);
+    return rc;
+}
+
+static int add_agent(struct write *write, sqlite3_stmt *row, int64_t number)
+{
+    const char *agent = (const char *)sqlite3_column_text(row, 2);
+    struct statement insert;
+
+    if (!agent)
+        return SQLITE_OK;
+    insert = statement_of(&write->statements, STATEMENT_INDEX_AGENT);
+    statement_text(&insert, agent);
+    statement_integer(&insert, number);
+    return statement_run(&insert);
+}
+
+static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool is_left)
+{
+    bool is_settled = sqlite3_column_int(row, 1) != 0;
+    int rc =
+        is_left ? write_run_on(write, STATEMENT_INDEX_TAKE, number) : add_agent(write, row, number);
+
+    if (rc == SQLITE_OK && is_settled)
+        rc = add_words(write, row, number);
+    else if (rc == SQLITE_OK)
+        rc = write_run_on(write, STATEMENT_INDEX_LEAVE, number);
+    CRASH_POINT(store_index_taken);
+    return rc;
+}
+
+struct taken {
+    int64_t count, last; /* how many, and the number of the last one */
+    bool is_cut;         /* there may be more */
+};
+
+/* Up to `batch` asks: new ones from `from` on, or (`to`) those that were left, up to that one. */
+static int take_some(struct write *write, const struct store_index *index, int64_t from, int64_t to,
+                     struct taken *taken)
+{
+    struct statement pick =
+        statement_of(&write->statements, to ? STATEMENT_INDEX_PICK_LEFT : STATEMENT_INDEX_PICK);
+    int rc = SQLITE_OK, ended;
+
+    statement_integer(&pick, index->now_ms);
+    statement_integer(&pick, from);
+    statement_integer(&pick, index->batch);
+    if (to)
+        statement_integer(&pick, to);
+    while (rc == SQLITE_OK && !taken->is_cut && statement_step(&pick)) {
+        taken->last = sqlite3_column_int64(pick.handle, 0);
+        taken->count++;
+        rc = take_up(write, pick.handle, taken->last, to > 0);
+        taken->is_cut = taken->count == index->batch || slice_is_over(&write->slice);
+    }
+    ended = statement_end(&pick);
+    return rc == SQLITE_OK ? ended : rc;
+}
+
+/* A window of those that were left, the next one the next time. */
+static int take_left(struct write *write, const struct store_index *index, int64_t *ret_count)
+{
+    struct statement window = statement_of(&write->statements, STATEMENT_INDEX_WINDOW);
+    struct taken taken = { 0 };
+    int64_t to = 0, seen = 0;
+    int rc;
+
+    statement_integer(&window, write->left_from);
+    statement_integer(&window, INDEX_WINDOW);
+    if (statement_step(&window)) {
+        to = sqlite3_column_int64(window.handle, 0);
+        seen = sqlite3_column_int64(window.handle, 1);
+    }
+    rc = statement_end(&window);
+    if (rc == SQLITE_OK && to > 0)
+        rc = take_some(write, index, write->left_from, to, &taken);
+    if (taken.is_cut)
+        write->left_from = taken.last + 1;
+    else
+        write->left_from = seen == INDEX_WINDOW ? to + 1 : 0;
+    *ret_count += taken.count + (write->left_from > 0 && taken.count == 0);
+    return rc;
+}
+
+static int64_t at_least(int64_t number, int64_t least)
+{
+    return number > least ? number : least;
+}
+
+/* A step is bounded by what it writes. Where much is gone it reads far more, so the index is
+ * written anew before that is so. */
+static bool must_be_anew(const struct write *write)
+{
+    if (write->is_sweeping) /* what is written anew while more goes will be again */
+        return write->gaps >= at_least(write->ended / INDEX_GAPS_PART, INDEX_MAX_GAPS);
+    return write->gaps >= INDEX_MAX_GAPS;
+}
+
+/* Merges a few pages; what was deleted goes from the file with the pages that held it. */
+static int merge_step(struct write *write, bool *ret_is_done)
+{
+    bool is_anew = must_be_anew(write);
+    int64_t before = sqlite3_total_changes64(write->db);
+    int rc = write_run(write, is_anew ? STATEMENT_INDEX_TIDY : STATEMENT_INDEX_MERGE);
+    bool is_over = sqlite3_total_changes64(write->db) - before < 2;
+
+    CRASH_POINT(store_index_merged);
+    if (is_anew) {
+        CRASH_POINT(store_sweep_tidied);
+        write->gaps = is_over ? 0 : write->gaps;
+    }
+    *ret_is_done = is_over && !is_anew;
+    return rc;
+}
+
+int index_merge(struct write *write, bool *ret_is_done)
+{
+    int rc;
+
+    do {
+        rc = merge_step(write, ret_is_done);
+    } while (rc == SQLITE_OK && !*ret_is_done && !slice_is_over(&write->slice));
+    return rc;
+}
+
+/* New ones, and of those that were left what has settled. */
+static int take_batch(struct write *write, const struct store_index *index, int64_t *ret_count)
+{
+    struct taken taken = { 0 };
+    int64_t from;
+    int rc = read_next(write, &from);
+
+    if (rc == SQLITE_OK)
+        rc = take_left(write, index, ret_count);
+    if (rc == SQLITE_OK)
+        rc = take_some(write, index, from, 0, &taken);
+    if (rc == SQLITE_OK && taken.count > 0)
+        rc = write_run_on(write, STATEMENT_INDEX_MOVE, taken.last + 1);
+    CRASH_POINT(store_index_moved);
+    *ret_count += taken.count;
+    return rc;
+}
+
+int index_run(struct write *write, struct job *job)
+{
+    const struct store_index *index = &job->of.index;
+    int64_t count = 0;
+    bool is_merged;
+    int rc;
+
+    slice_begin(&write->slice, index->most_us);
+    rc = index_merge(write, &is_merged);
+    if (rc == SQLITE_OK && is_merged)
+        rc = take_batch(write, index, &count);
+    job->reply.seq = is_merged ? count : 1;
+    return rc;
+}

@@ -1,0 +1,187 @@
+/*
+ * sweep.c - retention (R9.1): what is too old goes, then what is too many.
+ * An ask goes with its texts, answers, drafts and words; of its events only the places in the chain
+ * stay. Principals that have nothing left go last.
+ */
+#include <stdlib.h>
+
+#include "base/crash_point.h"
+#include "base/mem.h"
+#include "store/sqlite/write.h"
+
+enum {
+    SWEEP_COUNT_AHEAD = 100000,
+    SWEEP_WINDOW = 4096, /* numbers looked at in one go for the first that is not settled */
+};
+
+struct victim {
+    int64_t number, seq;
+};
+struct victims {
+    struct victim *list;
+    int64_t count, room;
+};
+
+static int pick(struct write *write, enum write_statement how, int64_t bound_ms, int64_t limit,
+                struct victims *victims)
+{
+    struct statement select = statement_of(&write->statements, how);
+
+    statement_integer(&select, bound_ms);
+    statement_integer(&select, limit);
+    while (victims->count < victims->room && statement_step(&select)) {
+        victims->list[victims->count++] = (struct victim){
+            .number = sqlite3_column_int64(select.handle, 0),
+            .seq = sqlite3_column_int64(select.handle, 1),
+        };
+    }
+    return statement_end(&select);
+}
+
+/* Counting takes long, so it is done once for many batches; what ends meanwhile is added to it
+ * (write_ask.c). */
+static int count_ended(struct write *write, int64_t needed)
+{
+    struct statement count;
+
+    if (write->ended >= needed || write->is_ended_exact)
+        return SQLITE_OK;
+    count = statement_of(&write->statements, STATEMENT_SWEEP_COUNT);
+    statement_integer(&count, needed + SWEEP_COUNT_AHEAD);
+    write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
+    write->is_ended_exact = write->ended < needed + SWEEP_COUNT_AHEAD;
+    return statement_end(&count);
+}
+
+static int pick_all(struct write *write, const struct store_sweep *sweep, struct victims *victims)
+{
+    int64_t excess, room;
+    int rc = count_ended(write, sweep->keep_ended + 2 * victims->room);
+
+    if (rc == SQLITE_OK)
+        rc = pick(write, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
+    if (rc != SQLITE_OK)
+        return rc;
+    excess = write->ended - victims->count - sweep->keep_ended;
+    room = victims->room - victims->count;
+    if (excess > 0 && room > 0)
+        rc = pick(write, STATEMENT_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
+                  victims);
+    return rc;
+}
+
+/* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
+static int empty_event(struct write *write, int64_t *seq)
+{
+    struct statement update = statement_of(&write->statements, STATEMENT_SWEEP_EVENT);
+    int64_t earlier = 0;
+    int rc;
+
+    statement_integer(&update, *seq);
+    while (statement_step(&update))
+        earlier = sqlite3_column_int64(update.handle, 0);
+    rc = statement_end(&update);
+    CRASH_POINT(store_sweep_emptied);
+    *seq = earlier < *seq ? earlier : 0;
+    return rc;
+}
+
+static int drop(struct write *write, const struct victim *victim)
+{
+    static const enum write_statement parts[] = { STATEMENT_SWEEP_DRAFTS, STATEMENT_INDEX_TAKE,
+                                                  STATEMENT_UNINDEX_AGENT, STATEMENT_SWEEP_ASK };
+    int64_t seq = victim->seq;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && seq > 0)
+        rc = empty_event(write, &seq);
+    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(parts); i++)
+        rc = write_run_on(write, parts[i], victim->number);
+    CRASH_POINT(store_sweep_dropped);
+    return rc;
+}
+
+/* Until the slice is over, but one at least. The words come last, all of them together. */
+static int drop_some(struct write *write, struct victims *victims, int64_t *ret_dropped)
+{
+    int64_t dropped = 0;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && dropped < victims->count) {
+        rc = drop(write, &victims->list[dropped++]);
+        if (slice_is_over(&write->slice))
+            break;
+    }
+    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++)
+        rc = index_drop_words(write, victims->list[i].number);
+    *ret_dropped = dropped;
+    return rc;
+}
+
+/* Once in a while what is over is left behind, so that a start need not look at it. */
+static int move_on(struct write *write)
+{
+    bool is_found = false;
+    int rc = SQLITE_OK;
+
+    while (rc == SQLITE_OK && !is_found && write->head.unsettled <= write->head.seq) {
+        struct statement find = statement_of(&write->statements, STATEMENT_UNSETTLED);
+        int64_t to = write->head.unsettled + SWEEP_WINDOW;
+
+        statement_integer(&find, write->head.unsettled);
+        statement_integer(&find, to);
+        is_found = statement_step(&find);
+        if (is_found)
+            write->head.unsettled = sqlite3_column_int64(find.handle, 0);
+        else
+            write->head.unsettled = to <= write->head.seq ? to : write->head.seq + 1;
+        rc = statement_end(&find);
+        if (slice_is_over(&write->slice))
+            break;
+    }
+    return rc;
+}
+
+/* In the order of what the next one needs: room in the index, then what goes, then the rest. */
+static int run_slice(struct write *write, const struct store_sweep *sweep, struct victims *victims,
+                     int64_t *ret_count)
+{
+    int64_t dropped = 0;
+    bool is_last;
+    int rc = pick_all(write, sweep, victims);
+
+    CRASH_POINT(store_sweep_picked);
+    if (rc == SQLITE_OK)
+        rc = drop_some(write, victims, &dropped);
+    write->ended -= dropped;
+    write->gaps += dropped;
+    is_last = dropped == victims->count && victims->count < victims->room;
+    write->is_sweeping = !is_last;
+    *ret_count = dropped;
+    if (rc == SQLITE_OK && is_last)
+        rc = conversation_sweep(write, sweep, ret_count);
+    if (rc == SQLITE_OK && is_last) {
+        rc = write_run_on(write, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
+        *ret_count += sqlite3_changes(write->db);
+        write->principal[0] = '\0'; /* it may be one of them */
+    }
+    return rc == SQLITE_OK ? move_on(write) : rc;
+}
+
+int sweep_run(struct write *write, struct job *job)
+{
+    const struct store_sweep *sweep = &job->of.sweep;
+    struct victims victims = { .room = sweep->batch };
+    bool is_merged;
+    int rc;
+
+    slice_begin(&write->slice, sweep->most_us);
+    rc = index_merge(write, &is_merged);
+    job->reply.seq = 1;
+    if (rc != SQLITE_OK || !is_merged)
+        return rc;
+    victims.list = mem_new((size_t)victims.room * sizeof *victims.list);
+    rc = run_slice(write, sweep, &victims, &job->reply.seq);
+    free(victims.list);
+    return rc;
+}

@@ -1,0 +1,93 @@
+/* write.h - what the statements on the writer's thread share. Nothing here is for other threads. */
+#ifndef STORE_SQLITE_WRITE_H
+#define STORE_SQLITE_WRITE_H
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/ask.h"
+#include "store/event.h"
+#include "store/sqlite/statement.h"
+#include "store/writes.h"
+
+/* How long work that nobody waits for may hold the writer: so long as it was told, or a part of
+ * that where somebody came meanwhile. Whoever works in slices looks after each small step, so a
+ * slice is longer than said by one step and the commit. */
+
+struct slice {
+    const atomic_bool *is_wanted; /* the writer, by somebody; borrowed, NULL: never */
+    int64_t began_us, most_us;    /* most_us 0: without an end */
+};
+
+void slice_begin(struct slice *slice, int64_t most_us);
+bool slice_is_over(const struct slice *slice);
+
+enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */
+
+/* An ask as the transaction has it. */
+struct found {
+    int64_t number; /* 0: there is none */
+    int64_t state, version, seq;
+};
+
+struct write {
+    sqlite3 *db; /* borrowed from the writer */
+    struct event_head head;
+    struct statements statements;
+    struct slice slice;              /* of a job that gives way */
+    char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
+    int64_t gaps;                    /* asks that are gone whose words still lie in the index */
+    bool is_sweeping;                /* and more will be gone in a moment */
+    int64_t ended;                   /* asks that are over: so many at least */
+    bool is_ended_exact;             /* and no more */
+    int64_t left_from;               /* where the look at `unindexed` goes on */
+    /* What was written of asks lately: most changes come soon. Only a guess, which the statement
+     * that makes use of it confirms. */
+    struct write_hint {
+        char id[ASK_ID_BYTES];
+        struct found ask;
+    } hints[WRITE_HINTS];
+};
+
+enum write_statement {
+#define STATEMENT(id, ...) STATEMENT_##id,
+#include "store/sqlite_write.def"
+#undef STATEMENT
+    STATEMENT_COUNT
+};
+extern const char *const write_sql[STATEMENT_COUNT];
+
+/* A job in the transaction that is open: an SQLite code; fills job->reply. */
+typedef int job_run(struct write *write, struct job *job);
+#define WRITE(name, type, flags) job_run name##_run;
+#include "store/writes.def"
+#undef WRITE
+
+int write_run(struct write *write, enum write_statement which); /* one without parameters */
+int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
+/* Appends to the chain and sets event->seq. */
+int write_event(struct write *write, struct event *event);
+int write_counter(struct write *write);
+
+int write_look(struct write *write, const char *id, struct found *ret_found);
+void write_hint(struct write *write, const char *id, const struct found *ask);
+
+/* index.c: takes an ask's words out of the index; apart from all else, because every
+ * statement that might be undone alone makes the index write what it has gathered. */
+int index_drop_words(struct write *write, int64_t number);
+int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
+/* What was added to the index is merged in small steps, as long as the slice lasts. */
+int index_merge(struct write *write, bool *ret_is_done);
+/* Whoever asks, once. */
+int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
+/* Some conversations that did not change since and wait for nobody. */
+int conversation_sweep(struct write *write, const struct store_sweep *sweep, int64_t *ret_count);
+
+/* Some open ask is not marked as one that no agent waits for. */
+bool abandon_is_needed(struct write *write);
+
+/* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
+int deliver_run(struct write *write, struct job *job, size_t *ret_count);
+
+#endif

@@ -1,0 +1,389 @@
+/*
+ * write_ask.c - everything that happens to an ask after it was made. One conditional update
+ * decides (R5.3); what a person decided, and the event that says so, are in the same transaction.
+ * An undone answer stays as a row that decides nothing, so that its key is still known when a late
+ * retry brings it again.
+ */
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "core/ask.h"
+#include "store/row.h"
+#include "store/sqlite/write.h"
+
+/* An ask by its id, on the writer's thread. */
+
+/* Ids are random, so three of their characters spread well; anything else fits into a place too. */
+static struct write_hint *place_of(struct write *write, const char *id)
+{
+    unsigned place = 0;
+
+    for (size_t i = 0; i < 3 && id[i]; i++)
+        place = place * 131 + (unsigned char)id[i];
+    return &write->hints[place % WRITE_HINTS];
+}
+
+void write_hint(struct write *write, const char *id, const struct found *ask)
+{
+    struct write_hint *hint = place_of(write, id);
+    size_t length = strnlen(id, sizeof hint->id - 1);
+
+    hint->ask = *ask;
+    memcpy(hint->id, id, length);
+    hint->id[length] = '\0';
+}
+
+/* a guess */
+static struct found write_hinted(struct write *write, const char *id)
+{
+    const struct write_hint *hint = place_of(write, id);
+
+    return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
+}
+
+static int read_found(struct statement *look, struct found *ret_found)
+{
+    *ret_found = (struct found){ 0 };
+    if (statement_step(look)) {
+        ret_found->number = sqlite3_column_int64(look->handle, 0);
+        ret_found->state = sqlite3_column_int64(look->handle, 1);
+        ret_found->version = sqlite3_column_int64(look->handle, 2);
+        ret_found->seq = sqlite3_column_int64(look->handle, 3);
+    }
+    return statement_end(look);
+}
+
+int write_look(struct write *write, const char *id, struct found *ret_found)
+{
+    int64_t hinted = write_hinted(write, id).number;
+    struct statement look;
+    int rc = SQLITE_OK;
+
+    *ret_found = (struct found){ 0 };
+    if (hinted) {
+        look = statement_of(&write->statements, STATEMENT_LOOK);
+        statement_integer(&look, hinted);
+        statement_text(&look, id);
+        rc = read_found(&look, ret_found);
+    }
+    if (rc != SQLITE_OK || ret_found->number)
+        return rc;
+    look = statement_of(&write->statements, STATEMENT_SEARCH);
+    statement_text(&look, id);
+    return read_found(&look, ret_found);
+}
+
+_Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
+
+/* The row behind an id or an answer_key, copied into the reply. */
+static int reply_row(struct write *write, struct job *job, enum write_statement how,
+                     const char *what)
+{
+    struct statement find = statement_of(&write->statements, how);
+    struct store_row row;
+
+    statement_text(&find, what);
+    job_set_row(job, NULL);
+    if (statement_next(&find, &row_columns, &row))
+        job_set_row(job, &row);
+    return statement_end(&find);
+}
+
+/* A row as the update finds it, and what it makes of it. */
+struct changed {
+    struct found ask;
+    bool has_won;
+};
+
+static struct statement bind_change(struct write *write, const struct store_change *change,
+                                    const struct found *ask)
+{
+    struct statement update = statement_of(&write->statements, STATEMENT_CHANGE);
+    const struct column *columns = job_kinds[WRITE_change].columns.list;
+
+    statement_values(&update, columns, CHANGE_ACTOR, change);
+    statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
+    statement_integer(&update, ask->number);
+    statement_integer(&update, ask->seq);
+    statement_integer(&update, write->head.seq + 1);
+    statement_integer(&update, job_brings_answer(change));
+    return update;
+}
+
+static int update_found(struct write *write, const struct store_change *change,
+                        struct changed *changed)
+{
+    struct statement update;
+    int rc;
+
+    if (changed->ask.number == 0)
+        return SQLITE_OK;
+    update = bind_change(write, change, &changed->ask);
+    rc = statement_run(&update);
+    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    return rc;
+}
+
+/* First by what is remembered of the ask; if that was wrong, or it is lost, by the ask itself. */
+static int update_ask(struct write *write, const struct store_change *change,
+                      struct changed *changed)
+{
+    struct found *ask = &changed->ask;
+    int rc;
+
+    *ask = write_hinted(write, change->ask_id);
+    rc = update_found(write, change, changed);
+    if (rc == SQLITE_OK && !changed->has_won) {
+        rc = write_look(write, change->ask_id, ask);
+        if (rc == SQLITE_OK)
+            rc = update_found(write, change, changed);
+    }
+    if (rc != SQLITE_OK || ask->number == 0)
+        return rc;
+    if (change->to_state != STORE_KEEP) {
+        if (changed->has_won)
+            write->ended += state_is_over((enum ask_state)change->to_state) -
+                            state_is_over((enum ask_state)ask->state);
+        ask->state = change->to_state;
+    }
+    ask->version += change->raises_version;
+    if (changed->has_won && ask->number < write->head.unsettled)
+        write->head.unsettled = ask->number; /* it may be open again */
+    CRASH_POINT(store_change_decided);
+    return rc;
+}
+
+static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
+{
+    struct statement draft = statement_of(&write->statements, STATEMENT_ANSWER_TO_DRAFT);
+    int rc;
+
+    statement_integer(&draft, number);
+    statement_text(&draft, change->person ? change->person : "");
+    statement_integer(&draft, change->now_ms);
+    rc = statement_run(&draft);
+    CRASH_POINT(store_answer_to_draft);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = write_run_on(write, STATEMENT_ANSWER_UNDECIDE, number);
+    CRASH_POINT(store_answer_undecided);
+    return rc == SQLITE_OK ? index_reopen(write, number) : rc;
+}
+
+static void describe(const struct store_change *change, const struct changed *changed,
+                     struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", change->now_ms);
+    json_write_integer(&writer, "state", changed->ask.state);
+    json_write_integer(&writer, "version", changed->ask.version);
+    event_write_end(change, &writer);
+}
+
+/* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
+static int reply_lost(struct write *write, struct job *job)
+{
+    const struct store_change *change = &job->of.change;
+    int rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
+    const struct store_row *row = job->reply.row;
+    bool is_seen =
+        row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+
+    job->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
+    return rc;
+}
+
+int change_run(struct write *write, struct job *job)
+{
+    const struct store_change *change = &job->of.change;
+    struct changed changed = { 0 };
+    struct text body = { 0 };
+    struct event event = { .ask = change->ask_id,
+                           .kind = change->event,
+                           .actor = change->actor_json };
+    size_t delivered;
+    int rc;
+
+    if (job_only_delivers(change)) {
+        rc = deliver_run(write, job, &delivered);
+        return rc == SQLITE_OK && delivered == 0 ? reply_lost(write, job) : rc;
+    }
+    if (job_brings_answer(change)) {
+        event.answer = change->answer_json;
+        event.person = change->person;
+        event.answer_key = change->answer_key;
+        event.answered_ms = change->now_ms;
+    }
+
+    if (change->answer_key) {
+        rc = reply_row(write, job, STATEMENT_FIND_KEY, change->answer_key);
+        if (rc != SQLITE_OK || job->reply.row) {
+            job->reply.outcome = STORE_REPEATED;
+            return rc;
+        }
+    }
+    rc = update_ask(write, change, &changed);
+    if (rc == SQLITE_OK && changed.has_won && change->removes_answer)
+        rc = undo_answer(write, change, changed.ask.number);
+    if (rc == SQLITE_OK && changed.has_won) {
+        event.earlier_seq = changed.ask.seq;
+        describe(change, &changed, &body);
+        event.body = text_string(&body);
+        rc = write_event(write, &event);
+        job->reply.seq = changed.ask.seq = event.seq;
+        write_hint(write, change->ask_id, &changed.ask);
+        text_release(&body);
+    }
+    if (rc == SQLITE_OK && !changed.has_won)
+        return reply_lost(write, job);
+    if (rc == SQLITE_OK && !change->skips_row)
+        rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
+    return rc;
+}
+
+int mark_run(struct write *write, struct job *job)
+{
+    const struct store_mark *mark = &job->of.mark;
+    struct found ask = { 0 };
+    struct statement update;
+    int rc = write_look(write, mark->ask_id, &ask);
+
+    if (rc == SQLITE_OK && ask.number == 0)
+        job->reply.outcome = STORE_MISSING;
+    if (rc != SQLITE_OK || ask.number == 0)
+        return rc;
+    update = statement_of(&write->statements, STATEMENT_MARK);
+    statement_integer(&update, ask.number);
+    statement_integer(&update, mark->set_flags);
+    statement_integer(&update, mark->clear_flags);
+    rc = statement_run(&update);
+    job->reply.outcome = sqlite3_changes(write->db) > 0 ? STORE_DONE : STORE_LOST;
+    return rc;
+}
+
+bool abandon_is_needed(struct write *write)
+{
+    struct statement find = statement_of(&write->statements, STATEMENT_ABANDONED);
+    bool is_needed;
+
+    statement_integer(&find, write->head.unsettled);
+    is_needed = statement_step(&find);
+    return statement_end(&find) == SQLITE_OK && is_needed;
+}
+
+/* No agent waits for any open ask. One event tells that of all of them, beside their own chains. */
+int abandon_run(struct write *write, struct job *job)
+{
+    struct event event = { .ask = "", .kind = EVENT_AGENT_DETACHED };
+    struct text body = { 0 };
+    int rc = write_run_on(write, STATEMENT_ABANDON, write->head.unsettled);
+
+    if (rc != SQLITE_OK || sqlite3_changes(write->db) == 0)
+        return rc;
+    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)job->of.abandon.at_ms,
+                    sqlite3_changes(write->db));
+    event.body = text_string(&body);
+    rc = write_event(write, &event);
+    job->reply.seq = event.seq;
+    text_release(&body);
+    return rc;
+}
+
+/* Agents confirm what reached them, often many results at once: one event tells it of all of them.
+ * It stands beside the chains of the asks, for it is about several. */
+
+static int deliver_here(struct write *write, const struct store_change *change, const char *id,
+                        int64_t number, bool *ret_has_won)
+{
+    struct statement update = statement_of(&write->statements, STATEMENT_DELIVERED);
+    int rc;
+
+    statement_integer(&update, number);
+    statement_text(&update, id);
+    statement_integer(&update, change->from_states);
+    statement_integer(&update, change->delivered_ms);
+    statement_text(&update, change->principal);
+    rc = statement_run(&update);
+    *ret_has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    CRASH_POINT(store_delivered);
+    return rc;
+}
+
+static int deliver(struct write *write, const struct store_change *change, const char *id,
+                   bool *ret_has_won)
+{
+    struct found ask = write_hinted(write, id);
+    int rc = SQLITE_OK;
+
+    *ret_has_won = DELIBERATE_FAULT(delivered_again);
+    if (ask.number && !*ret_has_won)
+        rc = deliver_here(write, change, id, ask.number, ret_has_won);
+    if (rc != SQLITE_OK || *ret_has_won)
+        return rc;
+    rc = write_look(write, id, &ask);
+    if (rc == SQLITE_OK && ask.number)
+        rc = deliver_here(write, change, id, ask.number, ret_has_won);
+    return rc;
+}
+
+/* Of a list of ids the first; moves on behind it. */
+static bool next_id(const char **list, char out[ASK_ID_BYTES])
+{
+    const char *at = *list + strspn(*list, " ");
+    size_t length = strcspn(at, " ");
+
+    if (length == 0 || length >= ASK_ID_BYTES)
+        return false;
+    memcpy(out, at, length);
+    out[length] = '\0';
+    *list = at + length;
+    return true;
+}
+
+static int deliver_all(struct write *write, const struct store_change *change,
+                       struct json_writer *writer, size_t *ret_count)
+{
+    const char *rest = change->more_ids ? change->more_ids : "";
+    char id[ASK_ID_BYTES];
+    const char *at = change->ask_id;
+    bool has_won;
+    int rc = SQLITE_OK;
+
+    for (*ret_count = 0; rc == SQLITE_OK && (next_id(&at, id) || next_id(&rest, id));) {
+        rc = deliver(write, change, id, &has_won);
+        if (rc == SQLITE_OK && has_won) {
+            json_write_text(writer, NULL, id);
+            ++*ret_count;
+        }
+    }
+    return rc;
+}
+
+int deliver_run(struct write *write, struct job *job, size_t *ret_count)
+{
+    const struct store_change *change = &job->of.change;
+    struct text body = { 0 };
+    struct json_writer writer = json_writer_to(&body);
+    struct event event = { .kind = change->event, .actor = change->actor_json };
+    int rc;
+
+    json_write_object(&writer, NULL);
+    json_write_integer(&writer, "at", change->now_ms);
+    json_write_list(&writer, "asks");
+    rc = deliver_all(write, change, &writer, ret_count);
+    json_write_end_list(&writer);
+    json_write_end_object(&writer);
+    if (rc == SQLITE_OK && *ret_count > 0) {
+        event.ask = change->more_ids ? "" : change->ask_id;
+        event.body = text_string(&body);
+        rc = write_event(write, &event);
+        job->reply.seq = event.seq;
+    }
+    text_release(&body);
+    return rc;
+}

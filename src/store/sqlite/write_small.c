@@ -1,0 +1,280 @@
+/* write_small.c - new asks, shifted deadlines, and small writes that events do not tell of; the
+ * SQL of every write. */
+#include <string.h>
+
+#include "base/crash_point.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "store/row.h"
+#include "store/sqlite/write.h"
+
+/* Nothing that is found by changes any more: it is over, and so is the time to undo it. */
+#define INDEX_IS_SETTLED                                                                           \
+    "(k.state " SQL_IS_OVER " AND (k.delivered_ms > 0 OR k.deliver_after_ms <= ?1))"
+#define INDEX_COLUMNS "k.number, " INDEX_IS_SETTLED ", " ROW_AGENT ", t.form, a.answer"
+/* Open, and not marked as one that no agent waits for. */
+#define ATTENDED                                                                                   \
+    " WHERE number >= ?1 AND state " SQL_IS_OPEN " AND flags & " SQL_ASK_DETACHED " = 0"
+/* Newer than what by_principal holds. */
+#define UNLISTED " WHERE number >= (SELECT next FROM search)"
+
+const char *const write_sql[STATEMENT_COUNT] = {
+#define STATEMENT(id, ...) [STATEMENT_##id] = (__VA_ARGS__),
+#include "store/sqlite_write.def"
+#undef STATEMENT
+};
+int write_run(struct write *write, enum write_statement which)
+{
+    struct statement statement = statement_of(&write->statements, which);
+
+    return statement_run(&statement);
+}
+
+int write_run_on(struct write *write, enum write_statement which, int64_t number)
+{
+    struct statement statement = statement_of(&write->statements, which);
+
+    statement_integer(&statement, number);
+    return statement_run(&statement);
+}
+
+static void bind_rest(struct statement *insert, const struct event *event)
+{
+    if (event->form) {
+        statement_text(insert, event->form);
+        statement_text(insert, event->arguments);
+    } else if (event->answered_ms) {
+        statement_text(insert, event->answer);
+        statement_text(insert, event->person);
+        statement_text(insert, event->answer_key);
+        statement_integer(insert, event->answered_ms);
+    }
+}
+
+int write_event(struct write *write, struct event *event)
+{
+    enum write_statement how = event->form          ? STATEMENT_EVENT_CREATED
+                               : event->answered_ms ? STATEMENT_EVENT_ANSWER
+                                                    : STATEMENT_EVENT;
+    struct statement insert = statement_of(&write->statements, how);
+    int rc;
+
+    event->seq = write->head.seq + 1;
+    memcpy(event->previous, write->head.hash, HASH_BYTES);
+    if (!event->actor)
+        event->actor = ""; /* NULL says emptied */
+    statement_integer(&insert, event->seq);
+    statement_text(&insert, event->ask);
+    statement_integer(&insert, event->kind);
+    statement_text(&insert, event->actor);
+    statement_text(&insert, event->body);
+    statement_integer(&insert, event->earlier_seq);
+    statement_blob(&insert, event->previous, HASH_BYTES);
+    bind_rest(&insert, event);
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK) {
+        write->head.seq = event->seq;
+        event_hash(event, write->head.hash);
+    }
+    CRASH_POINT(store_event_written);
+    return rc;
+}
+
+int write_counter(struct write *write)
+{
+    struct statement update = statement_of(&write->statements, STATEMENT_COUNTER);
+
+    statement_integer(&update, write->head.seq);
+    statement_blob(&update, write->head.hash, HASH_BYTES);
+    statement_integer(&update, write->head.unsettled);
+    return statement_run(&update);
+}
+
+int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms)
+{
+    struct statement insert;
+    int rc;
+
+    if (strcmp(write->principal, principal->id) == 0)
+        return SQLITE_OK;
+    insert = statement_of(&write->statements, STATEMENT_PRINCIPAL);
+    statement_text(&insert, principal->id);
+    statement_text(&insert, principal->kind);
+    statement_integer(&insert, principal->uid);
+    statement_text(&insert, principal->name ? principal->name : "");
+    statement_text(&insert, principal->place);
+    statement_integer(&insert, now_ms);
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK && strlen(principal->id) < PRINCIPAL_BYTES)
+        memcpy(write->principal, principal->id, strlen(principal->id) + 1);
+    return rc;
+}
+
+static int write_ask(struct write *write, const struct job *job)
+{
+    struct statement insert = statement_of(&write->statements, STATEMENT_ASK);
+    const struct ask *ask = &job->of.create.ask;
+    bool has_ended = state_is_over(ask->state);
+
+    statement_values(&insert, job_kinds[WRITE_create].columns.list, CREATE_FORM, &job->of);
+    statement_integer(&insert, has_ended ? ask->created_ms : 0);
+    statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
+    write->ended += has_ended;
+    return statement_run(&insert);
+}
+
+int create_run(struct write *write, struct job *job)
+{
+    const struct ask *ask = &job->of.create.ask;
+    struct text body = { 0 };
+    struct event event = {
+        .ask = ask->id,
+        .kind = EVENT_CREATED,
+        .form = ask->form_json ? ask->form_json : "",
+        .arguments = ask->arguments_json,
+    };
+    int rc = SQLITE_OK;
+
+    event_write_created(ask, &body);
+    event.body = text_string(&body);
+    if (job->of.create.principal.id)
+        rc = write_principal(write, &job->of.create.principal, ask->created_ms);
+    CRASH_POINT(store_create_principal);
+    if (rc == SQLITE_OK)
+        rc = write_ask(write, job);
+    CRASH_POINT(store_create_ask);
+    if (rc == SQLITE_OK)
+        rc = write_event(write, &event);
+    write_hint(write, ask->id,
+               &(struct found){ event.seq, (int64_t)ask->state, ask->version, event.seq });
+    job->reply.seq = event.seq;
+    text_release(&body);
+    return rc;
+}
+
+/* The job's values into one statement; where that changes nothing, the outcome is
+ * `unless_changed`. / */
+static int write_plain(struct write *write, struct job *job, enum write_statement which,
+                       enum store_outcome unless_changed)
+{
+    const struct columns *columns = &job_kinds[job->what].columns;
+    struct statement statement = statement_of(&write->statements, which);
+    int rc;
+
+    statement_values(&statement, columns->list, columns->count, &job->of);
+    rc = statement_run(&statement);
+    if (rc == SQLITE_OK && sqlite3_changes(write->db) == 0)
+        job->reply.outcome = unless_changed;
+    return rc;
+}
+
+int draft_run(struct write *write, struct job *job)
+{
+    const struct store_draft *draft = &job->of.draft;
+    struct found found = { 0 };
+    int rc = write_look(write, draft->ask_id, &found);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    if (found.number == 0) {
+        job->reply.outcome = STORE_MISSING;
+        return SQLITE_OK;
+    }
+    rc = write_plain(write, job, *draft->json ? STATEMENT_DRAFT : STATEMENT_DRAFT_REMOVE,
+                     STORE_DONE);
+    CRASH_POINT(store_draft_written);
+    return rc;
+}
+
+int setting_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job,
+                         job->of.setting.value ? STATEMENT_SETTING : STATEMENT_SETTING_REMOVE,
+                         STORE_DONE);
+
+    CRASH_POINT(store_setting_written);
+    return rc;
+}
+
+int token_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, STATEMENT_TOKEN, STORE_DONE);
+
+    CRASH_POINT(store_token_written);
+    return rc;
+}
+
+int token_revoke_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, STATEMENT_TOKEN_REVOKE, STORE_MISSING);
+
+    CRASH_POINT(store_token_revoked);
+    return rc;
+}
+
+int token_use_run(struct write *write, struct job *job)
+{
+    return write_plain(write, job, STATEMENT_TOKEN_USE, STORE_MISSING);
+}
+
+int rule_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, STATEMENT_RULE, STORE_LOST);
+
+    CRASH_POINT(store_rule_written);
+    return rc;
+}
+
+int rule_revoke_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, STATEMENT_RULE_REVOKE, STORE_MISSING);
+
+    CRASH_POINT(store_rule_revoked);
+    return rc;
+}
+
+int key_run(struct write *write, struct job *job)
+{
+    int rc = write_plain(write, job, STATEMENT_KEY, STORE_DONE);
+
+    job->reply.seq = sqlite3_last_insert_rowid(write->db);
+    return rc;
+}
+
+int meta_run(struct write *write, struct job *job)
+{
+    return write_plain(write, job, STATEMENT_META, STORE_DONE);
+}
+
+/* Names are the clients' to invent, so there is room for so many. */
+int client_run(struct write *write, struct job *job)
+{
+    const struct store_client_fact *client = &job->of.client;
+    int rc;
+
+    if (!client->client.name)
+        return write_run(write, STATEMENT_CUT_OFF_FORGET);
+    rc = write_run_on(write, STATEMENT_CUT_OFF_ROOM, JOB_CLIENTS_MOST);
+    if (rc == SQLITE_OK)
+        rc = write_plain(write, job, client->is_form ? STATEMENT_FORM_FACT : STATEMENT_CUT_OFF,
+                         STORE_DONE);
+    CRASH_POINT(store_cut_off_written);
+    return rc;
+}
+
+int shift_run(struct write *write, struct job *job)
+{
+    static const enum write_statement both[] = { STATEMENT_SHIFT_OPEN, STATEMENT_SHIFT_DELIVERY };
+    int rc = SQLITE_OK;
+
+    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(both); i++) {
+        struct statement update = statement_of(&write->statements, both[i]);
+
+        statement_integer(&update, job->of.shift.by_ms);
+        statement_integer(&update, write->head.unsettled);
+        rc = statement_run(&update);
+        CRASH_POINT(store_deadlines_shifted);
+    }
+    return rc;
+}

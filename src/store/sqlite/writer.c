@@ -1,0 +1,537 @@
+/* writer.c - see writer.h. */
+#include "store/sqlite/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/crash_point.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "base/os.h"
+#include "i18n/i18n.h"
+#include "store/sqlite/database.h"
+#include "store/sqlite/write.h"
+#include "store/writes.h"
+
+enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
+
+static job_run *const runs[WRITE_KINDS] = {
+#define WRITE(name, type, flags) [WRITE_##name] = name##_run,
+#include "store/writes.def"
+#undef WRITE
+};
+
+/* an SQLite code */
+static int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
+                             atomic_bool *is_broken)
+{
+    *runner = (struct batch_runner){
+        .write.db = db, .path = path, .is_broken = is_broken, .is_full_sync = true
+    };
+    statements_init(&runner->write.statements, db, write_sql, STATEMENT_COUNT);
+    return event_head_read(db, &runner->write.head);
+}
+
+static void batch_runner_release(struct batch_runner *runner)
+{
+    statements_release(&runner->write.statements);
+}
+
+static void job_fail(struct job *job, const struct error *err)
+{
+    job_set_row(job, NULL);
+    job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+}
+
+/* After what was written since is taken back. */
+static void go_back(struct write *write, const struct event_head *head)
+{
+    write->head = *head;
+    write->principal[0] = '\0';
+    write->ended = 0;
+    write->is_ended_exact = false;
+    memset(write->hints, 0, sizeof write->hints);
+}
+
+static int use_sync(struct batch_runner *runner, bool is_full)
+{
+    int rc = SQLITE_OK;
+
+    if (is_full != runner->is_full_sync)
+        rc = sqlite3_exec(runner->write.db,
+                          is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+                          NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        runner->is_full_sync = is_full;
+    return rc;
+}
+
+/* What nobody did needs no disk: a batch with something a person did waits for it. */
+static bool needs_sync(const struct job *jobs)
+{
+    const struct job *job = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : jobs;
+
+    while (job && !job->needs_sync)
+        job = job->next;
+    return job != NULL;
+}
+
+static void refuse_new(const struct batch_runner *runner, struct job *job)
+{
+    struct error err;
+
+    error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path", runner->path,
+              NULL);
+    job_fail(job, &err);
+}
+
+/* Returns an SQLite code only for what fails the whole batch. */
+static int run_job_alone(struct batch_runner *runner, struct job *job)
+{
+    struct write *write = &runner->write;
+    struct event_head head = write->head;
+    struct error err;
+    enum failure failure;
+    int rc = write_run(write, STATEMENT_SAVEPOINT);
+
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = runs[job->what](write, job);
+    if (rc == SQLITE_OK)
+        return write_run(write, STATEMENT_RELEASE);
+    failure = failure_of(write->db, rc);
+    if (failure != FAILURE_JOB || sqlite3_get_autocommit(write->db))
+        return rc;
+    failure_describe(failure, write->db, runner->path, &err);
+    job_fail(job, &err);
+    go_back(write, &head);
+    rc = write_run(write, STATEMENT_UNDO);
+    return rc == SQLITE_OK ? write_run(write, STATEMENT_RELEASE) : rc;
+}
+
+/* A savepoint keeps a copy of every page that changes, so first all jobs do without; only if one
+ * of them is refused, they are run again with a savepoint each. */
+static int run_job(struct batch_runner *runner, struct job *job)
+{
+    int rc;
+
+    if (runner->uses_savepoints)
+        return run_job_alone(runner, job);
+    rc = runs[job->what](&runner->write, job);
+    runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->write.db, rc) == FAILURE_JOB;
+    return rc;
+}
+
+static int run_jobs(struct batch_runner *runner, struct job *jobs)
+{
+    bool has_asked = false, is_nearly_full = false;
+    int rc = SQLITE_OK;
+
+    for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
+        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && !has_asked) {
+            int64_t left = os_free_bytes(runner->path);
+
+            has_asked = true;
+            is_nearly_full = left >= 0 && left < RESERVED_BYTES;
+        }
+        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && is_nearly_full)
+            refuse_new(runner, job);
+        else
+            rc = run_job(runner, job);
+    }
+    return rc;
+}
+
+static int run_transaction(struct batch_runner *runner, struct job *jobs)
+{
+    struct write *write = &runner->write;
+    struct event_head head = write->head;
+    int rc = use_sync(runner, needs_sync(jobs));
+
+    CRASH_POINT(store_before_begin);
+    if (rc == SQLITE_OK)
+        rc = write_run(write, STATEMENT_BEGIN);
+    CRASH_POINT(store_after_begin);
+    if (rc == SQLITE_OK)
+        rc = run_jobs(runner, jobs);
+    if (rc == SQLITE_OK && (write->head.seq != head.seq || write->head.unsettled != head.unsettled))
+        rc = write_counter(write);
+    CRASH_POINT(store_before_commit);
+    if (rc == SQLITE_OK)
+        rc = write_run(write, STATEMENT_COMMIT);
+    CRASH_POINT(store_after_commit);
+    return rc;
+}
+
+static void roll_back(sqlite3 *db)
+{
+    if (!sqlite3_get_autocommit(db))
+        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+/*
+ * A commit that failed late, in its sync, may stand complete in the log, where the next start would
+ * find it, though everybody was told that it failed. One more small commit, unsynced, overwrites
+ * its first frame. If that fails too, a full disk has nothing complete to find; of a broken one
+ * nobody can know.
+ */
+static void forget_failed_commit(struct batch_runner *runner)
+{
+    struct write *write = &runner->write;
+
+    if (use_sync(runner, false) == SQLITE_OK && write_run(write, STATEMENT_BEGIN) == SQLITE_OK &&
+        write_run(write, STATEMENT_FORGET) == SQLITE_OK)
+        write_run(write, STATEMENT_COMMIT);
+    roll_back(write->db);
+}
+
+static void fail_all(struct job *jobs, const struct error *err)
+{
+    for (struct job *job = jobs; job; job = job->next)
+        job_fail(job, err);
+}
+
+static void forget_replies(struct job *jobs)
+{
+    for (struct job *job = jobs; job; job = job->next) {
+        job_set_row(job, NULL);
+        job->reply = (struct store_reply){ .outcome = STORE_DONE };
+    }
+}
+
+void batch_run(struct batch_runner *runner, struct job *jobs)
+{
+    struct event_head head = runner->write.head;
+    sqlite3 *db = runner->write.db;
+    struct error err;
+    enum failure failure;
+    int rc;
+
+    if (atomic_load(runner->is_broken)) {
+        error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_FAILED_EARLIER, "path",
+                  runner->path, NULL);
+        fail_all(jobs, &err);
+        return;
+    }
+    runner->uses_savepoints = false;
+    rc = run_transaction(runner, jobs);
+    if (runner->uses_savepoints) {
+        roll_back(db);
+        go_back(&runner->write, &head);
+        forget_replies(jobs);
+        rc = run_transaction(runner, jobs);
+    }
+    if (rc == SQLITE_OK)
+        return;
+    failure = failure_of(db, rc);
+    failure_describe(failure, db, runner->path, &err);
+    roll_back(db);
+    go_back(&runner->write, &head);
+    fail_all(jobs, &err);
+    if (failure == FAILURE_BROKEN)
+        atomic_store(runner->is_broken, true);
+    if (failure != FAILURE_BUSY)
+        forget_failed_commit(runner);
+}
+
+enum {
+    LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
+    EARLY_JOBS = 32,
+    IDLE_S = 2, /* without work the log is folded into the file */
+};
+
+struct writer {
+    struct loop_wake *wake;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t has_work;
+    struct job_queue queue;           /* under the lock */
+    struct job_list done;             /* under the lock */
+    bool is_closing;                  /* under the lock */
+    struct metrics_histogram batches; /* under the lock */
+    atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
+    atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
+
+    /* the thread's own */
+    struct batch_runner runner;
+    int log_pages;      /* in the log after the newest commit */
+    int folded_pages;   /* that many of them a checkpoint has seen */
+    bool is_log_folded; /* nothing left to do when idle */
+
+    /* the loop's own */
+    struct loop_turn *turn;
+    struct job_queue added; /* not handed over yet */
+    int64_t last_seq;
+};
+
+static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 1024 };
+static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_bounds), 1 };
+
+static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
+{
+    struct writer *writer = context;
+
+    (void)db;
+    (void)name;
+    writer->log_pages = pages;
+    if (pages < writer->folded_pages)
+        writer->folded_pages = 0; /* the log was begun again */
+    writer->is_log_folded = false;
+    return SQLITE_OK;
+}
+
+/* Never waits for readers: what they hold back, a later one does. A sync that fails here is as bad
+ * as in a commit, for the log would be used again as if it had worked. */
+static void checkpoint(struct writer *writer, int mode)
+{
+    sqlite3 *db = writer->runner.write.db;
+    int rc;
+
+    if (atomic_load(writer->runner.is_broken))
+        return;
+    CRASH_POINT(store_before_checkpoint);
+    sqlite3_busy_timeout(db, 0);
+    rc = sqlite3_wal_checkpoint_v2(db, NULL, mode, NULL, NULL);
+    sqlite3_busy_timeout(db, DATABASE_BUSY_MS);
+    CRASH_POINT(store_after_checkpoint);
+    writer->folded_pages = writer->log_pages;
+    if (rc != SQLITE_OK && failure_of(db, rc) == FAILURE_BROKEN)
+        atomic_store(writer->runner.is_broken, true);
+}
+
+/* Under the lock. Returns once there is work or the end has come. */
+static void wait_for_work(struct writer *writer)
+{
+    while (job_queue_is_empty(&writer->queue) && !writer->is_closing) {
+        struct timespec until;
+
+        if (writer->is_log_folded) {
+            pthread_cond_wait(&writer->has_work, &writer->lock);
+            continue;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += IDLE_S;
+        if (pthread_cond_timedwait(&writer->has_work, &writer->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&writer->lock);
+            checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
+            writer->is_log_folded = true;
+            sqlite3_db_release_memory(writer->runner.write.db);
+            pthread_mutex_lock(&writer->lock);
+        }
+    }
+}
+
+static void *writer_main(void *context)
+{
+    struct writer *writer = context;
+
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        struct job_list batch;
+
+        atomic_store(&writer->is_idle, job_queue_is_empty(&writer->queue));
+        wait_for_work(writer);
+        batch = job_queue_take(&writer->queue);
+        atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
+        if (!batch.first)
+            break;
+        pthread_mutex_unlock(&writer->lock);
+        batch_run(&writer->runner, batch.first);
+        CRASH_POINT(store_before_hand_back);
+        pthread_mutex_lock(&writer->lock);
+        metrics_observe(&writer->batches, &batch_scale, batch.count);
+        job_list_append(&writer->done, &batch);
+        pthread_mutex_unlock(&writer->lock);
+        loop_wake_send(writer->wake);
+        CRASH_POINT(store_after_hand_back);
+        if (writer->log_pages - writer->folded_pages > LOG_MAX_PAGES)
+            checkpoint(writer, SQLITE_CHECKPOINT_PASSIVE);
+        pthread_mutex_lock(&writer->lock);
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+/* A completion may add jobs, and look at last_seq: it must not see ahead of its own job. */
+static void answer_all(struct writer *writer, struct job *jobs)
+{
+    while (jobs) {
+        struct job *job = jobs;
+
+        jobs = job->next;
+        if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
+            writer->last_seq = job->reply.seq;
+        if (job->done)
+            job->done(job->context, &job->reply);
+        job_free(job);
+    }
+}
+
+static void hand_back(void *context)
+{
+    struct writer *writer = context;
+    struct job *jobs;
+
+    pthread_mutex_lock(&writer->lock);
+    jobs = writer->done.first;
+    writer->done = (struct job_list){ 0 };
+    pthread_mutex_unlock(&writer->lock);
+    answer_all(writer, jobs);
+}
+
+/* One turn of the loop is one batch: its jobs share a transaction, and the thread is woken once. Of
+ * a long turn the thread gets a part early when it has nothing else to do, so that both work. */
+static void hand_over(void *context)
+{
+    struct writer *writer = context;
+
+    if (job_queue_is_empty(&writer->added))
+        return;
+    atomic_store(&writer->is_idle, false);
+    pthread_mutex_lock(&writer->lock);
+    job_queue_append(&writer->queue, &writer->added);
+    atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
+}
+
+static void init_sync(struct writer *writer)
+{
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&writer->has_work, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* Signals belong to the loop's thread. */
+static bool start_thread(struct writer *writer)
+{
+    sigset_t all, before;
+    bool ok;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    ok = pthread_create(&writer->thread, NULL, writer_main, writer) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return ok;
+}
+
+/* Agents wait at the hub that has the file open, and it was closed. A mark that can't be written
+ * now is no harm: readers of live asks have it in memory. */
+static void abandon(struct writer *writer)
+{
+    struct job job = { .what = WRITE_abandon, .of.abandon.at_ms = loop_utc_ms() };
+
+    if (abandon_is_needed(&writer->runner.write))
+        batch_run(&writer->runner, &job);
+}
+
+struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
+                          int *ret_rc)
+{
+    struct writer *writer = mem_new(sizeof *writer);
+
+    *ret_rc = batch_runner_init(&writer->runner, db, path, is_broken);
+    writer->runner.write.slice.is_wanted = &writer->is_wanted;
+    if (*ret_rc == SQLITE_OK)
+        abandon(writer);
+    writer->last_seq = writer->runner.write.head.seq;
+    init_sync(writer);
+    sqlite3_wal_hook(db, on_commit, writer);
+    writer->wake = loop_wake_new(loop, hand_back, writer);
+    writer->turn = loop_turn_new(loop, hand_over, writer);
+    if (*ret_rc == SQLITE_OK && start_thread(writer))
+        return writer;
+    if (*ret_rc == SQLITE_OK)
+        *ret_rc = SQLITE_NOMEM;
+    loop_turn_free(writer->turn);
+    loop_wake_free(writer->wake);
+    batch_runner_release(&writer->runner);
+    free(writer);
+    return NULL;
+}
+
+void writer_add(struct writer *writer, struct job *take_job)
+{
+    job_queue_add(&writer->added, take_job);
+    if (writer->added.awaited.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+        hand_over(writer);
+}
+
+int64_t writer_last_seq(const struct writer *writer)
+{
+    return writer->last_seq;
+}
+
+void writer_write_metrics(struct writer *writer, struct text *out)
+{
+    struct metrics_histogram batches;
+
+    pthread_mutex_lock(&writer->lock);
+    batches = writer->batches;
+    pthread_mutex_unlock(&writer->lock);
+    metrics_write_histogram(out, "sayso_store_batch_writes", "Writes in one transaction.", &batches,
+                            &batch_scale);
+}
+
+void writer_free(struct writer *writer)
+{
+    if (!writer)
+        return;
+    loop_turn_free(writer->turn);
+    hand_over(writer);
+    pthread_mutex_lock(&writer->lock);
+    writer->is_closing = true;
+    pthread_cond_signal(&writer->has_work);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+    atomic_store(&writer->is_idle, false); /* what comes now is ours to write */
+    hand_back(writer);
+    while (!job_queue_is_empty(&writer->added)) {
+        struct job *jobs = job_queue_take(&writer->added).first;
+
+        batch_run(&writer->runner, jobs);
+        answer_all(writer, jobs);
+    }
+    sqlite3_wal_hook(writer->runner.write.db, NULL, NULL);
+    batch_runner_release(&writer->runner);
+    loop_wake_free(writer->wake);
+    pthread_cond_destroy(&writer->has_work);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer);
+}
+
+enum { SLICE_PART = 5 }; /* with somebody waiting it ends after a fifth: else it would never end */
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void slice_begin(struct slice *slice, int64_t most_us)
+{
+    slice->began_us = now_us();
+    slice->most_us = most_us;
+}
+
+bool slice_is_over(const struct slice *slice)
+{
+    int64_t took_us;
+
+    if (slice->most_us == 0)
+        return false;
+    took_us = now_us() - slice->began_us;
+    return took_us >= slice->most_us || (slice->is_wanted && atomic_load(slice->is_wanted) &&
+                                         took_us >= slice->most_us / SLICE_PART);
+}

@@ -1,0 +1,43 @@
+/*
+ * writer.h - the one thread that writes. Jobs queue up while it works; it takes the whole queue
+ * into one transaction, hands the jobs back, and only then looks after the log. Checkpoints are
+ * its own, so that neither the loop nor a reply waits for one. Retention and the index give way:
+ * each batch of them is a transaction of its own, behind what somebody waits for.
+ */
+#ifndef STORE_SQLITE_WRITER_H
+#define STORE_SQLITE_WRITER_H
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/sqlite/write.h"
+
+struct loop;
+struct writer;
+
+/* NULL: *ret_rc is an SQLite code. `db` is borrowed and the thread's alone until writer_free. */
+struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
+                          int *ret_rc);
+void writer_add(struct writer *writer, struct job *take_job);
+int64_t writer_last_seq(const struct writer *writer); /* of what was handed back */
+void writer_write_metrics(struct writer *writer, struct text *out);
+/* Finishes what is queued, and what the completions of that still add; NULL is fine. */
+void writer_free(struct writer *writer);
+
+/* Runs a list of jobs as one transaction on the writer's connection (group commit). A job that is
+ * refused leaves its neighbours alone: they are run once more, each job with a savepoint. If the
+ * transaction itself fails, every job of it fails. Afterwards each job->reply says what became of
+ * it. */
+
+struct batch_runner {
+    struct write write;
+    const char *path;       /* of the database, borrowed */
+    atomic_bool *is_broken; /* borrowed; also read and set by the loop's thread */
+    bool is_full_sync;      /* what PRAGMA synchronous is now */
+    bool uses_savepoints;   /* a job of this batch was refused */
+};
+
+void batch_run(struct batch_runner *runner, struct job *jobs);
+
+#endif

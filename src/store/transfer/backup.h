@@ -1,0 +1,81 @@
+/*
+ * backup.h - the whole store as lines, and back. Writing reads one state of the file, whether or
+ * not a hub has it open, row by row. Reading in is for whoever holds the hub's lock: batches of
+ * rows, each a transaction; what was interrupted goes on with the same backup, and until it is
+ * complete no hub opens the store.
+ */
+#ifndef STORE_TRANSFER_BACKUP_H
+#define STORE_TRANSFER_BACKUP_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct restore;
+
+enum { BACKUP_MOST_BYTES = 16777216 }; /* of a line: texts and arguments, every character escaped */
+
+/* One line with its end; `done` of `all` rows were handed on. False: it could not be taken, which
+ * ends the backup. */
+typedef bool backup_sink(void *context, const char *line, size_t length, int64_t done, int64_t all);
+/* False: `err`; where the sink refused, without a code. */
+bool store_backup(const char *path, backup_sink *sink, void *context, struct error *err);
+
+/* Looks through a backup without a store: one line after the other, then the end. */
+struct backup_check;
+struct backup_check *backup_check_new(void);
+bool backup_check_line(struct backup_check *check, const char *bytes, size_t length,
+                       struct error *err);
+bool backup_check_end(struct backup_check *check, struct error *err);
+void backup_check_free(struct backup_check *check);
+
+/* NULL: `err`. */
+struct restore *restore_open(const char *path, struct error *err);
+/* One line without its end. False: `err` names it; what came in earlier batches stays, for the next
+ * time. */
+bool restore_line(struct restore *restore, const char *bytes, size_t length, struct error *err);
+struct restored {
+    int64_t lines, added; /* rows that were not there before */
+};
+/* All lines were given: makes sure that it was all and that the chain of events holds. */
+bool restore_finish(struct restore *restore, struct restored *out, struct error *err);
+/* Takes back what was read of a backup that is not complete, so that the store is empty again. */
+bool restore_discard(struct restore *restore, bool *ret_was_begun, struct error *err);
+void restore_close(struct restore *restore); /* NULL is fine */
+
+/* What a backup holds: rows of tables, in the order in which they are read in again. Left out are
+ * secrets (tokens, keys, codes of launches), what belongs to the machine (meta) and what is made
+ * of the rest (the index). tests/unit/test_backup.c compares with the schema. */
+
+enum backup_value { BACKUP_INTEGER, BACKUP_TEXT, BACKUP_JSON, BACKUP_JSON_IF_ANY, BACKUP_BLOB };
+struct backup_column {
+    const char *name;
+    enum backup_value value;
+    bool is_needed;
+    int64_t least, most; /* of an integer; both 0: whatever fits */
+    size_t bytes;        /* of a blob; of a text at most; 0: any */
+};
+enum { BACKUP_COLUMNS = 32 };
+struct backup_table {
+    const char *name, *order; /* columns by which its rows come */
+    const struct backup_column *columns;
+    size_t column_count;
+};
+enum backup_table_id {
+    BACKUP_PEOPLE,
+    BACKUP_PRINCIPALS,
+    BACKUP_EVENTS,
+    BACKUP_ASKS,
+    BACKUP_DRAFTS,
+    BACKUP_SETTINGS,
+    BACKUP_CLIENT_FACTS,
+    BACKUP_CONVERSATIONS,
+    BACKUP_CONVERSATION_EVENTS,
+    BACKUP_RULES,
+    BACKUP_TABLES,
+};
+extern const struct backup_table backup_tables[BACKUP_TABLES];
+/* Tables and columns that are left out, NULL-ended: "tokens", "asks.launch_code_hash". */
+extern const char *const backup_left_out[];
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * writes.h - one write on its way: asked for on the loop's thread, run by a store's writer,
+ * answered on the loop's thread again. A job owns copies of all texts in its one allocation. Both
+ * stores take a write apart the same way and only differ in how their jobs are run.
+ */
+#ifndef STORE_WRITES_H
+#define STORE_WRITES_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/columns.h"
+#include "store/store.h"
+
+struct job;
+
+/* What both stores begin with. */
+struct queued_store {
+    struct store port; /* first: a struct store * is one of these */
+    void (*add)(struct queued_store *store, struct job *take_job);
+};
+/* The member `write` of both. */
+void job_write(struct store *store, enum write_kind what, const void *values, store_done *done,
+               void *context);
+
+/* Each member of struct store_ops that reads is a function of its name behind `reader_` or `pg_`,
+ * of the type that the member has. */
+#define STORE_FUNCTION(prefix, name) __typeof__(*((struct store_ops *)0)->name) prefix##name;
+#define STORE_READS(OP)                                                                            \
+    OP(get)                                                                                        \
+    OP(find_undelivered)                                                                           \
+    OP(list_undelivered)                                                                           \
+    OP(list)                                                                                       \
+    OP(list_live)                                                                                  \
+    OP(history)                                                                                    \
+    OP(get_conversation)                                                                           \
+    OP(find_conversation)                                                                          \
+    OP(list_conversations)                                                                         \
+    OP(list_conversation_events)                                                                   \
+    OP(get_draft)                                                                                  \
+    OP(list_said)                                                                                  \
+    OP(list_settings)                                                                              \
+    OP(list_tokens)                                                                                \
+    OP(list_rules)                                                                                 \
+    OP(list_keys)                                                                                  \
+    OP(get_client_fact)                                                                            \
+    OP(meta)
+
+enum write_flags {
+    WRITE_IS_NEW = 1,     /* refused while the disk is nearly full */
+    WRITE_IS_SYNCED = 2,  /* always: a person did it, or others rely on it */
+    WRITE_HAS_EVENT = 4,  /* reply.seq is the number of one */
+    WRITE_GIVES_WAY = 8,  /* nobody waits for it: comes behind what somebody does */
+    WRITE_IS_OF_FILE = 16 /* PostgreSQL has no function for it */
+};
+/* Of each a row of store/writes.def. */
+struct job_kind {
+    const char *name;
+    struct columns columns; /* of its values, as the statement of either store takes them */
+    unsigned flags;
+};
+extern const struct job_kind job_kinds[WRITE_KINDS];
+/* Where parts of longer lists begin. */
+enum {
+    CREATE_FORM = 20,
+    CREATE_ASKER = 22,
+    CHANGE_ACTOR = 17,
+    CHANGE_ANSWER = 19,
+    CHANGE_KEY = 20,
+    CHANGE_REMOVES = 21,
+    CHANGE_WHEN = 25,
+    CHANGE_COPIED = 26,
+    TOKEN_CREATED = 5,
+    RULE_CREATED = 5,
+    KEY_ID = 3,
+    CONVERSATION_LINES = 8,
+    STEP_LINES = 7,
+};
+/* What is read, in the order of its columns. */
+extern const struct columns setting_columns, meta_columns, token_columns, rule_columns, key_columns,
+    said_columns, conversation_columns, conversation_event_columns;
+#define CONVERSATION_SELECT                                                                        \
+    "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
+    " version, changed_ms, last_event FROM conversations "
+enum { JOB_CLIENTS_MOST = 1000 };
+
+struct job {
+    struct job *next;
+    enum write_kind what;
+    store_done *done;
+    void *context;
+    bool needs_sync;
+    size_t bytes;             /* with its texts */
+    struct store_reply reply; /* reply.row is the job's own */
+    struct job_sent {         /* of PostgreSQL's queue (store/postgres/batch.c) */
+        int64_t added_ms;
+        int number;     /* of its statement in the transaction; -1: it has none */
+        bool is_alone;  /* something about it was refused: it has a transaction to itself */
+        bool wants_row; /* see BATCH_ROWLESS */
+    } sent;
+    union job_of {
+#define WRITE(name, type, flags) struct type name;
+#include "store/writes.def"
+#undef WRITE
+    } of;
+};
+
+struct job_list {
+    struct job *first, *last;
+    int64_t count;
+};
+
+bool job_brings_answer(const struct store_change *change);
+/* It changes nothing else of its asks: neither store keeps an event in their chains. */
+bool job_only_delivers(const struct store_change *change);
+struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
+void job_free(struct job *job);
+void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
+void job_list_add(struct job_list *list, struct job *take_job);
+struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */
+void job_list_append(struct job_list *list, struct job_list *take_tail);
+
+/* Jobs in the order they are run: all that somebody waits for together, and what gives way one at a
+ * time, when there is nothing else or many went before it. */
+enum { JOB_QUEUE_MOST_BEFORE = 20 }; /* batches that go before a job that gives way */
+struct job_queue {
+    struct job_list awaited, patient;
+    int went_before; /* the first of the patient ones */
+};
+void job_queue_add(struct job_queue *queue, struct job *take_job);
+void job_queue_append(struct job_queue *queue, struct job_queue *take_tail);
+bool job_queue_is_empty(const struct job_queue *queue);
+struct job_list job_queue_take(struct job_queue *queue); /* the next transaction */
+
+#endif

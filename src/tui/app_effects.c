@@ -1,0 +1,381 @@
+/* app_effects.c - what a person did on a screen becomes calls to the hub, or bytes to the
+ * terminal. Each effect is a row: its method, how its parameters are made, and what its result is
+ * to the screen. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "base/os.h"
+#include "base/random.h"
+#include "i18n/i18n.h"
+#include "tui/app.h"
+
+enum { COPY_BYTES = 65536 };
+
+static void free_wish(struct wish *wish)
+{
+    free((void *)(uintptr_t)wish->effect.json);
+    free((void *)(uintptr_t)wish->effect.name);
+    free((void *)(uintptr_t)wish->effect.text);
+    free(wish);
+}
+
+void wish_note(void *context, const struct screen_effect *effect)
+{
+    struct seat *seat = context;
+    struct wish *wish = mem_new(sizeof *wish), **at = &seat->wishes;
+
+    wish->effect = *effect;
+    wish->effect.json = mem_text(effect->json);
+    wish->effect.name = mem_text(effect->name);
+    wish->effect.text = mem_text(effect->text);
+    if (effect->session_id)
+        memcpy(wish->session_id, effect->session_id,
+               strnlen(effect->session_id, sizeof wish->session_id - 1));
+    wish->effect.session_id = wish->session_id;
+    while (*at)
+        at = &(*at)->next;
+    *at = wish;
+}
+
+void wishes_release(struct seat *seat)
+{
+    while (seat->wishes) {
+        struct wish *wish = seat->wishes;
+
+        seat->wishes = wish->next;
+        free_wish(wish);
+    }
+}
+
+void seat_refused(struct seat *seat, const struct error *err, const struct json *detail)
+{
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *json = NULL;
+    char *encoded = detail ? json_encode(detail) : NULL;
+
+    error_write_in(err, i18n_language(), &words);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "code", error_name(err->code));
+    json_write_text(&writer, "path", err->path);
+    json_write_text(&writer, "message", text_string(&words));
+    if (encoded)
+        json_write_raw(&writer, "detail", encoded);
+    json_write_end_object(&writer);
+    if (json_parse(text_string(&out), out.used, &json, NULL))
+        seat_take(seat, NEWS_REFUSED, json);
+    json_free(json);
+    free(encoded);
+    text_release(&out);
+    text_release(&words);
+}
+
+static void take_result(struct seat *seat, enum screen_news news, const struct error *err,
+                        const struct json *json)
+{
+    if (err)
+        seat_refused(seat, err, json);
+    else
+        seat_take(seat, news, json);
+}
+
+#define TAKES(name, news)                                                                          \
+    static void name(void *context, const struct client_reply *reply)                              \
+    {                                                                                              \
+        take_result(context, news, client_refusal(reply), reply->json);                            \
+    }
+TAKES(on_decided, NEWS_DECIDED)
+TAKES(on_code, NEWS_CODE)
+TAKES(on_whole, NEWS_WHOLE)
+TAKES(on_history, NEWS_HISTORY)
+TAKES(on_rules, NEWS_RULES)
+TAKES(on_proposed, NEWS_PROPOSED)
+TAKES(on_case, NEWS_CASE)
+TAKES(on_stands, NEWS_STANDS)
+TAKES(on_revoked, NEWS_REVOKED)
+TAKES(on_undone, NEWS_UNDONE)
+TAKES(on_unseen, NEWS_UNSEEN)
+TAKES(on_told, NEWS_TOLD)
+
+/* A terminal that shows one ask has nothing more to show then; an inbox has. */
+static void on_later(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
+    struct seat *seat = context;
+
+    if (err)
+        seat_refused(seat, err, json);
+    else if (!seat->inbox)
+        seat_end(seat, SEAT_LEFT);
+}
+
+/* An inbox goes on, and says where the ask went. */
+static void tell_moved(struct seat *seat, const char *address)
+{
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    struct json *json = NULL;
+
+    i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "words", text_string(&words));
+    json_write_end_object(&writer);
+    if (json_parse(text_string(&out), out.used, &json, NULL))
+        seat_take(seat, NEWS_LINK, json);
+    json_free(json);
+    text_release(&out);
+    text_release(&words);
+}
+
+/* The draft was sent before this was asked for, so it is there when the browser is. */
+static void on_link(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
+    struct seat *seat = context;
+    const char *link = json_member_text(json, "link"), *url = json_member_text(json, "url");
+    enum os_browser browser;
+
+    if (err || !link || !url) {
+        if (err)
+            seat_refused(seat, err, json);
+        return;
+    }
+    browser = os_open_browser(link);
+    if (seat->inbox) {
+        tell_moved(seat, browser == OS_BROWSER_OPENED ? url : link);
+        return;
+    }
+    text_add_text(&seat->result->link, link);
+    text_add_text(&seat->result->url, url);
+    seat->result->browser = browser;
+    seat_end(seat, SEAT_MOVED);
+}
+
+/* What changed comes as an event; only a refusal is news. */
+static void on_changed(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
+
+    if (err)
+        seat_refused(context, err, json);
+}
+
+static void on_drafted(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    const struct json *json = reply->json;
+    struct seat *seat = context;
+
+    seat->drafts--;
+    if (seat->is_leaving && seat->drafts == 0)
+        seat_end(seat, seat->last);
+    else if (err)
+        seat_refused(seat, err, json);
+}
+
+static void write_members(struct json_writer *writer, const char *object_json)
+{
+    struct json *object = NULL;
+
+    if (!object_json || !json_parse(object_json, strlen(object_json), &object, NULL))
+        return;
+    for (void *at = json_first(object); at; at = json_next(object, at)) {
+        char *value = json_encode(json_value(at));
+
+        json_write_raw(writer, json_key(at), value);
+        free(value);
+    }
+    json_free(object);
+}
+
+enum carries { NOTHING, MEMBERS, ANSWER, DRAFT, SECONDS, SETTING, WEB };
+
+static void write_params(struct json_writer *writer, const struct wish *wish, enum carries carries)
+{
+    char key[27];
+
+    json_write_object(writer, NULL);
+    if (carries != SETTING)
+        json_write_text_if(writer, "session_id", wish->session_id);
+    switch (carries) {
+    case ANSWER: /* said again after a lost reply, it is still one answer */
+        random_id(key);
+        json_write_text(writer, "answer_key", key);
+        write_members(writer, wish->effect.json);
+        break;
+    case MEMBERS:
+        write_members(writer, wish->effect.json);
+        break;
+    case DRAFT:
+        json_write_raw(writer, "draft", wish->effect.json);
+        break;
+    case SECONDS:
+        json_write_integer(writer, "seconds", wish->effect.number);
+        break;
+    case SETTING:
+        json_write_text(writer, "name", wish->effect.name);
+        if (wish->effect.text)
+            json_write_text(writer, "value", wish->effect.text);
+        break;
+    case WEB:
+        json_write_text(writer, "interface", "web");
+        break;
+    case NOTHING:
+        break;
+    }
+    json_write_end_object(writer);
+}
+
+/* Effects that are one call; the others are done by hand below. */
+static const struct row {
+    enum screen_effect_kind kind;
+    enum method method;
+    enum carries carries;
+    client_done *done;
+} rows[] = {
+    { EFFECT_ANSWER, METHOD_ask_answer, ANSWER, on_decided },
+    { EFFECT_CHALLENGE, METHOD_ask_challenge, NOTHING, on_code },
+    { EFFECT_CANCEL, METHOD_ask_cancel, MEMBERS, on_decided },
+    { EFFECT_DECLINE, METHOD_ask_decline, MEMBERS, on_decided },
+    { EFFECT_DRAFT, METHOD_ask_draft, DRAFT, on_drafted },
+    { EFFECT_EXTEND, METHOD_ask_extend, SECONDS, on_changed },
+    { EFFECT_UNDO, METHOD_ask_undo, NOTHING, on_undone },
+    { EFFECT_UNDO, METHOD_ask_get, NOTHING, on_whole },
+    { EFFECT_SEND_NOW, METHOD_ask_send, NOTHING, on_decided },
+    { EFFECT_BROWSER, METHOD_ask_switch, WEB, on_changed },
+    { EFFECT_BROWSER, METHOD_portal_link, NOTHING, on_link },
+    { EFFECT_SETTING, METHOD_settings_set, SETTING, on_changed },
+    { EFFECT_HIDE, METHOD_ask_hide, MEMBERS, on_changed },
+    { EFFECT_BACK, METHOD_ask_back, MEMBERS, on_changed },
+    { EFFECT_LATER, METHOD_ask_later, SECONDS, on_later },
+    { EFFECT_HISTORY, METHOD_ask_history, MEMBERS, on_history },
+    { EFFECT_RULES, METHOD_rule_list, NOTHING, on_rules },
+    { EFFECT_RULES, METHOD_rule_suggest, NOTHING, on_proposed },
+    { EFFECT_CASE, METHOD_rule_preview, MEMBERS, on_case },
+    { EFFECT_STAND, METHOD_rule_add, MEMBERS, on_stands },
+    { EFFECT_REVOKE, METHOD_rule_remove, MEMBERS, on_revoked },
+    { EFFECT_UNSEEN, METHOD_ask_unseen, NOTHING, on_unseen },
+    { EFFECT_SEEN, METHOD_ask_seen, NOTHING, on_changed },
+    { EFFECT_TELL, METHOD_ask_tell, MEMBERS, on_told },
+    { EFFECT_LOOK, METHOD_ask_get, NOTHING, on_whole },
+    { EFFECT_OPEN, METHOD_ask_attach, NOTHING, on_whole },
+};
+
+static void call(struct seat *seat, const struct wish *wish)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct text params = { 0 };
+        struct json_writer writer = json_writer_to(&params);
+
+        if (rows[i].kind != wish->effect.kind)
+            continue;
+        write_params(&writer, wish, rows[i].carries);
+        seat->drafts += wish->effect.kind == EFFECT_DRAFT;
+        seat_call(seat, rows[i].method, text_string(&params), rows[i].done);
+        text_release(&params);
+    }
+}
+
+/* OSC 52: the terminal puts it on the clipboard, if it wants to. */
+static void copy(struct seat *seat, const char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = strnlen(text, COPY_BYTES);
+    struct text out = { 0 };
+
+    text_add_text(&out, "\033]52;c;");
+    for (size_t i = 0; i < length; i += 3) {
+        unsigned long group = 0;
+
+        for (size_t k = 0; k < 3; k++)
+            group = group << 8 | (i + k < length ? (unsigned char)text[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            text_add_char(&out, i + k > length ? '=' : digits[group >> (18 - 6 * k) & 63]);
+    }
+    text_add_text(&out, "\033\\");
+    tty_write(seat->tty, &out);
+}
+
+/* The bell; and from an inbox nobody looks at a notification of the terminal's, where it has them:
+ * a sentence of ours, nothing an agent wrote. */
+static void ring(struct seat *seat)
+{
+    static const char *const beginnings[] = {
+        [NOTICE_NONE] = "",
+        [NOTICE_OSC_9] = "\033]9;sayso: ",
+        [NOTICE_OSC_99] = "\033]99;i=sayso;sayso: ",
+        [NOTICE_OSC_777] = "\033]777;notify;sayso;",
+    };
+    struct text out = { 0 };
+
+    text_add_char(&out, '\a');
+    if (seat->inbox && seat->kind.notice != NOTICE_NONE && !seat->kind.is_ascii &&
+        !seat->is_looked_at)
+        text_add_format(&out, "%s%s\033\\", beginnings[seat->kind.notice],
+                        i18n_text(TEXT_CLI_ASK_WAITS));
+    tty_write(seat->tty, &out);
+}
+
+static void suspend(struct seat *seat)
+{
+    struct text out = { 0 };
+    int rows_now, columns;
+
+    painter_end(&seat->painter, &out);
+    tty_write(seat->tty, &out);
+    tty_suspend(seat->tty);
+    seat->titled = -1; /* the shell's own is there again */
+    tty_size(seat->tty, &rows_now, &columns);
+    painter_resize(&seat->painter, rows_now, columns, &out);
+    text_release(&out); /* where we begin anew there is nothing to clear */
+}
+
+static void perform(struct seat *seat, const struct wish *wish)
+{
+    switch (wish->effect.kind) {
+    case EFFECT_RECONNECT:
+        client_retry(loop_client_of(seat->person));
+        break;
+    case EFFECT_COPY:
+        if (wish->effect.text)
+            copy(seat, wish->effect.text);
+        break;
+    case EFFECT_BELL:
+        ring(seat);
+        break;
+    case EFFECT_SUSPEND:
+        suspend(seat);
+        break;
+    case EFFECT_CLOSE:
+        if (seat->inbox && wish->session_id[0]) /* the one inside is; the inbox goes on */
+            seat->shown[0] = '\0';
+        else if (!seat->options->create_json) /* else its result comes by itself */
+            seat_end(seat, SEAT_DONE);
+        break;
+    case EFFECT_QUIT:
+        seat_leave(seat, SEAT_LEFT);
+        break;
+    default:
+        call(seat, wish);
+        break;
+    }
+    if (wish->effect.kind == EFFECT_OPEN)
+        memcpy(seat->shown, wish->session_id, sizeof seat->shown);
+}
+
+void wishes_perform(struct seat *seat)
+{
+    while (seat->wishes && !seat->is_over) {
+        struct wish *wish = seat->wishes;
+
+        seat->wishes = wish->next;
+        perform(seat, wish);
+        free_wish(wish);
+    }
+}

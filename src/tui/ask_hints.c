@@ -1,0 +1,439 @@
+/* ask_hints.c - the line of keys at the bottom: what can be done here and now. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "core/glyph.h"
+#include "i18n/i18n.h"
+#include "tui/draw.h"
+#include "tui/field_list.h"
+#include "tui/field_view.h"
+
+enum { HINTS_MOST = 10 };
+
+static int hint_columns(const struct hint *hint)
+{
+    int columns = glyph_columns(hint->key, strlen(hint->key));
+
+    if (hint->word && *hint->word)
+        columns += (columns > 0) + glyph_columns(hint->word, strlen(hint->word));
+    return columns;
+}
+
+static int row_columns(const struct hint *hints, size_t count)
+{
+    int columns = 0;
+
+    for (size_t i = 0; i < count; i++)
+        columns += hint_columns(&hints[i]) + (i > 0 ? 2 : 0);
+    return columns;
+}
+
+/* Shortens or drops the lightest; false: one is left. */
+static bool shrink(struct hint *hints, size_t *count)
+{
+    size_t lightest = 0;
+
+    if (*count <= 1)
+        return false;
+    for (size_t i = 1; i < *count; i++) {
+        if (hints[i].weight < hints[lightest].weight)
+            lightest = i;
+    }
+    if (hints[lightest].is_terse && hints[lightest].word) {
+        hints[lightest].word = NULL;
+        hints[lightest].weight += 5; /* a bare key is cheap to keep */
+        return true;
+    }
+    memmove(hints + lightest, hints + lightest + 1, (*count - lightest - 1) * sizeof *hints);
+    --*count;
+    return true;
+}
+
+void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count)
+{
+    struct hint row[HINTS_MOST];
+    int column = pen->left;
+
+    if (count > HINTS_MOST)
+        count = HINTS_MOST;
+    memcpy(row, hints, count * sizeof *row);
+    while (column + row_columns(row, count) > pen->end && shrink(row, &count))
+        ;
+    for (size_t i = 0; i < count; i++) {
+        column = pen_at(pen, column, INK_ACCENT, row[i].key);
+        if (row[i].word && *row[i].word)
+            column = pen_at(pen, column + (*row[i].key != '\0'), INK_QUIET, row[i].word);
+        column += 2;
+    }
+    pen->row++;
+}
+
+/* A key that does nothing while single_keys is off (ask_keys.c). */
+static bool is_dead(const struct ask_screen *screen, const struct hint *hint)
+{
+    char letter = hint->key[0];
+
+    return letter >= 'a' && letter <= 'z' && hint->key[1] == '\0' &&
+           !preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
+}
+
+static void draw_live_hints(const struct ask_screen *screen, struct pen *pen,
+                            const struct hint *hints, size_t count)
+{
+    struct hint row[HINTS_MOST];
+    size_t used = 0;
+
+    for (size_t i = 0; i < count && used < HINTS_MOST; i++) {
+        if (!is_dead(screen, &hints[i]))
+            row[used++] = hints[i];
+    }
+    draw_hint_row(pen, row, used);
+}
+
+static const char *say(enum text_id text)
+{
+    return i18n_text(text);
+}
+
+/* What Enter sends: the number of ticks in multi, else nothing to add. */
+static void add_send(const struct ask_screen *screen, const struct field_state *state,
+                     struct text *out)
+{
+    char count[TEXT_INTEGER_BYTES];
+
+    if (ask_enter_ticks(screen, state))
+        text_add_text(out, say(TEXT_TUI_KEY_TICK));
+    else if (screen->form.field_count > 1)
+        text_add_text(out, say(TEXT_TUI_KEY_NEXT));
+    else if (ask_needs_code(screen))
+        text_add_text(out, say(TEXT_TUI_KEY_GO_ON));
+    else if (class_of(state->field)->has_options && !list_is_one_of_many(state) &&
+             !class_of(state->field)->has_words)
+        i18n_format(out, TEXT_TUI_KEY_SEND_COUNT, "count",
+                    text_of_integer((int64_t)list_picked_count(state), count), NULL);
+    else
+        text_add_text(out, say(TEXT_TUI_KEY_SEND));
+}
+
+struct row {
+    struct hint hints[HINTS_MOST];
+    size_t count;
+};
+
+static void add(struct row *row, bool is_there, const char *key, const char *word, int weight)
+{
+    if (is_there && row->count < HINTS_MOST)
+        row->hints[row->count++] = (struct hint){ .key = key, .word = word, .weight = weight };
+}
+
+void draw_list_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen)
+{
+    bool is_many = !list_is_one_of_many(state), is_step = screen->form.field_count > 1;
+    bool has_preview = ask_preview(screen) != NULL, has_notes = ask_has_notes(screen);
+    bool is_narrow = pen->end < SCREEN_NARROW, is_confirm = class_of(state->field)->is_yes_no;
+    bool has_letters = preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
+    int options = (int)list_numbered_count(state);
+    struct text send = { 0 }, range = { 0 };
+    struct row row = { .count = 0 };
+
+    add_send(screen, state, &send);
+    text_add_format(&range, "1-%d", options);
+    add(&row, is_confirm && has_letters, "y n", say(TEXT_TUI_KEY_ANSWER), 9);
+    add(&row, is_many, say(TEXT_TUI_SPACE), say(TEXT_TUI_KEY_TICK), 9);
+    add(&row, true,
+        !is_step    ? "Enter"
+        : is_narrow ? say(TEXT_TUI_RIGHT_KEY)
+                    : say(TEXT_TUI_RIGHT_OR_ENTER),
+        text_string(&send), 10);
+    add(&row, is_step, say(TEXT_TUI_LEFT_KEY), say(TEXT_TUI_KEY_BACK), 2);
+    add(&row, has_preview, "p", say(is_narrow ? TEXT_TUI_KEY_SCROLL_SHORT : TEXT_TUI_KEY_SCROLL),
+        7);
+    add(&row, has_preview, "v", say(is_narrow ? TEXT_TUI_KEY_FULL_SHORT : TEXT_TUI_KEY_FULL), 6);
+    add(&row, has_preview && !is_narrow, "< >", say(TEXT_TUI_KEY_RESIZE), 2);
+    add(&row, !has_preview && !is_many && !is_step && !is_confirm, text_string(&range),
+        say(TEXT_TUI_KEY_PICK), 3);
+    add(&row, !has_preview && has_notes, "Tab", say(TEXT_TUI_KEY_NOTE), 6);
+    add(&row, !has_preview && has_notes && !is_many && !is_step && !is_confirm, "n",
+        say(TEXT_TUI_KEY_COMMON_NOTE), 2);
+    add(&row, !has_preview && is_many && !is_step, "a", say(TEXT_TUI_KEY_ALL), 2);
+    add(&row, !has_preview && is_many && !is_step, "x", say(TEXT_TUI_KEY_NONE), 2);
+    add(&row, !has_preview && !is_many && !is_step && ask_has_portal(screen), "w",
+        say(TEXT_TUI_KEY_BROWSER), 2);
+    add(&row, true, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
+    row.hints[row.count - 1].is_terse = !is_many && !has_preview;
+    add(&row, true, "?", say(TEXT_TUI_KEY_KEYS), 8);
+    draw_live_hints(screen, pen, row.hints, row.count);
+    text_release(&send);
+    text_release(&range);
+}
+
+static void words_hints(const struct ask_screen *screen, const struct field_state *state,
+                        struct pen *pen)
+{
+    bool is_one_line = ask_is_one_line(screen, state->field);
+    bool is_step = screen->form.field_count > 1;
+    const struct hint lines[] = {
+        { "Ctrl-D", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
+        { "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5, false },
+        { "Esc",
+          say(!class_of(state->field)->has_options ? TEXT_TUI_KEY_COMMANDS
+              : pen->end < SCREEN_NARROW           ? TEXT_TUI_KEY_BACK
+                                                   : TEXT_TUI_KEY_BACK_TO_LIST),
+          8, false },
+        { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 4, false },
+        { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
+    };
+    const struct hint line[] = {
+        { "Enter", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
+        { "Tab", say(TEXT_TUI_KEY_COMMON_NOTE), 4, false },
+        { "Esc", say(TEXT_TUI_KEY_COMMANDS), 8, false },
+        { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 3, false },
+        { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
+    };
+
+    if (is_one_line)
+        draw_hint_row(pen, line, ARRAY_LEN(line));
+    else
+        draw_hint_row(pen, lines, ARRAY_LEN(lines));
+}
+
+void draw_number_hints(const struct ask_screen *screen, const struct field_state *state,
+                       struct pen *pen)
+{
+    bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
+    struct text step = { 0 }, page = { 0 }, stars = { 0 };
+    bool is_step = screen->form.field_count > 1;
+    const char *send = say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
+
+    ask_add_number(&step, ask_number_step(state->field));
+    ask_add_number(&page, ask_number_step(state->field) * 10);
+    text_add_format(&stars, "1-%d", (int)state->field->maximum);
+    if (is_rating && pen->end >= SCREEN_NARROW) {
+        text_add_format(&stars, " %s", say(TEXT_TUI_OR_SIDEWAYS));
+    }
+    {
+        const struct hint rating[] = {
+            { text_string(&stars), say(TEXT_TUI_KEY_RATE), 9, false },
+            { "Enter", send, 10, false },
+            { "n", say(TEXT_TUI_KEY_NOTE), 6, false },
+            { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
+            { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
+        };
+        const struct hint scale[] = {
+            { say(TEXT_TUI_SIDEWAYS), text_string(&step), 9, false },
+            { "PgUp/PgDn", text_string(&page), 3, false },
+            { is_step ? say(TEXT_TUI_UP_DOWN) : "Home End",
+              is_step ? say(TEXT_TUI_KEY_QUESTION) : NULL, is_step ? 6 : 2, false },
+            { "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7, false },
+            { "Enter", send, 10, false },
+            { "?", say(TEXT_TUI_KEY_KEYS), 4, false },
+        };
+
+        if (is_rating)
+            draw_live_hints(screen, pen, rating, ARRAY_LEN(rating));
+        else
+            draw_live_hints(screen, pen, scale, ARRAY_LEN(scale));
+    }
+    text_release(&step);
+    text_release(&page);
+    text_release(&stars);
+}
+
+/* Of a text that is not being written. */
+void draw_text_hints(const struct ask_screen *screen, const struct field_state *state,
+                     struct pen *pen)
+{
+    const struct hint hints[] = {
+        { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
+        { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
+        { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
+        { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
+        { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
+    };
+
+    (void)state;
+    draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
+}
+
+static void review_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    char count[TEXT_INTEGER_BYTES], range[TEXT_INTEGER_BYTES + 2];
+    struct text send = { 0 };
+
+    text_of_integer((int64_t)screen->form.field_count, count);
+    snprintf(range, sizeof range, "1-%d", (int)screen->form.field_count);
+    i18n_format(&send, TEXT_TUI_KEY_SEND_ALL, "count",
+                text_of_integer((int64_t)screen->form.field_count, count), NULL);
+    {
+        const struct hint hints[] = {
+            { "Enter", text_string(&send), 10, false },
+            { range, say(TEXT_TUI_KEY_CHANGE), 7, false },
+            { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
+            { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
+            { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
+        };
+
+        draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
+    }
+    text_release(&send);
+}
+
+static void note_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    const struct hint hints[] = {
+        { "Tab", say(screen->focus == FOCUS_NOTE ? TEXT_TUI_KEY_TO_COMMON : TEXT_TUI_KEY_TO_LIST),
+          8, false },
+        { "Enter", say(TEXT_TUI_KEY_DONE), 4, false },
+        { "Ctrl-D",
+          say(screen->form.field_count > 1 && ask_field(screen) ? TEXT_TUI_KEY_NEXT
+                                                                : TEXT_TUI_KEY_SEND),
+          10, false },
+        { "Esc", say(TEXT_TUI_KEY_DROP_NOTE), 6, true },
+    };
+
+    draw_hint_row(pen, hints, ARRAY_LEN(hints));
+}
+
+static void filter_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    bool is_many = !list_is_one_of_many(ask_field(screen)), is_narrow = pen->end < SCREEN_NARROW;
+    const struct hint hints[] = {
+        { say(TEXT_TUI_SPACE), say(is_many ? TEXT_TUI_KEY_TICK : TEXT_TUI_KEY_PICK), 9, false },
+        { "Enter", say(TEXT_TUI_KEY_KEEP_FILTER), 4, false },
+        { "Esc", say(is_narrow ? TEXT_TUI_KEY_CLEAR : TEXT_TUI_KEY_CLEAR_FILTER), 8, false },
+        { "Ctrl-A", say(TEXT_TUI_KEY_TICK_SHOWN), is_many ? 3 : 0, false },
+    };
+
+    draw_hint_row(pen, hints, is_many ? 4 : 3);
+}
+
+/* What the hub will do at the end, by the same rule as it (engine/time.c). */
+static bool sends_defaults(const struct ask_screen *screen)
+{
+    const char *action = preferences_value(&screen->preferences, SETTING_TIMEOUT_ACTION);
+
+    return strcmp(action, "submit_defaults") == 0 && form_has_enough_defaults(&screen->form);
+}
+
+/* Under ten seconds the keys give way to what will happen, and the key against it. */
+static bool urgent_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    int64_t left_ms = ask_left_ms(screen);
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    struct text line = { 0 };
+    char seconds[TEXT_INTEGER_BYTES];
+    enum text_id words = is_narrow ? TEXT_TUI_URGENT_SHORT : TEXT_TUI_URGENT;
+
+    if (sends_defaults(screen))
+        words = is_narrow ? TEXT_TUI_URGENT_DEFAULTS_SHORT : TEXT_TUI_URGENT_DEFAULTS;
+    if (left_ms < 0 || left_ms >= 10000 || screen->phase != PHASE_OPEN)
+        return false;
+    i18n_format(&line, words, "seconds", text_of_integer((left_ms + 999) / 1000, seconds), NULL);
+    pen_at(pen, pen->left, INK_DANGER, text_string(&line));
+    pen->row++;
+    text_release(&line);
+    return true;
+}
+
+static bool dialog_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    const struct hint lost[] = {
+        { "r", say(TEXT_TUI_KEY_TRY_NOW), 9, false },
+        { "Ctrl-C", say(pen->end < SCREEN_NARROW ? TEXT_TUI_KEY_LEAVE : TEXT_TUI_KEY_LEAVE_OPEN), 8,
+          false },
+    };
+    const struct hint preview[] = {
+        { "j k PgUp PgDn", say(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
+        { "v", say(TEXT_TUI_KEY_FULL), 5, false },
+        { "p", say(TEXT_TUI_KEY_BACK_TO_LIST), 9, false },
+    };
+    const struct hint time[] = {
+        { "Enter", say(TEXT_TUI_KEY_ADD_TIME), 9, false },
+        { "Esc", say(TEXT_TUI_KEY_BACK), 8, false },
+    };
+
+    if (screen->is_lost)
+        draw_hint_row(pen, lost, ARRAY_LEN(lost));
+    else if (screen->focus == FOCUS_PREVIEW)
+        draw_hint_row(pen, preview, ARRAY_LEN(preview));
+    else if (screen->focus == FOCUS_TIME)
+        draw_hint_row(pen, time, ARRAY_LEN(time));
+    else
+        return false;
+    return true;
+}
+
+void draw_hints(const struct ask_screen *screen, struct pen *pen)
+{
+    const struct field_state *state = ask_field(screen);
+
+    if (dialog_hints(screen, pen) || urgent_hints(screen, pen))
+        return;
+    if (!preferences_is_on(&screen->preferences, SETTING_NAVIGATION_HINTS)) {
+        draw_hint_row(pen, &(struct hint){ "?", say(TEXT_TUI_KEY_KEYS), 1, false }, 1);
+        return;
+    }
+    if (screen->focus == FOCUS_NOTE || screen->focus == FOCUS_COMMON)
+        note_hints(screen, pen);
+    else if (screen->focus == FOCUS_FILTER)
+        filter_hints(screen, pen);
+    else if (!state)
+        review_hints(screen, pen);
+    else if (screen->focus == FOCUS_WORDS)
+        words_hints(screen, state, pen);
+    else
+        view_of(state)->hints(screen, state, pen);
+}
+
+/* All keys, as a table in the words of the person. */
+
+static const struct {
+    const char *keys;
+    enum text_id words;
+} rows[] = {
+    { "j k", TEXT_TUI_HELP_MOVE },     { "1-9", TEXT_TUI_HELP_PICK },
+    { "y n", TEXT_TUI_HELP_YES_NO },   { "Space", TEXT_TUI_HELP_TICK },
+    { "Enter", TEXT_TUI_HELP_SEND },   { "Ctrl-D", TEXT_TUI_HELP_SEND_TEXT },
+    { "Tab", TEXT_TUI_HELP_NOTE },     { "n", TEXT_TUI_HELP_COMMON },
+    { "o", TEXT_TUI_HELP_OWN },        { "/", TEXT_TUI_HELP_FILTER },
+    { "a x", TEXT_TUI_HELP_ALL },      { "- H", TEXT_TUI_HELP_HIDE },
+    { "m", TEXT_TUI_HELP_PROMPT },     { "p v", TEXT_TUI_HELP_PREVIEW },
+    { "e E", TEXT_TUI_HELP_TIME },     { "s", TEXT_TUI_HELP_SETTINGS },
+    { "w", TEXT_TUI_HELP_BROWSER },    { "l", TEXT_TUI_HELP_LATER },
+    { "b", TEXT_TUI_HELP_BACK },       { "[ ]", TEXT_TUI_HELP_NEIGHBOUR },
+    { "c h", TEXT_TUI_HELP_INBOX },    { "a", TEXT_TUI_HELP_STANDING },
+    { "u", TEXT_TUI_HELP_UNDO },       { "Esc q", TEXT_TUI_HELP_CANCEL },
+    { "Ctrl-C", TEXT_TUI_HELP_LEAVE }, { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
+};
+
+int draw_help(struct pen *pen, int rows_most, int scroll)
+{
+    const struct hint hints[] = {
+        { "j k", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 5, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
+    };
+    int columns = pen->end >= 100 ? 2 : 1, count = (int)ARRAY_LEN(rows);
+    int half = (count + columns - 1) / columns, room = rows_most - 4 > 1 ? rows_most - 4 : 1;
+    int shown = half < room ? half : room, top;
+
+    pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_HELP));
+    pen->row += 2;
+    top = pen->row;
+    for (int i = 0; i < count; i++) {
+        bool is_right = i >= half;
+        int column = pen->left + (is_right ? pen->end / 2 : 0);
+        int end = columns == 2 && !is_right ? pen->end / 2 : pen->end;
+        int row = (is_right ? i - half : i) - scroll;
+
+        if (row < 0 || row >= shown)
+            continue;
+        pen->row = top + row;
+        pen_at(pen, column, INK_ACCENT, rows[i].keys);
+        pen_cut(pen, column + 8, end, INK_PLAIN, i18n_text(rows[i].words), ">");
+    }
+    pen->row = top + shown + 1;
+    draw_hint_row(pen, half > shown ? hints : hints + 1, half > shown ? 2 : 1);
+    return half - shown;
+}

@@ -1,0 +1,555 @@
+/* inbox_rules.c - see inbox_rules.h. */
+#include "tui/inbox_rules.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/mem.h"
+#include "i18n/i18n.h"
+#include "tui/ask_state.h"
+#include "tui/draw.h"
+#include "tui/facts.h"
+#include "tui/keyboard.h"
+
+enum { DAY_S = 86400 };
+static const int64_t standing_terms_days[STANDING_TERMS] = { 1, 7, 30, 90, 365 };
+
+static void copy_id(char out[32], const char *id)
+{
+    snprintf(out, 32, "%s", id ? id : "");
+}
+
+static void release_row(struct standing_row *row)
+{
+    free(row->title);
+    free(row->answer);
+    free(row->agent);
+    free(row->directory);
+    free(row->person);
+    *row = (struct standing_row){ 0 };
+}
+
+static void release_case(struct standing_case *look)
+{
+    release_row(&look->facts);
+    for (size_t i = 0; i < look->past_count; i++)
+        free(look->past[i].answer);
+    look->past_count = 0;
+}
+
+static void forget(struct inbox_standing *standing, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++)
+        release_row(&standing->rows[i]);
+}
+
+void inbox_standing_release(struct inbox_standing *standing)
+{
+    forget(standing, 0, standing->count);
+    release_case(&standing->look);
+}
+
+void inbox_standing_consider(struct inbox_standing *standing, const char *from, bool any_prompt,
+                             bool is_from_history)
+{
+    release_case(&standing->look);
+    standing->look = (struct standing_case){
+        .any_prompt = any_prompt,
+        .is_waiting = true,
+        .is_from_history = is_from_history,
+    };
+    copy_id(standing->look.from, from);
+    standing->is_case = true;
+}
+
+static char *answer_of(const struct json *facts)
+{
+    const struct json *yes = json_member(facts, "confirmed");
+    const char *answer = json_member_text(facts, "summary");
+
+    if (json_kind(yes) == KIND_BOOL)
+        answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    return facts_visible(answer ? answer : "", false);
+}
+
+static void read_facts(struct standing_row *row, const struct json *facts, const char *home)
+{
+    const char *title = json_member_text(facts, "title"), *agent = json_member_text(facts, "agent");
+
+    row->title = facts_visible(title ? title : "", false);
+    row->agent = facts_visible(agent ? agent : "?", false);
+    row->directory = facts_directory(json_member_text(facts, "directory"), home);
+    row->answer = answer_of(facts);
+    row->any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+    copy_id(row->from, json_member_text(facts, "from"));
+}
+
+static void read_rule(struct standing_row *row, const struct json *rule, const char *home)
+{
+    const char *person = json_member_text(json_member(rule, "made_by"), "person");
+
+    read_facts(row, json_member(rule, "rule"), home);
+    copy_id(row->id, json_member_text(rule, "id"));
+    row->person = facts_visible(person ? person : "?", false);
+    row->until_utc_ms = facts_time(json_member(rule, "expires_at"));
+    row->is_over = json_is_yes(json_member(rule, "expired"));
+}
+
+/* The row under the cursor stays it, wherever it is now. */
+static void keep_cursor(struct inbox_standing *standing, const char *id, const char *from)
+{
+    for (size_t i = 0; i < standing->count; i++) {
+        const struct standing_row *row = &standing->rows[i];
+
+        if (strcmp(row->id, id) == 0 && strcmp(row->from, from) == 0)
+            standing->cursor = i;
+    }
+    if (standing->cursor >= standing->count)
+        standing->cursor = standing->count > 0 ? standing->count - 1 : 0;
+}
+
+static bool has_rule(const struct inbox_standing *standing, const char *id)
+{
+    for (size_t i = 0; i < standing->rule_count; i++) {
+        if (strcmp(standing->rows[i].id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What was proposed stays behind what stands, whichever comes first. */
+static void take_rules(struct inbox_standing *standing, const struct json *rules, const char *home)
+{
+    size_t proposed = standing->count - standing->rule_count, wanted = json_length(rules);
+
+    if (wanted > STANDING_ROWS - proposed)
+        wanted = STANDING_ROWS - proposed;
+    forget(standing, 0, standing->rule_count);
+    memmove(standing->rows + wanted, standing->rows + standing->rule_count,
+            proposed * sizeof *standing->rows);
+    memset(standing->rows, 0, wanted * sizeof *standing->rows);
+    for (size_t i = 0; i < wanted; i++)
+        read_rule(&standing->rows[i], json_item(rules, i), home);
+    standing->rule_count = wanted;
+    standing->count = wanted + proposed;
+    standing->has_rules = true;
+    if (standing->is_revoking && !has_rule(standing, standing->revoking))
+        standing->is_revoking = false; /* somebody else did */
+}
+
+static void take_proposed(struct inbox_standing *standing, const struct json *proposed,
+                          const char *home)
+{
+    forget(standing, standing->rule_count, standing->count);
+    standing->count = standing->rule_count;
+    for (size_t i = 0; i < json_length(proposed) && standing->count < STANDING_ROWS; i++) {
+        const struct json *one = json_item(proposed, i);
+        struct standing_row *row = &standing->rows[standing->count++];
+
+        *row = (struct standing_row){ .count = json_member_integer(one, "count", 0) };
+        read_facts(row, json_member(one, "rule"), home);
+    }
+    standing->has_proposed = true;
+}
+
+static void take_case(struct standing_case *look, const struct json *json, const char *home)
+{
+    const struct json *asks = json_member(json, "asks");
+    const char *from = json_member_text(json, "from"), *tool = json_member_text(json, "tool");
+
+    if (!from || strncmp(from, look->from, strlen(look->from)) != 0 ||
+        json_is_yes(json_member(json, "any_prompt")) != look->any_prompt)
+        return; /* the person looks at another one by now */
+    release_case(look);
+    read_facts(&look->facts, json, home);
+    look->may_any_prompt = tool && strcmp(tool, "provide_choice") == 0;
+    look->same = json_member_integer(json, "same", 0);
+    look->other = json_member_integer(json, "other", 0);
+    for (size_t i = 0; i < json_length(asks) && i < STANDING_CASES; i++) {
+        const struct json *ask = json_item(asks, i);
+
+        look->past[look->past_count++] = (struct standing_past){
+            .answer = answer_of(ask),
+            .utc_ms = facts_time(json_member(ask, "created_at")),
+            .is_same = json_is_yes(json_member(ask, "same")),
+        };
+    }
+    look->is_waiting = look->is_refused = false;
+}
+
+void inbox_standing_take(struct inbox_standing *standing, enum screen_news news,
+                         const struct json *json, const char *home)
+{
+    char id[32] = "", from[32] = "";
+
+    if (standing->cursor < standing->count) {
+        memcpy(id, standing->rows[standing->cursor].id, sizeof id);
+        memcpy(from, standing->rows[standing->cursor].from, sizeof from);
+    }
+    switch (news) {
+    case NEWS_RULES:
+        take_rules(standing, json_member(json, "rules"), home);
+        keep_cursor(standing, id, from);
+        break;
+    case NEWS_PROPOSED:
+        take_proposed(standing, json_member(json, "suggestions"), home);
+        keep_cursor(standing, id, from);
+        break;
+    case NEWS_CASE:
+        if (standing->is_case)
+            take_case(&standing->look, json, home);
+        break;
+    case NEWS_STANDS:
+        standing->is_case = false;
+        break;
+    case NEWS_REFUSED: /* what it says is told; there may be nothing more to do here */
+        standing->look.is_refused = standing->look.is_waiting;
+        standing->look.is_waiting = false;
+        break;
+    default:
+        break;
+    }
+}
+
+const char *inbox_standing_ask(const struct inbox_standing *standing)
+{
+    if (standing->is_case)
+        return standing->look.from;
+    return standing->cursor < standing->count ? standing->rows[standing->cursor].from : NULL;
+}
+
+void inbox_standing_write_preview(const struct inbox_standing *standing, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_bool_if(&writer, "any_prompt", standing->look.any_prompt);
+    json_write_end_object(&writer);
+}
+
+static void write_add(const struct standing_case *look, int64_t days, struct text *out)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_object(&writer, NULL);
+    json_write_bool_if(&writer, "any_prompt", look->any_prompt);
+    json_write_integer(&writer, "seconds", days * DAY_S);
+    json_write_end_object(&writer);
+}
+
+static enum standing_wish key_in_case(struct inbox_standing *standing, const struct key *key,
+                                      char letter, struct text *ret_params)
+{
+    struct standing_case *look = &standing->look;
+
+    if (key->code == KEY_ESCAPE || letter == 'q' || look->is_refused) {
+        standing->is_case = false;
+        return look->is_from_history ? STANDING_TO_HISTORY : STANDING_NOTHING;
+    }
+    if (look->is_waiting)
+        return STANDING_NOTHING; /* not before it was seen what it means */
+    if (letter == 'p' && look->may_any_prompt) {
+        look->any_prompt = !look->any_prompt;
+        look->is_waiting = true;
+        return STANDING_PREVIEW;
+    }
+    if (letter >= '1' && letter < '1' + STANDING_TERMS) {
+        write_add(look, standing_terms_days[letter - '1'], ret_params);
+        return STANDING_ADD;
+    }
+    return STANDING_NOTHING;
+}
+
+static enum standing_wish key_in_revoking(struct inbox_standing *standing, char letter,
+                                          struct text *ret_params)
+{
+    struct json_writer writer = json_writer_to(ret_params);
+
+    standing->is_revoking = false;
+    if (letter != 'y')
+        return STANDING_NOTHING;
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "id", standing->revoking);
+    json_write_end_object(&writer);
+    return STANDING_REVOKE;
+}
+
+static void move(struct inbox_standing *standing, int by)
+{
+    if (by < 0)
+        standing->cursor -= standing->cursor > 0;
+    else
+        standing->cursor += standing->cursor + 1 < standing->count;
+}
+
+static enum standing_wish key_on_row(struct inbox_standing *standing, const struct key *key,
+                                     char letter)
+{
+    const struct standing_row *row = &standing->rows[standing->cursor];
+
+    if (standing->cursor >= standing->count)
+        return STANDING_NOTHING;
+    if (row->id[0] && (letter == 'd' || key->code == KEY_DELETE)) {
+        standing->is_revoking = true;
+        memcpy(standing->revoking, row->id, sizeof standing->revoking);
+    } else if (row->id[0] && key->code == KEY_ENTER) {
+        return STANDING_LOOK;
+    } else if (!row->id[0] && (key->code == KEY_ENTER || letter == 'a')) {
+        inbox_standing_consider(standing, row->from, row->any_prompt, false);
+        return STANDING_PREVIEW;
+    }
+    return STANDING_NOTHING;
+}
+
+enum standing_wish inbox_standing_key(struct inbox_standing *standing, const struct key *key,
+                                      struct text *ret_params)
+{
+    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+
+    if (standing->is_case)
+        return key_in_case(standing, key, letter, ret_params);
+    if (standing->is_revoking)
+        return key_in_revoking(standing, letter, ret_params);
+    if (key->code == KEY_DOWN || letter == 'j')
+        move(standing, 1);
+    else if (key->code == KEY_UP || letter == 'k')
+        move(standing, -1);
+    else if (key->code == KEY_ESCAPE || letter == 'q')
+        return STANDING_CLOSE;
+    else
+        return key_on_row(standing, key, letter);
+    return STANDING_NOTHING;
+}
+
+/* The list of answers that stand, and one before it does. */
+
+enum {
+    MARK_COLUMN = 3,
+    TITLE_COLUMN = 5,
+    ROW_LINES = 2,
+    LABEL_COLUMNS = 12,
+    AROUND = 8,
+    ROOMY_ROWS = 22
+};
+
+static void draw_head(const struct marks *marks, enum text_id title, const char *count,
+                      struct pen *pen)
+{
+    pen_at(pen, pen->left, INK_STRONG, i18n_text(title));
+    pen_right(pen, INK_QUIET, count);
+    pen->row++;
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
+    pen->row++;
+}
+
+/* Until when, or how often it was answered so. */
+static void add_term(struct text *out, const struct standing_row *row)
+{
+    struct text day = { 0 };
+    char count[TEXT_INTEGER_BYTES];
+
+    if (row->id[0]) {
+        i18n_add_when(&day, row->until_utc_ms, 0); /* with its day, also where it is today */
+        i18n_format(out, row->is_over ? TEXT_TUI_STANDING_OVER : TEXT_TUI_STANDING_UNTIL, "time",
+                    text_string(&day), "person", row->person, NULL);
+    } else {
+        i18n_format(out, TEXT_TUI_STANDING_TIMES, "count", text_of_integer(row->count, count),
+                    NULL);
+    }
+    text_release(&day);
+}
+
+/* Two lines: the question and the answer; until when, and for whose asks. */
+static void draw_row(const struct standing_row *row, bool is_here, const struct marks *marks,
+                     struct pen *pen)
+{
+    bool is_narrow = pen->end < SCREEN_NARROW, is_proposed = !row->id[0];
+    int middle = is_narrow ? pen->end : TITLE_COLUMN + (pen->end - TITLE_COLUMN) * 3 / 5;
+    struct text term = { 0 };
+
+    add_term(&term, row);
+    if (is_here)
+        pen_at(pen, pen->left, INK_ACCENT, marks->cursor);
+    pen_at(pen, MARK_COLUMN, is_proposed || row->is_over ? INK_QUIET : INK_OK,
+           is_proposed    ? "+"
+           : row->is_over ? "-"
+                          : marks->done);
+    pen_cut(pen, TITLE_COLUMN, middle, is_here ? INK_STRONG : INK_PLAIN, row->title,
+            marks->cut_end);
+    if (!is_narrow)
+        pen_cut(pen, middle + 2, pen->end, INK_PLAIN, row->answer, marks->cut_end);
+    pen->row++;
+    if (is_narrow) {
+        pen_cut(pen, TITLE_COLUMN, pen->end, INK_QUIET, row->answer, marks->cut_end);
+    } else {
+        pen_cut(pen, TITLE_COLUMN, middle, INK_QUIET, text_string(&term), marks->cut_end);
+        text_clear(&term);
+        text_add_format(&term, "\"%s\" %s", row->agent, row->directory);
+        pen_cut(pen, middle + 2, pen->end, INK_QUIET, text_string(&term), marks->cut_end);
+    }
+    pen->row++;
+    text_release(&term);
+}
+
+/* As many whole rows as fit, the one under the cursor among them. */
+static void draw_rows(struct inbox_standing *standing, const struct marks *marks, struct pen *pen,
+                      int rows)
+{
+    size_t room = rows - AROUND > ROW_LINES ? (size_t)(rows - AROUND) / ROW_LINES : 1;
+
+    if (standing->top > standing->cursor || standing->count <= room)
+        standing->top = standing->count <= room ? 0 : standing->cursor;
+    if (standing->cursor >= standing->top + room)
+        standing->top = standing->cursor - room + 1;
+    if (standing->rule_count == 0 && standing->has_rules)
+        pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_STANDING_NONE));
+    for (size_t i = standing->top; i < standing->count && i < standing->top + room; i++) {
+        if (i == standing->rule_count) {
+            pen->row++;
+            pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
+            pen->row++;
+        }
+        draw_row(&standing->rows[i], i == standing->cursor, marks, pen);
+    }
+    if (standing->count == standing->rule_count && standing->has_proposed) {
+        pen->row++;
+        pen_lines(pen, INK_QUIET, i18n_text(TEXT_RULE_NO_SUGGESTIONS));
+    }
+}
+
+static void draw_list_keys(const struct inbox_standing *standing, struct pen *pen)
+{
+    const struct hint revoking[] = {
+        { "y", i18n_text(TEXT_TUI_KEY_REVOKE), 9, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_KEEP), 10, false },
+    };
+    const struct hint rule[] = {
+        { "Enter", i18n_text(TEXT_TUI_KEY_LOOK), 8, false },
+        { "d", i18n_text(TEXT_TUI_KEY_REVOKE), 9, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
+    };
+    const struct hint proposed[] = {
+        { "Enter", i18n_text(TEXT_TUI_KEY_LET_STAND), 9, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
+    };
+    bool is_proposed = standing->cursor >= standing->rule_count;
+
+    if (standing->is_revoking) {
+        pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_STANDING_REVOKE));
+        draw_hint_row(pen, revoking, ARRAY_LEN(revoking));
+    } else if (standing->count == 0) {
+        draw_hint_row(pen, rule + 2, 1);
+    } else if (is_proposed) {
+        draw_hint_row(pen, proposed, ARRAY_LEN(proposed));
+    } else {
+        draw_hint_row(pen, rule, ARRAY_LEN(rule));
+    }
+}
+
+/* In one line where the screen is low: the keys below must be seen. */
+static void draw_fact(struct pen *pen, enum text_id label, const char *value, const char *cut)
+{
+    int column = pen->left + LABEL_COLUMNS;
+
+    if (!*value)
+        return;
+    pen_at(pen, pen->left, INK_QUIET, i18n_text(label));
+    if (cut)
+        pen_cut(pen, column, pen->end, INK_PLAIN, value, cut);
+    else
+        pen_wrap(pen, column, INK_PLAIN, value, strlen(value));
+    pen->row++;
+}
+
+static void draw_cases(const struct standing_case *look, const struct marks *marks,
+                       struct screen_time now, struct pen *pen, int most)
+{
+    char same[TEXT_INTEGER_BYTES], other[TEXT_INTEGER_BYTES];
+    struct text line = { 0 };
+
+    i18n_format(&line, TEXT_RULE_SO_FAR, "same", text_of_integer(look->same, same), "other",
+                text_of_integer(look->other, other), NULL);
+    pen_lines(pen, look->other > 0 ? INK_WARN : INK_PLAIN, text_string(&line));
+    for (size_t i = 0; i < look->past_count && (int)i < most; i++) {
+        const struct standing_past *past = &look->past[i];
+        int64_t age_s = (now.utc_ms - past->utc_ms) / 1000;
+
+        text_clear(&line);
+        facts_add_duration(&line, age_s > 0 ? age_s : 0);
+        pen_at(pen, MARK_COLUMN, past->is_same ? INK_OK : INK_WARN,
+               past->is_same ? marks->done : "!");
+        pen_at(pen, TITLE_COLUMN, INK_QUIET, text_string(&line));
+        pen_cut(pen, TITLE_COLUMN + 10, pen->end, INK_PLAIN, past->answer, marks->cut_end);
+        pen->row++;
+    }
+    text_release(&line);
+}
+
+static void draw_case_keys(const struct standing_case *look, struct pen *pen)
+{
+    static const char *const digits[STANDING_TERMS] = { "1", "2", "3", "4", "5" };
+    static const enum text_id terms[STANDING_TERMS] = {
+        TEXT_TUI_STANDING_DAY,     TEXT_TUI_STANDING_WEEK, TEXT_TUI_STANDING_MONTH,
+        TEXT_TUI_STANDING_QUARTER, TEXT_TUI_STANDING_YEAR,
+    };
+    struct hint hints[STANDING_TERMS + 2];
+    size_t count = 0;
+
+    if (!look->is_refused) {
+        pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_STANDING_ASK));
+        for (; count < STANDING_TERMS; count++)
+            hints[count] = (struct hint){ digits[count], i18n_text(terms[count]),
+                                          count == 2 ? 9 : 7 - (int)count, false };
+        if (look->may_any_prompt)
+            hints[count++] = (struct hint){ "p", i18n_text(TEXT_RULE_ROW_PROMPT), 8, false };
+    }
+    hints[count++] = (struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false };
+    draw_hint_row(pen, hints, count);
+}
+
+static void draw_case(const struct standing_case *look, const struct marks *marks, const char *said,
+                      struct screen_time now, struct pen *pen, int rows)
+{
+    const struct standing_row *facts = &look->facts;
+    const char *cut = rows < ROOMY_ROWS ? marks->cut_end : NULL;
+    struct text agent = { 0 };
+
+    draw_head(marks, TEXT_TUI_STANDING_CASE, "", pen);
+    if (facts->title) {
+        text_add_format(&agent, "\"%s\"", facts->agent);
+        draw_fact(pen, TEXT_ROW_TITLE, facts->title, cut);
+        draw_fact(pen, TEXT_ROW_ANSWER, facts->answer, cut);
+        draw_fact(pen, TEXT_ROW_AGENT, text_string(&agent), cut);
+        draw_fact(pen, TEXT_ROW_DIRECTORY, facts->directory, cut);
+        draw_fact(pen, TEXT_RULE_ROW_PROMPT,
+                  i18n_text(look->any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT), cut);
+        pen->row++;
+        draw_cases(look, marks, now, pen, rows - pen->row - 4);
+    }
+    pen->row++;
+    if (*said)
+        pen_lines(pen, INK_WARN, said);
+    draw_case_keys(look, pen);
+    text_release(&agent);
+}
+
+void inbox_standing_draw(struct inbox_standing *standing, const struct marks *marks,
+                         const char *said, struct screen_time now, struct pen *pen, int rows)
+{
+    char count[TEXT_INTEGER_BYTES];
+
+    if (standing->is_case) {
+        draw_case(&standing->look, marks, said, now, pen, rows);
+        return;
+    }
+    draw_head(marks, TEXT_TUI_STANDING, text_of_integer((int64_t)standing->rule_count, count), pen);
+    draw_rows(standing, marks, pen, rows);
+    pen->row++;
+    if (*said)
+        pen_lines(pen, INK_ACCENT, said);
+    draw_list_keys(standing, pen);
+}
