@@ -10,9 +10,9 @@
  *    | `--turn_ended-- llm_requesting {attempt} <--- the same two events: none is left ------' |
  *    `--------------------------------------------------------------------- user_cancel -------'
  *
- * Every (state, event) pair has a cell. A call of ask_user_question never reaches the host: it
- * becomes a question, or at once an error result for the agent. Every tool_use_id gets exactly one
- * result.
+ * An event without a cell in a state is refused. A call of ask_user_question never reaches the
+ * host: it becomes a question, or at once an error result for the agent. Every tool_use_id gets
+ * exactly one result.
  */
 #ifndef CORE_CONVERSATION_H
 #define CORE_CONVERSATION_H
