@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "core/ask.h"
 #include "core/limits.h"
+#include "core/tools/validation.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 
@@ -661,8 +662,7 @@ bool arguments_check_call(const struct ask_tool *tool, const struct json *argume
 
     *ret_call = (struct ask_call){ 0 };
     ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, ret_owner, err) &&
-         tool->build(values, ret_call, err) &&
-         (!tool->check || tool->check(*ret_owner, ret_call, err));
+         tool->build(values, ret_call, err) && validation_check(tool, *ret_owner, ret_call, err);
     free(values);
     if (ok)
         return true;

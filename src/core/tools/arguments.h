@@ -21,6 +21,8 @@
 
 struct ask_call;
 struct response_shape;
+struct rule;
+struct subject;
 
 enum argument_type {
     ARGUMENT_TEXT,
@@ -81,8 +83,9 @@ struct ask_tool {
      * not checked yet. False: an argument that only the tool can read is wrong; the caller
      * releases what is there of the call. */
     bool (*build)(const void *values, struct ask_call *call, struct error *err);
-    /* The rules between fields, from core/validation; NULL: there are none. */
-    bool (*check)(const struct json *arguments, const struct ask_call *call, struct error *err);
+    const struct rule *rules; /* between fields (core/tools/validation.h) */
+    size_t rule_count;
+    unsigned (*calls_of)(const struct subject *subject); /* whose rules look; NULL: all do */
     const struct response_shape *response;
     const char *value_key; /* of the value in its result; NULL: the name of the only field */
     bool is_main_agents;   /* sub-agents neither see nor may call it (R3.3) */
@@ -90,6 +93,7 @@ struct ask_tool {
 /* The table of its arguments, and the struct that they fill. */
 #define ASK_TOOL_ARGUMENTS(rows, values)                                                           \
     .arguments = (rows), .argument_count = ARRAY_LEN(rows), .values_bytes = sizeof(values)
+#define ASK_TOOL_RULES(rows) .rules = (rows), .rule_count = ARRAY_LEN(rows)
 
 /* What a good call comes to. */
 struct ask_call {
