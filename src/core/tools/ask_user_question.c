@@ -177,15 +177,6 @@ void questions_write_answers(struct json_writer *writer, const struct form *form
     json_write_end_list(writer);
 }
 
-static void write_result(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer)
-        questions_write_answers(writer, facts->form, answer);
-    response_write_words(writer, facts);
-}
-
 /* The rules between the questions of ask_user_question (R3.1). */
 
 /* What the person is offered beside the options, in every language of ours. */
@@ -259,7 +250,7 @@ static const struct rule rules[] = {
 
 static const struct response_shape shape = {
     .has_reply = true,
-    .write_values = write_result,
+    .write_values = questions_write_answers,
 };
 const struct ask_tool tool_ask_user_question = {
     .name = "ask_user_question",

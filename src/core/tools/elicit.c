@@ -20,17 +20,11 @@ const struct argument elicit_value_row =
 const struct argument elicit_label_row =
     ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters");
 
-static void write_value(struct json_writer *writer, const struct response_facts *facts)
+static void write_value(struct json_writer *writer, const struct form *form,
+                        const struct answer *answer)
 {
-    const struct answer *answer = response_answer(facts);
-
-    if (answer) {
-        const struct field *field = facts->form->fields;
-
-        json_write_foreign_key(writer, field->name);
-        class_of(field)->write(writer, field, &answer->values[0]);
-    }
-    response_write_words(writer, facts);
+    json_write_foreign_key(writer, form->fields->name);
+    class_of(form->fields)->write(writer, form->fields, answer->values);
 }
 
 /* The result of a form of one field: its value under its name. */
@@ -269,21 +263,10 @@ static bool build_confirm(const void *filled, struct ask_call *call, struct erro
     return true;
 }
 
-static void write_confirmed(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer)
-        json_write_bool(writer, "confirmed", answer->values[0].confirmed);
-    else if (response_is_no(facts))
-        json_write_bool(writer, "confirmed", false);
-    response_write_words(writer, facts);
-}
-
 static const struct response_shape shape_confirm = {
     .has_action = true,
-    .no_is_decline = true,
-    .write_values = write_confirmed,
+    .no_key = "confirmed",
+    .write_values = write_value,
 };
 static bool is_open_question(const struct subject *subject)
 {
@@ -600,25 +583,21 @@ static bool build_form(const void *filled, struct ask_call *call, struct error *
 }
 
 /* What was left empty is left out, as a form's content has it. */
-static void write_content(struct json_writer *writer, const struct response_facts *facts)
+static void write_content(struct json_writer *writer, const struct form *form,
+                          const struct answer *answer)
 {
-    const struct answer *answer = response_answer(facts);
+    json_write_object(writer, "content");
+    for (size_t i = 0; i < answer->value_count; i++) {
+        const struct field *field = &form->fields[i];
+        const struct field_class *class = class_of(field);
+        bool is_list = class->has_options && !class->is_exclusive;
 
-    if (answer) {
-        json_write_object(writer, "content");
-        for (size_t i = 0; i < answer->value_count; i++) {
-            const struct field *field = &facts->form->fields[i];
-            const struct field_class *class = class_of(field);
-            bool is_list = class->has_options && !class->is_exclusive;
-
-            if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
-                continue;
-            json_write_foreign_key(writer, field->name);
-            class->write(writer, field, &answer->values[i]);
-        }
-        json_write_end_object(writer);
+        if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
+            continue;
+        json_write_foreign_key(writer, field->name);
+        class->write(writer, field, &answer->values[i]);
     }
-    response_write_words(writer, facts);
+    json_write_end_object(writer);
 }
 
 static const struct response_shape shape_form = {
