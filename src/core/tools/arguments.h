@@ -160,9 +160,6 @@ extern const struct argument preview_properties[PREVIEW_PROPERTIES];
 /* `given` has the right types, or is NULL. Nothing to see is no preview. */
 void preview_build(const struct json *given, struct preview *preview);
 
-/* What the two files that read a call share: arguments.c walks through it in passes,
- * arguments.c holds what each type of argument must be. */
-
 /* Where in the call we are; printed as a JSON pointer only when something is wrong. */
 struct argument_path {
     const struct argument_path *outer; /* NULL: the call itself */
@@ -193,6 +190,7 @@ struct argument_class {
     bool (*check_limits)(const struct given *given, struct error *err); /* NULL: there are none */
     unsigned item_kinds;
     enum error_code too_few, too_many;
+    enum text_id wrong_count;
 };
 
 /* Empty, or what counts anyway. */
