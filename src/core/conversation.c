@@ -12,28 +12,18 @@
 #include "core/tools/arguments.h"
 #include "core/tools/validation.h"
 
-static const char *const state_names[CONVERSATION_STATE_COUNT] = {
+const char *const conversation_state_names[CONVERSATION_STATE_COUNT] = {
     [CONVERSATION_IDLE] = "idle",
     [CONVERSATION_LLM_REQUESTING] = "llm_requesting",
     [CONVERSATION_TOOL_EXECUTING] = "tool_executing",
     [CONVERSATION_AWAITING] = "awaiting_user_response",
 };
-static const char *const event_names[CONVERSATION_EVENT_COUNT] = {
+const char *const conversation_event_names[CONVERSATION_EVENT_COUNT] = {
     [SAID_TOOL_CALLS] = "tool_calls",       [SAID_QUESTION_PENDING] = "ask_user_question_pending",
     [SAID_TOOL_COMPLETE] = "tool_complete", [SAID_RESPONSE] = "user_question_response",
     [SAID_CANCEL] = "user_cancel",          [SAID_LLM_RETRY] = "llm_retry",
     [SAID_TURN_ENDED] = "turn_ended",       [SAID_EXPIRED] = "expired",
 };
-
-const char *conversation_state_name(enum conversation_state state)
-{
-    return state_names[state];
-}
-
-const char *conversation_event_name(enum conversation_event_kind kind)
-{
-    return event_names[kind];
-}
 
 static void tool_use_release(struct tool_use *use)
 {
@@ -146,8 +136,9 @@ typedef bool cell_act(const struct move *move);
 static bool refuse(const struct move *move)
 {
     return error_set(move->err, ERROR_wrong_state, "",
-                     "%s has no place while the conversation is %s", event_names[move->event->kind],
-                     state_names[move->conversation->state]);
+                     "%s has no place while the conversation is %s",
+                     conversation_event_names[move->event->kind],
+                     conversation_state_names[move->conversation->state]);
 }
 
 static bool ignore(const struct move *move)

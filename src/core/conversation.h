@@ -127,7 +127,7 @@ bool conversation_read_response(const struct form *form, const struct json *body
 void conversation_encode(const struct conversation *conversation, struct text *out);
 bool conversation_parse(const char *json, size_t length, struct conversation *ret_conversation,
                         struct error *err);
-const char *conversation_state_name(enum conversation_state state); /* "idle" … */
-const char *conversation_event_name(enum conversation_event_kind kind);
+extern const char *const conversation_state_names[CONVERSATION_STATE_COUNT]; /* "idle" … */
+extern const char *const conversation_event_names[CONVERSATION_EVENT_COUNT];
 
 #endif
