@@ -325,20 +325,12 @@ static bool read_field_note(const struct form *form, const char *name, const str
     return true;
 }
 
-static bool has_notes(const struct answer *answer)
-{
-    for (size_t i = 0; i < answer->option_note_count; i++) {
-        if (answer->option_notes[i])
-            return true;
-    }
-    return false;
-}
-
 void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer)
 {
     const struct field *field = &form->fields[0];
     const struct json *notes = json_member(given, "option_annotations");
     const char *common = form->global_annotation;
+    bool has_notes = false;
 
     if (!form->allow_annotations)
         return;
@@ -346,16 +338,18 @@ void answer_keep_notes(const struct form *form, const struct json *given, struct
         const char *prefilled = field->options[i].annotation;
         char **note = &notes_of(field, answer)[i];
 
-        if (!prefilled || !*prefilled)
-            continue;
-        if (answer->values[0].is_selected[i] && !json_member(notes, field->options[i].id)) {
-            *note = mem_text(prefilled);
-        } else if (!answer->values[0].is_selected[i] && *note && strcmp(*note, prefilled) == 0) {
-            free(*note); /* it only stood there */
-            *note = NULL;
+        if (prefilled && *prefilled) {
+            if (answer->values[0].is_selected[i]) {
+                if (!json_member(notes, field->options[i].id))
+                    *note = mem_text(prefilled);
+            } else if (*note && strcmp(*note, prefilled) == 0) {
+                free(*note); /* it only stood there */
+                *note = NULL;
+            }
         }
+        has_notes |= *note != NULL;
     }
-    if (!has_notes(answer)) {
+    if (!has_notes) {
         free(answer->option_notes);
         answer->option_notes = NULL;
         answer->option_note_count = 0;
