@@ -213,8 +213,7 @@ static bool write_response_question(const struct field *field, const struct json
     struct text words = { 0 };
     bool ok = true;
 
-    json_write_foreign_key(writer, field->name);
-    json_write_object(writer, NULL);
+    json_write_object(writer, field->name);
     json_write_list(writer, "selected_ids");
     if (json_kind(value) != KIND_LIST)
         ok = write_one(field, value, "", writer, &words, err);
@@ -260,8 +259,7 @@ static bool write_notes(const struct form *form, const struct json *notes,
 
         if (!question || !answer_check_text(json_value(it), "", err))
             return answer_error_below(err, "/annotations", json_key(it));
-        json_write_foreign_key(writer, question->name);
-        json_write_text(writer, NULL, json_text(json_value(it)));
+        json_write_text(writer, question->name, json_text(json_value(it)));
     }
     json_write_end_object(writer);
     return true;

@@ -469,19 +469,25 @@ void answer_write_notes(struct json_writer *writer, const struct form *form,
     json_write_text_if(writer, "global_annotation", answer->global_note);
 }
 
+/* The object that holds it begins with the first. */
+static void write_note(struct json_writer *writer, const char *object, const char *key,
+                       const char *note, bool *has_begun)
+{
+    if (!*has_begun)
+        json_write_object(writer, object);
+    *has_begun = true;
+    json_write_text(writer, key, note);
+}
+
 void answer_write_field_notes(struct json_writer *writer, const struct form *form,
                               const struct answer *answer)
 {
     bool has_any = false;
 
     for (size_t i = 0; i < answer->value_count; i++) {
-        if (!answer->values[i].note)
-            continue;
-        if (!has_any)
-            json_write_object(writer, "field_annotations");
-        has_any = true;
-        json_write_foreign_key(writer, form->fields[i].name);
-        json_write_text(writer, NULL, answer->values[i].note);
+        if (answer->values[i].note)
+            write_note(writer, "field_annotations", form->fields[i].name, answer->values[i].note,
+                       &has_any);
     }
     if (has_any)
         json_write_end_object(writer);
@@ -514,12 +520,9 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
         const char *note = answer->option_notes ? answer->option_notes[i] : NULL;
         bool is_gone = !note && field->options[i].annotation && answer->values[0].is_selected[i];
 
-        if (!note && !is_gone)
-            continue;
-        if (!has_any)
-            json_write_object(writer, "option_annotations");
-        has_any = true;
-        json_write_text(writer, field->options[i].id, note ? note : "");
+        if (note || is_gone)
+            write_note(writer, "option_annotations", field->options[i].id, note ? note : "",
+                       &has_any);
     }
     if (has_any)
         json_write_end_object(writer);

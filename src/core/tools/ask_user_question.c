@@ -147,8 +147,7 @@ static void write_joined(struct json_writer *writer, const struct field *field,
     }
     if (value->text)
         text_add_format(&joined, "%s%s", joined.used ? ", " : "", value->text);
-    json_write_foreign_key(writer, field->label);
-    json_write_text(writer, NULL, text_string(&joined));
+    json_write_text(writer, field->label, text_string(&joined));
     text_release(&joined);
 }
 

@@ -52,7 +52,8 @@ static char *title_of(const char *message)
     return text_take(&title);
 }
 
-void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call)
+struct field *elicit_begin(const struct elicit_values *values, size_t field_count,
+                           struct ask_call *call)
 {
     *call = (struct ask_call){
         .timeout_s = values->timeout_s,
@@ -64,6 +65,7 @@ void elicit_begin(const struct elicit_values *values, size_t field_count, struct
                   .field_count = field_count,
                   .allow_annotations = true },
     };
+    return call->form.fields;
 }
 
 static void add_option(struct field *field, const char *value, const char *label)
@@ -155,11 +157,9 @@ static const struct argument choice_arguments[] = {
 static bool build_choice(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct choice_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field = (struct field){ .name = mem_text("choice"),
                              .kind = FIELD_SINGLE,
                              .is_required = true,
@@ -256,10 +256,9 @@ static bool build_confirm(const void *filled, struct ask_call *call, struct erro
     const struct confirm_values *values = filled;
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    call->form.is_destructive = values->destructive;
-    call->form.fields[0] =
+    *elicit_begin(&values->common, 1, call) =
         (struct field){ .name = mem_text("confirmed"), .kind = FIELD_CONFIRM, .is_required = true };
+    call->form.is_destructive = values->destructive;
     return true;
 }
 
@@ -323,11 +322,9 @@ static const struct argument input_arguments[] = {
 static bool build_input(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct input_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field =
         (struct field){ .name = mem_text(values->field_name),
                         .kind = strcmp(values->type, "string") == 0 ? FIELD_TEXT : FIELD_NUMBER,
@@ -469,11 +466,9 @@ static enum number_style style_of(const struct number_values *values)
 static bool build_number(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct number_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field = (struct field){ .name = mem_text("value"),
                              .kind = FIELD_NUMBER,
                              .is_required = true,
