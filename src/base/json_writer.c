@@ -2,7 +2,6 @@
 #include "base/json_writer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct json_writer json_writer_to(struct text *out)

@@ -24,9 +24,6 @@
 #include "core/fields/form.h"
 
 struct answer;
-struct json;
-struct json_writer;
-struct text;
 
 /* Stored by their names. */
 enum conversation_state {

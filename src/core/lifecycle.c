@@ -1,7 +1,6 @@
 /* lifecycle.c - the table; a lifecycle rule is one cell. See lifecycle.h for the drawing. */
 #include "core/lifecycle.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
 

@@ -13,7 +13,6 @@
 #ifndef CORE_LIFECYCLE_H
 #define CORE_LIFECYCLE_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

@@ -13,9 +13,7 @@
 #include "core/outcome.h"
 #include "core/routing.h"
 
-struct json_writer;
 struct response_facts;
-struct text;
 
 struct answered_by {
     const char *person; /* NULL: nobody decided */

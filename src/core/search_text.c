@@ -1,7 +1,6 @@
 /* search_text.c - see search_text.h. */
 #include "core/search_text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>

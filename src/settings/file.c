@@ -3,7 +3,6 @@
  * People edit it by hand, so a member a line, in their order; what we don't know stays as it is.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

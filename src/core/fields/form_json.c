@@ -3,7 +3,6 @@
  * What is false, zero or absent is not written. A member may be added with a new row and is then
  * absent in older rows of the store; a member's meaning changes only with FORM_VERSION.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"

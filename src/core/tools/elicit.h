@@ -46,7 +46,8 @@ struct elicit_values {
 extern const struct argument elicit_value_row, elicit_label_row;
 
 /* Everything of the call but the fields, of which there are so many, empty; returns the first. */
-struct field *elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call);
+struct field *elicit_begin(const struct elicit_values *values, size_t field_count,
+                           struct ask_call *call);
 /* `values` and `labels` are lists of texts, the latter as long or NULL: values are labels then. */
 void elicit_fill_options(struct field *field, const struct json *values, const struct json *labels);
 /* From a list of objects that have these two members. */
