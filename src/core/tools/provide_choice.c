@@ -91,8 +91,7 @@ static const struct argument choice_arguments[] = {
              .spared_by = "selection_mode", .spared_value = "text_input",
              ARGUMENT_PROPERTIES(option_properties)),
     ARGUMENT("placeholder", TEXT, VALUE(placeholder),
-             "Hint in the empty text field; only in text_input and "
-             "hybrid.",
+             "Hint in the empty text field; only in text_input and hybrid.",
              ARGUMENT_LIMITS(0, LIMIT_PLACEHOLDER_CHARS, CHARS)),
     ARGUMENT("placeholder_visible", BOOL, VALUE(placeholder_visible),
              "Whether the placeholder is shown, default true; only in text_input and hybrid.",
@@ -339,14 +338,18 @@ static bool defaults_are_unique(const struct subject *subject)
     return true;
 }
 
+static bool is_reachable(const struct subject *subject, int64_t selections, enum text_id text)
+{
+    size_t count = subject->field->option_count;
+
+    return selections <= (int64_t)count ||
+           validation_refuse(subject, RULE_WHOLE, text, "count", TEXT_NUMBER(count), "most",
+                             TEXT_NUMBER(count), NULL);
+}
+
 static bool max_is_reachable(const struct subject *subject)
 {
-    const struct field *field = subject->field;
-
-    return field->max_selections <= (int64_t)field->option_count ||
-           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MAX, "count",
-                             TEXT_NUMBER(field->option_count), "most",
-                             TEXT_NUMBER(field->option_count), NULL);
+    return is_reachable(subject, subject->field->max_selections, TEXT_REASON_CHOICE_MAX);
 }
 
 static bool min_is_below_max(const struct subject *subject)
@@ -361,12 +364,7 @@ static bool min_is_below_max(const struct subject *subject)
 
 static bool min_is_reachable(const struct subject *subject)
 {
-    const struct field *field = subject->field;
-
-    return field->min_selections <= (int64_t)field->option_count ||
-           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MIN, "count",
-                             TEXT_NUMBER(field->option_count), "most",
-                             TEXT_NUMBER(field->option_count), NULL);
+    return is_reachable(subject, subject->field->min_selections, TEXT_REASON_CHOICE_MIN);
 }
 
 static bool defaults_fit(const struct subject *subject)
