@@ -4,7 +4,6 @@
  */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -43,21 +43,15 @@ struct json *json_keep(const struct json *value)
     return view.owned;
 }
 
-static bool same_members(const struct json *a, const struct json *b)
+/* Items by their places, members by their keys. */
+static bool same_parts(const struct json *a, const struct json *b)
 {
     for (size_t i = 0; i < a->length; i++) {
-        const struct json *other = json_member(b, a->of.parts[i].key);
+        const struct json *part = &a->of.parts[i];
+        const struct json *other =
+            part->key ? json_member_n(b, part->key, part->key_length) : &b->of.parts[i];
 
-        if (!other || !json_same(&a->of.parts[i], other))
-            return false;
-    }
-    return true;
-}
-
-static bool same_items(const struct json *a, const struct json *b)
-{
-    for (size_t i = 0; i < a->length; i++) {
-        if (!json_same(&a->of.parts[i], &b->of.parts[i]))
+        if (!other || !json_same(part, other))
             return false;
     }
     return true;
@@ -82,9 +76,8 @@ bool json_same(const struct json *a, const struct json *b)
     case KIND_HUGE:
         return memcmp(a->of.text, b->of.text, a->length) == 0;
     case KIND_LIST:
-        return same_items(a, b);
     case KIND_OBJECT:
-        return same_members(a, b);
+        return same_parts(a, b);
     }
     return false;
 }
@@ -263,35 +256,6 @@ struct json *json_part(struct json *value, size_t index)
 
 static void add_value(const struct json *value, bool is_sorted, struct text *out);
 
-static void add_text(const char *bytes, size_t length, struct text *out)
-{
-    static const char short_ones[] = "\b\f\n\r\t", names[] = "bfnrt";
-    size_t start = 0, at = 0;
-
-    if (json_write_plain(out, 0, bytes, length, 0))
-        return;
-    text_add_char(out, '"');
-    while ((at += text_plain_run(bytes + at, length - at)) < length) {
-        unsigned char byte = (unsigned char)bytes[at++];
-        const char *found;
-
-        if (byte >= 0x20 && byte != '"' && byte != '\\')
-            continue;
-        text_add(out, bytes + start, at - 1 - start);
-        start = at;
-        text_add_char(out, '\\');
-        found = byte ? strchr(short_ones, byte) : NULL;
-        if (byte >= 0x20)
-            text_add_char(out, (char)byte);
-        else if (found)
-            text_add_char(out, names[found - short_ones]);
-        else
-            text_add_format(out, "u%04X", byte);
-    }
-    text_add(out, bytes + start, length - start);
-    text_add_char(out, '"');
-}
-
 /* Shortest exponent, and always a sign that it is no integer. */
 static void add_real(double real, struct text *out)
 {
@@ -322,17 +286,19 @@ static int compare_members(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-static void add_member(const struct json *member, bool is_first, bool is_sorted, struct text *out)
+static void add_part(const struct json *part, bool is_first, bool is_sorted, struct text *out)
 {
-    char comma = is_first ? 0 : ',';
+    char comma = is_first ? '\0' : ',';
 
-    if (!json_write_plain(out, comma, member->key, member->key_length, ':')) {
+    if (!part->key || !json_write_plain(out, comma, part->key, part->key_length, ':')) {
         if (comma)
             text_add_char(out, comma);
-        add_text(member->key, member->key_length, out);
-        text_add_char(out, ':');
+        if (part->key) {
+            json_write_quoted(out, part->key, part->key_length, true);
+            text_add_char(out, ':');
+        }
     }
-    add_value(member, is_sorted, out);
+    add_value(part, is_sorted, out);
 }
 
 static void add_sorted(const struct json *object, struct text *out)
@@ -343,7 +309,7 @@ static void add_sorted(const struct json *object, struct text *out)
         members[i] = &object->of.parts[i];
     qsort(members, object->length, sizeof *members, compare_members);
     for (size_t i = 0; i < object->length; i++)
-        add_member(members[i], i == 0, true, out);
+        add_part(members[i], i == 0, true, out);
     free(members);
 }
 
@@ -352,19 +318,10 @@ static void add_parts(const struct json *value, bool is_sorted, struct text *out
     bool is_object = value->kind == KIND_OBJECT;
 
     text_add_char(out, is_object ? '{' : '[');
-    if (is_object && is_sorted) {
+    if (is_object && is_sorted)
         add_sorted(value, out);
-    } else {
-        for (size_t i = 0; i < value->length; i++) {
-            if (is_object) {
-                add_member(&value->of.parts[i], i == 0, is_sorted, out);
-                continue;
-            }
-            if (i > 0)
-                text_add_char(out, ',');
-            add_value(&value->of.parts[i], is_sorted, out);
-        }
-    }
+    for (size_t i = 0; !(is_object && is_sorted) && i < value->length; i++)
+        add_part(&value->of.parts[i], i == 0, is_sorted, out);
     text_add_char(out, is_object ? '}' : ']');
 }
 
@@ -384,7 +341,7 @@ static void add_value(const struct json *value, bool is_sorted, struct text *out
         add_real(value->of.real, out);
         break;
     case KIND_TEXT:
-        add_text(value->of.text, value->length, out);
+        json_write_quoted(out, value->of.text, value->length, true);
         break;
     case KIND_HUGE:
         text_add(out, value->of.text, value->length);

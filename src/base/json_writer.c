@@ -2,7 +2,6 @@
 #include "base/json_writer.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct json_writer json_writer_to(struct text *out)
@@ -18,10 +17,22 @@ struct json_writer json_object_to(struct text *out)
     return writer;
 }
 
-/* A run of bytes that are written as they are, and behind it one that is not. */
-static void write_run(struct text *out, const char *bytes, size_t length, unsigned char byte)
+/* What stands behind the backslash; nought: the byte stands as it is. */
+static char escape_of(unsigned char byte, bool is_shortest)
 {
-    char name = byte == '\n' ? 'n' : byte == '"' || byte == '\\' ? (char)byte : 'u';
+    static const char named[] = "\b\f\n\r\t", names[] = "bfnrt";
+    const char *found = byte ? strchr(named, byte) : NULL;
+
+    if (byte == '"' || byte == '\\')
+        return (char)byte;
+    if (found && (is_shortest || byte == '\n'))
+        return names[found - named];
+    return is_shortest && byte == 0x7f ? '\0' : 'u';
+}
+
+/* A run of bytes that are written as they are, and behind it an escape. */
+static void write_run(struct text *out, const char *bytes, size_t length, char name)
+{
     char *at = text_add_room(out, length + 2);
 
     if (!at)
@@ -29,8 +40,6 @@ static void write_run(struct text *out, const char *bytes, size_t length, unsign
     memcpy(at, bytes, length);
     at[length] = '\\';
     at[length + 1] = name;
-    if (name == 'u')
-        text_add_format(out, "%04x", byte);
 }
 
 bool json_write_plain(struct text *out, char before, const char *bytes, size_t length, char behind)
@@ -53,7 +62,7 @@ bool json_write_plain(struct text *out, char before, const char *bytes, size_t l
     return true;
 }
 
-static void write_quoted(struct text *out, const char *bytes, size_t length)
+void json_write_quoted(struct text *out, const char *bytes, size_t length, bool is_shortest)
 {
     size_t start = 0, at = 0;
 
@@ -62,10 +71,13 @@ static void write_quoted(struct text *out, const char *bytes, size_t length)
     text_add_char(out, '"');
     while ((at += text_plain_run(bytes + at, length - at)) < length) {
         unsigned char byte = (unsigned char)bytes[at++];
+        char name = byte < 0x80 ? escape_of(byte, is_shortest) : '\0';
 
-        if (byte >= 0x80) /* part of a character that is written as it is */
+        if (!name)
             continue;
-        write_run(out, bytes + start, at - 1 - start, byte);
+        write_run(out, bytes + start, at - 1 - start, name);
+        if (name == 'u')
+            text_add_format(out, is_shortest ? "%04X" : "%04x", byte);
         start = at;
     }
     text_add(out, bytes + start, length - start);
@@ -82,7 +94,7 @@ static void begin(struct json_writer *writer, const char *key)
     if (needs_comma)
         text_add_char(writer->out, ',');
     if (key) {
-        write_quoted(writer->out, key, strlen(key));
+        json_write_quoted(writer->out, key, strlen(key), false);
         text_add_char(writer->out, ':');
     }
 }
@@ -130,7 +142,7 @@ void json_write_text_if(struct json_writer *writer, const char *key, const char 
 void json_write_text_n(struct json_writer *writer, const char *key, const char *bytes, size_t n)
 {
     begin(writer, key);
-    write_quoted(writer->out, bytes, n);
+    json_write_quoted(writer->out, bytes, n, false);
 }
 
 void json_write_integer(struct json_writer *writer, const char *key, int64_t number)

@@ -1,7 +1,6 @@
 /* jsonrpc.c - see jsonrpc.h. */
 #include "base/jsonrpc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -10,9 +10,6 @@
 #include "base/json.h"
 #include "base/text.h"
 
-struct error;
-struct json;
-
 enum jsonrpc_code {
     JSONRPC_PARSE_ERROR = -32700,
     JSONRPC_INVALID_REQUEST = -32600,

@@ -37,17 +37,19 @@ struct loop_turn {
     loop_call *call;
     void *context;
 };
-struct loop_wake {
+/* A descriptor that counts, and whom to call when it has. */
+struct counter {
     uv_poll_t poll;
     int fd;
+    bool is_once; /* until it is armed again */
     loop_call *call;
     void *context;
 };
+struct loop_wake {
+    struct counter counter;
+};
 struct loop_timer {
-    uv_poll_t poll;
-    int fd;
-    loop_call *call;
-    void *context;
+    struct counter counter;
 };
 
 static int64_t clock_ms(clockid_t clock)
@@ -143,27 +145,46 @@ void *loop_uv(struct loop *loop)
     return &loop->uv;
 }
 
-static void on_wake(uv_poll_t *poll, int status, int events)
+static void on_count(uv_poll_t *poll, int status, int events)
 {
-    struct loop_wake *wake = poll->data;
-    uint64_t sends;
+    struct counter *counter = poll->data;
+    uint64_t count;
 
     (void)status;
     (void)events;
-    if (read(wake->fd, &sends, sizeof sends) == (ssize_t)sizeof sends)
-        wake->call(wake->context);
+    if (read(counter->fd, &count, sizeof count) != (ssize_t)sizeof count)
+        return;
+    if (counter->is_once)
+        uv_poll_stop(poll);
+    counter->call(counter->context);
+}
+
+static void counter_init(struct counter *counter, struct loop *loop, int fd, loop_call *call,
+                         void *context)
+{
+    counter->fd = fd;
+    counter->call = call;
+    counter->context = context;
+    counter->poll.data = counter;
+    if (fd < 0 || uv_poll_init(&loop->uv, &counter->poll, fd) != 0)
+        abort();
+}
+
+/* It is the first member of what is freed with it. */
+static void on_closed(uv_handle_t *handle)
+{
+    struct counter *counter = handle->data;
+
+    close(counter->fd);
+    free(counter);
 }
 
 struct loop_wake *loop_wake_new(struct loop *loop, loop_call *call, void *context)
 {
     struct loop_wake *wake = mem_new(sizeof *wake);
 
-    wake->call = call;
-    wake->context = context;
-    wake->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    wake->poll.data = wake;
-    if (wake->fd < 0 || uv_poll_init(&loop->uv, &wake->poll, wake->fd) != 0 ||
-        uv_poll_start(&wake->poll, UV_READABLE, on_wake) != 0)
+    counter_init(&wake->counter, loop, eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), call, context);
+    if (uv_poll_start(&wake->counter.poll, UV_READABLE, on_count) != 0)
         abort();
     return wake;
 }
@@ -172,47 +193,24 @@ void loop_wake_send(struct loop_wake *wake)
 {
     uint64_t one = 1;
 
-    if (write(wake->fd, &one, sizeof one) < 0 && errno != EAGAIN) /* EAGAIN: sent often enough */
+    if (write(wake->counter.fd, &one, sizeof one) < 0 &&
+        errno != EAGAIN) /* EAGAIN: sent often enough */
         abort();
-}
-
-static void close_wake(uv_handle_t *handle)
-{
-    struct loop_wake *wake = handle->data;
-
-    close(wake->fd);
-    free(wake);
 }
 
 void loop_wake_free(struct loop_wake *wake)
 {
     if (wake)
-        uv_close((uv_handle_t *)&wake->poll, close_wake);
-}
-
-static void on_timer(uv_poll_t *poll, int status, int events)
-{
-    struct loop_timer *timer = poll->data;
-    uint64_t ticks;
-
-    (void)status;
-    (void)events;
-    if (read(timer->fd, &ticks, sizeof ticks) == (ssize_t)sizeof ticks) {
-        uv_poll_stop(&timer->poll);
-        timer->call(timer->context);
-    }
+        uv_close((uv_handle_t *)&wake->counter.poll, on_closed);
 }
 
 struct loop_timer *loop_timer_new(struct loop *loop, loop_call *call, void *context)
 {
     struct loop_timer *timer = mem_new(sizeof *timer);
+    int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
-    timer->call = call;
-    timer->context = context;
-    timer->fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-    timer->poll.data = timer;
-    if (timer->fd < 0 || uv_poll_init(&loop->uv, &timer->poll, timer->fd) != 0)
-        abort();
+    counter_init(&timer->counter, loop, fd, call, context);
+    timer->counter.is_once = true;
     return timer;
 }
 
@@ -224,27 +222,19 @@ void loop_timer_at(struct loop_timer *timer, int64_t boot_ms)
         boot_ms = 1; /* zero would disarm */
     when.it_value.tv_sec = boot_ms / 1000;
     when.it_value.tv_nsec = boot_ms % 1000 * 1000000;
-    timerfd_settime(timer->fd, TFD_TIMER_ABSTIME, &when, NULL);
-    uv_poll_start(&timer->poll, UV_READABLE, on_timer);
+    timerfd_settime(timer->counter.fd, TFD_TIMER_ABSTIME, &when, NULL);
+    uv_poll_start(&timer->counter.poll, UV_READABLE, on_count);
 }
 
 void loop_timer_stop(struct loop_timer *timer)
 {
-    uv_poll_stop(&timer->poll);
-}
-
-static void close_timer(uv_handle_t *handle)
-{
-    struct loop_timer *timer = handle->data;
-
-    close(timer->fd);
-    free(timer);
+    uv_poll_stop(&timer->counter.poll);
 }
 
 void loop_timer_free(struct loop_timer *timer)
 {
     if (timer)
-        uv_close((uv_handle_t *)&timer->poll, close_timer);
+        uv_close((uv_handle_t *)&timer->counter.poll, on_closed);
 }
 
 static void on_signal(uv_signal_t *handle, int number)

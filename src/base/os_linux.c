@@ -96,25 +96,26 @@ static bool make_parents(const char *path)
     return true;
 }
 
+/* Of that path, by errno where the text has a reason. */
+static bool fail(struct error *err, enum error_code code, enum base_text text, const char *path)
+{
+    return error_say_base(err, code, "", text, "path", path, "reason", strerror(errno), NULL);
+}
+
 bool os_private_directory(const char *path, struct error *err)
 {
     struct stat found;
 
     if (!make_parents(path) || (mkdir(path, 0700) != 0 && errno != EEXIST))
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_CANT_MAKE, "path", path,
-                              "reason", strerror(errno), NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_CANT_MAKE, path);
     if (lstat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NO_DIRECTORY, "path", path,
-                              NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_NO_DIRECTORY, path);
     if (found.st_uid != geteuid())
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_FOREIGN_DIRECTORY, "path",
-                              path, NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_FOREIGN_DIRECTORY, path);
     if (found.st_mode & 022)
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_OPEN_DIRECTORY, "path", path,
-                              NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_OPEN_DIRECTORY, path);
     if ((found.st_mode & 077) && chmod(path, 0700) != 0)
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NOT_PRIVATE, "path", path,
-                              "reason", strerror(errno), NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_NOT_PRIVATE, path);
     return true;
 }
 
@@ -123,17 +124,14 @@ bool os_private_file(const char *path, struct error *err)
     struct stat found;
 
     if (stat(path, &found) != 0)
-        return error_say_base(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable, "",
-                              BASE_REASON_CANT_READ, "path", path, "reason", strerror(errno), NULL);
+        return fail(err, errno == ENOENT ? ERROR_not_found : ERROR_unavailable,
+                    BASE_REASON_CANT_READ, path);
     if (!S_ISREG(found.st_mode))
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_NO_FILE, "path", path,
-                              NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_SECRET_NO_FILE, path);
     if (found.st_uid != geteuid() && found.st_uid != 0)
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_FOREIGN, "path", path,
-                              NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_SECRET_FOREIGN, path);
     if (found.st_mode & 077)
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_SECRET_OPEN, "path", path,
-                              NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_SECRET_OPEN, path);
     return true;
 }
 
@@ -219,16 +217,15 @@ bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct e
     size_t total = 0;
 
     if (fd < 0)
-        return error_say_base(err, errno == ENOENT ? ERROR_not_found : ERROR_storage_failed, "",
-                              BASE_REASON_CANT_OPEN, "path", path, "reason", strerror(errno), NULL);
+        return fail(err, errno == ENOENT ? ERROR_not_found : ERROR_storage_failed,
+                    BASE_REASON_CANT_OPEN, path);
     while ((got = read(fd, bytes, sizeof bytes)) > 0 && total <= max_bytes) {
         text_add(out, bytes, (size_t)got);
         total += (size_t)got;
     }
     close(fd);
     if (got < 0)
-        return error_say_base(err, ERROR_unavailable, "", BASE_REASON_CANT_READ, "path", path,
-                              "reason", strerror(errno), NULL);
+        return fail(err, ERROR_unavailable, BASE_REASON_CANT_READ, path);
     if (total > max_bytes)
         return error_say_base(err, ERROR_too_long, "", BASE_REASON_FILE_TOO_LARGE, "path", path,
                               "limit", TEXT_NUMBER(max_bytes), NULL);
@@ -252,18 +249,23 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
+/* Leaves the directory of the path in `out` and returns the name in it; NULL: it has none. */
+static const char *split_path(const char *path, char out[OS_PATH_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 0; /* the root stays */
+
+    if (!slash || length >= OS_PATH_BYTES)
+        return NULL;
+    text_head(path, length, out);
+    return slash + 1;
+}
+
 static void sync_directory_of(const char *path)
 {
     char directory[OS_PATH_BYTES];
-    char *slash;
-    int fd;
+    int fd = split_path(path, directory) ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-    snprintf(directory, sizeof directory, "%s", path);
-    slash = strrchr(directory, '/');
-    if (!slash)
-        return;
-    *slash = '\0';
-    fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return;
     fsync(fd);
@@ -284,19 +286,12 @@ static bool is_unfinished(const char *entry, const char *name)
 void os_drop_unfinished(const char *path)
 {
     char directory[OS_PATH_BYTES];
-    char *slash;
-    DIR *entries;
+    const char *name = split_path(path, directory);
+    DIR *entries = name ? opendir(directory) : NULL;
     struct dirent *entry;
 
-    if (snprintf(directory, sizeof directory, "%s", path) >= (int)sizeof directory)
-        return;
-    slash = strrchr(directory, '/');
-    if (!slash)
-        return;
-    *slash = '\0';
-    entries = opendir(slash == directory ? "/" : directory);
     while (entries && (entry = readdir(entries))) {
-        if (is_unfinished(entry->d_name, slash + 1))
+        if (is_unfinished(entry->d_name, name))
             unlinkat(dirfd(entries), entry->d_name, 0);
     }
     if (entries)
@@ -320,8 +315,7 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     unlink(beside); /* left by a process that died here; ours alone, the name has our pid */
     fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_say_base(err, ERROR_storage_failed, "", BASE_REASON_CANT_WRITE, "path", beside,
-                              "reason", strerror(errno), NULL);
+        return fail(err, ERROR_storage_failed, BASE_REASON_CANT_WRITE, beside);
     ok = write_all(fd, bytes, length);
     if (ok && group >= 0)
         ok = fchown(fd, (uid_t)-1, (gid_t)group) == 0;
@@ -329,8 +323,7 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
     ok = close(fd) == 0 && ok;
     CRASH_POINT(os_file_written);
     if (!ok || rename(beside, path) != 0) {
-        error_say_base(err, ERROR_storage_failed, "", BASE_REASON_CANT_WRITE, "path", path,
-                       "reason", strerror(errno), NULL);
+        fail(err, ERROR_storage_failed, BASE_REASON_CANT_WRITE, path);
         unlink(beside);
         return false;
     }

@@ -96,7 +96,10 @@ static void reap(pid_t child)
         continue;
 }
 
-static void become_detached(const char *program, const char *const *arguments, char **environment)
+/* In a session of its own, as a child of nobody; `streams` become its first descriptors, and those
+ * that are -1 /dev/null. */
+static void become(const char *program, const char *const *arguments, char **environment,
+                   int streams[], int count)
 {
     int null_fd = open("/dev/null", O_RDWR);
 
@@ -104,11 +107,18 @@ static void become_detached(const char *program, const char *const *arguments, c
     if (fork() != 0)
         _exit(0);
     reset_signals();
-    reset_files();
-    if (chdir("/") != 0 || null_fd < 0 || dup2(null_fd, 0) < 0 || dup2(null_fd, 1) < 0 ||
-        dup2(null_fd, 2) < 0)
+    if (chdir("/") != 0 || null_fd < 0)
         _exit(1);
-    close_range(3, ~0U, 0);
+    for (int i = 0; i < count; i++) { /* out of the way first: each may be one of these itself */
+        streams[i] = fcntl(streams[i] < 0 ? null_fd : streams[i], F_DUPFD, 10);
+        if (streams[i] < 0)
+            _exit(1);
+    }
+    for (int i = 0; i < count; i++) {
+        if (dup2(streams[i], i) < 0)
+            _exit(1);
+    }
+    close_range((unsigned)count, ~0U, 0);
     execve(program, (char *const *)(uintptr_t)arguments, environment);
     _exit(127);
 }
@@ -121,34 +131,13 @@ bool os_start_detached(const char *program, const char *const *arguments,
 
     keep_environment(environment_names, environment);
     child = fork();
-    if (child == 0)
-        become_detached(program, arguments, environment);
+    if (child == 0) {
+        reset_files();
+        become(program, arguments, environment, (int[]){ -1, -1, -1 }, 3);
+    }
     if (child > 0)
         reap(child);
     return child > 0;
-}
-
-static void become_daemon(const char *program, const char *const *arguments, int log_fd,
-                          int ready_fd, char **environment)
-{
-    int null_fd = open("/dev/null", O_RDWR);
-
-    setsid();
-    if (fork() != 0)
-        _exit(0);
-    reset_signals();
-    umask(077);
-    if (chdir("/") != 0 || null_fd < 0)
-        _exit(1);
-    /* ready_fd may be one of 0..3 itself: move it out of the way first */
-    ready_fd = fcntl(ready_fd, F_DUPFD, 10);
-    log_fd = fcntl(log_fd, F_DUPFD, 10);
-    if (ready_fd < 0 || log_fd < 0 || dup2(null_fd, 0) < 0 || dup2(log_fd, 1) < 0 ||
-        dup2(log_fd, 2) < 0 || dup2(ready_fd, DAEMON_READY_FD) < 0)
-        _exit(1);
-    close_range(DAEMON_READY_FD + 1, ~0U, 0);
-    execve(program, (char *const *)(uintptr_t)arguments, environment);
-    _exit(127);
 }
 
 int os_begin_daemon(const char *program, const char *const *arguments, const char *log_path,
@@ -173,8 +162,11 @@ int os_begin_daemon(const char *program, const char *const *arguments, const cha
         continue;
     *entry = ready_variable;
     child = fork();
-    if (child == 0)
-        become_daemon(program, arguments, log_fd, ready[1], environment);
+    if (child == 0) {
+        umask(077);
+        become(program, arguments, environment, (int[]){ -1, log_fd, log_fd, ready[1] },
+               DAEMON_READY_FD + 1);
+    }
     close(ready[1]);
     close(log_fd);
     if (child > 0) {

@@ -117,15 +117,7 @@ void pool_free(void *thing, size_t bytes)
 
 enum { SPARE_STEP = 128, SPARE_SIZES = SPARE_MOST_BYTES / SPARE_STEP };
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SPARE_IS_MALLOC 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define SPARE_IS_MALLOC 1
-#endif
-
-#ifdef SPARE_IS_MALLOC /* a sanitizer sees what is used after its end only in malloc's memory */
+#ifdef POOL_IS_MALLOC
 static const int kept_most = 0;
 #else
 static const int kept_most = SPARE_KEPT;

@@ -1,7 +1,7 @@
 /*
  * pool.h - memory for small things that stay long and are many: asks, calls, connections. They lie
  * beside each other, without a header each, and apart from what comes and goes with every request,
- * which would leave holes between them; for that there is pool.h. For the loop's thread alone.
+ * which would leave holes between them. For the loop's thread alone.
  */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
@@ -14,7 +14,7 @@ void pool_free(void *thing, size_t bytes); /* as many as it was made with; NULL 
 
 /* Memory of things that come and go with every request and are many at a time: some of what was
  * given back is kept and handed out again, which malloc does only for very few of a size. What
- * stays long belongs in pool.h. For the loop's thread alone. */
+ * stays long comes from pool_new. For the loop's thread alone. */
 
 enum {
     SPARE_MOST_BYTES = 2048, /* what is longer comes from malloc */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/crypto.h"
-#include "base/mem.h"
 #include "base/random.h"
 #include "base/text.h"
 

@@ -11,8 +11,6 @@
 
 #include "base/crypto.h"
 
-struct text;
-
 enum {
     SEAL_SECRET_BYTES = 32,
     SEAL_TEXT_BYTES = 4096,    /* request_state_bytes of limits.json */

@@ -12,28 +12,18 @@
 #include "core/tools/arguments.h"
 #include "core/tools/validation.h"
 
-static const char *const state_names[CONVERSATION_STATE_COUNT] = {
+const char *const conversation_state_names[CONVERSATION_STATE_COUNT] = {
     [CONVERSATION_IDLE] = "idle",
     [CONVERSATION_LLM_REQUESTING] = "llm_requesting",
     [CONVERSATION_TOOL_EXECUTING] = "tool_executing",
     [CONVERSATION_AWAITING] = "awaiting_user_response",
 };
-static const char *const event_names[CONVERSATION_EVENT_COUNT] = {
+const char *const conversation_event_names[CONVERSATION_EVENT_COUNT] = {
     [SAID_TOOL_CALLS] = "tool_calls",       [SAID_QUESTION_PENDING] = "ask_user_question_pending",
     [SAID_TOOL_COMPLETE] = "tool_complete", [SAID_RESPONSE] = "user_question_response",
     [SAID_CANCEL] = "user_cancel",          [SAID_LLM_RETRY] = "llm_retry",
     [SAID_TURN_ENDED] = "turn_ended",       [SAID_EXPIRED] = "expired",
 };
-
-const char *conversation_state_name(enum conversation_state state)
-{
-    return state_names[state];
-}
-
-const char *conversation_event_name(enum conversation_event_kind kind)
-{
-    return event_names[kind];
-}
 
 static void tool_use_release(struct tool_use *use)
 {
@@ -85,8 +75,13 @@ void conversation_step_release(struct conversation_step *step)
     *step = (struct conversation_step){ 0 };
 }
 
-/* Results ---------------------------------------------------------------------------------------
- */
+/* An event on its way through a cell. */
+struct move {
+    struct conversation *conversation;
+    const struct conversation_event *event;
+    struct conversation_step *step;
+    struct error *err;
+};
 
 static bool has_result(const struct conversation *conversation, const char *tool_use_id)
 {
@@ -98,9 +93,12 @@ static bool has_result(const struct conversation *conversation, const char *tool
 }
 
 /* A call has its result: in the step for the store, in the conversation as its id. */
-static void add_result(struct conversation *conversation, struct conversation_step *step,
-                       const char *tool_use_id, const char *content, bool is_error)
+static void add_result(const struct move *move, const char *tool_use_id, const char *content,
+                       bool is_error)
 {
+    struct conversation *conversation = move->conversation;
+    struct conversation_step *step = move->step;
+
     step->results = mem_resize(step->results, (step->result_count + 1) * sizeof *step->results);
     step->results[step->result_count++] =
         (struct tool_result){ mem_text(tool_use_id), mem_text(content), is_error };
@@ -110,13 +108,12 @@ static void add_result(struct conversation *conversation, struct conversation_st
     conversation->persisted[conversation->persisted_count++] = mem_text(tool_use_id);
 }
 
-static void finish_current(struct conversation *conversation, struct conversation_step *step,
-                           const char *content, bool is_error)
+static void finish_current(const struct move *move, const char *content, bool is_error)
 {
-    add_result(conversation, step, conversation->current.id, content, is_error);
-    tool_use_release(&conversation->current);
-    form_release(&conversation->form);
-    conversation->timeout_s = 0;
+    add_result(move, move->conversation->current.id, content, is_error);
+    tool_use_release(&move->conversation->current);
+    form_release(&move->conversation->form);
+    move->conversation->timeout_s = 0;
 }
 
 /* The next call in order; after the last the model goes on. */
@@ -134,38 +131,26 @@ static void advance(struct conversation *conversation)
             conversation->remaining_count * sizeof *conversation->remaining);
 }
 
-/* Cells -----------------------------------------------------------------------------------------
- */
+typedef bool cell_act(const struct move *move);
 
-typedef bool cell_act(struct conversation *conversation, const struct conversation_event *event,
-                      struct conversation_step *step, struct error *err);
-
-static bool refuse(struct conversation *conversation, const struct conversation_event *event,
-                   struct conversation_step *step, struct error *err)
+static bool refuse(const struct move *move)
 {
-    (void)step;
-    return error_set(err, ERROR_wrong_state, "", "%s has no place while the conversation is %s",
-                     event_names[event->kind], state_names[conversation->state]);
+    return error_set(move->err, ERROR_wrong_state, "",
+                     "%s has no place while the conversation is %s",
+                     conversation_event_names[move->event->kind],
+                     conversation_state_names[move->conversation->state]);
 }
 
-static bool ignore(struct conversation *conversation, const struct conversation_event *event,
-                   struct conversation_step *step, struct error *err)
+static bool ignore(const struct move *move)
 {
-    (void)conversation;
-    (void)event;
-    (void)err;
-    step->is_ignored = true;
+    move->step->is_ignored = true;
     return true;
 }
 
 /* A host that was not sure whether its result arrived may say it again. */
-static bool ignore_if_told(struct conversation *conversation,
-                           const struct conversation_event *event, struct conversation_step *step,
-                           struct error *err)
+static bool ignore_if_told(const struct move *move)
 {
-    if (has_result(conversation, event->tool_use_id))
-        return ignore(conversation, event, step, err);
-    return refuse(conversation, event, step, err);
+    return has_result(move->conversation, move->event->tool_use_id) ? ignore(move) : refuse(move);
 }
 
 /* Each id is answered once, so it may stand for one call only. */
@@ -218,21 +203,19 @@ static bool is_told_turn(const struct conversation *conversation,
     return event->call_count > 0 && !turn_id(conversation, event->call_count);
 }
 
-static bool ignore_told_turn(struct conversation *conversation,
-                             const struct conversation_event *event, struct conversation_step *step,
-                             struct error *err)
+static bool ignore_told_turn(const struct move *move)
 {
-    if (is_told_turn(conversation, event))
-        return ignore(conversation, event, step, err);
-    return refuse(conversation, event, step, err);
+    return is_told_turn(move->conversation, move->event) ? ignore(move) : refuse(move);
 }
 
-static bool begin_turn(struct conversation *conversation, const struct conversation_event *event,
-                       struct conversation_step *step, struct error *err)
+static bool begin_turn(const struct move *move)
 {
+    struct conversation *conversation = move->conversation;
+    const struct conversation_event *event = move->event;
+
     if (is_told_turn(conversation, event))
-        return ignore(conversation, event, step, err);
-    if (!check_calls(conversation, event, err))
+        return ignore(move);
+    if (!check_calls(conversation, event, move->err))
         return false;
     drop_persisted(conversation);
     drop_remaining(conversation);
@@ -256,132 +239,118 @@ static void copy_form(const struct form *form, struct form *ret_copy)
     text_release(&json);
 }
 
-static bool pause_for_person(struct conversation *conversation,
-                             const struct conversation_event *event, struct conversation_step *step,
-                             struct error *err)
+static bool is_about_current(const struct move *move)
 {
-    if (strcmp(event->tool_use_id, conversation->current.id) != 0)
-        return refuse(conversation, event, step, err);
-    conversation->state = CONVERSATION_AWAITING;
-    copy_form(event->form, &conversation->form);
-    conversation->timeout_s = event->timeout_s;
+    return strcmp(move->event->tool_use_id, move->conversation->current.id) == 0;
+}
+
+static bool pause_for_person(const struct move *move)
+{
+    if (!is_about_current(move))
+        return refuse(move);
+    move->conversation->state = CONVERSATION_AWAITING;
+    copy_form(move->event->form, &move->conversation->form);
+    move->conversation->timeout_s = move->event->timeout_s;
     return true;
 }
 
-static bool complete_tool(struct conversation *conversation, const struct conversation_event *event,
-                          struct conversation_step *step, struct error *err)
+static bool complete_tool(const struct move *move)
 {
-    if (strcmp(event->tool_use_id, conversation->current.id) != 0)
-        return ignore_if_told(conversation, event, step, err);
-    finish_current(conversation, step, event->content, event->is_error);
-    advance(conversation);
+    if (!is_about_current(move))
+        return ignore_if_told(move);
+    finish_current(move, move->event->content, move->event->is_error);
+    advance(move->conversation);
     return true;
 }
 
-static bool take_answers(struct conversation *conversation, const struct conversation_event *event,
-                         struct conversation_step *step, struct error *err)
+static bool take_answers(const struct move *move)
 {
     struct text content = { 0 };
     struct json_writer writer = json_object_to(&content);
 
-    (void)err;
-    questions_write_answers(&writer, &conversation->form, event->answer);
+    questions_write_answers(&writer, &move->conversation->form, move->event->answer);
     json_write_end_object(&writer);
-    finish_current(conversation, step, text_string(&content), false);
+    finish_current(move, text_string(&content), false);
     text_release(&content);
-    advance(conversation);
+    advance(move->conversation);
     return true;
 }
 
-static bool cancel(struct conversation *conversation, const struct conversation_event *event,
-                   struct conversation_step *step, struct error *err)
+static bool cancel(const struct move *move)
 {
-    (void)event;
-    (void)err;
-    finish_current(conversation, step, "User cancelled the question", true);
+    struct conversation *conversation = move->conversation;
+
+    finish_current(move, "User cancelled the question", true);
     for (size_t i = 0; i < conversation->remaining_count; i++)
-        add_result(conversation, step, conversation->remaining[i].id, "Not run: user cancelled",
-                   true);
+        add_result(move, conversation->remaining[i].id, "Not run: user cancelled", true);
     drop_remaining(conversation);
     conversation->state = CONVERSATION_IDLE;
     return true;
 }
 
-static bool expire(struct conversation *conversation, const struct conversation_event *event,
-                   struct conversation_step *step, struct error *err)
+static bool expire(const struct move *move)
 {
-    (void)event;
-    (void)err;
-    finish_current(conversation, step, "User did not answer in time", true);
-    advance(conversation);
+    finish_current(move, "User did not answer in time", true);
+    advance(move->conversation);
     return true;
 }
 
-static bool retry_llm(struct conversation *conversation, const struct conversation_event *event,
-                      struct conversation_step *step, struct error *err)
+static bool retry_llm(const struct move *move)
 {
-    if (event->attempt != 0 && event->attempt <= conversation->attempt)
-        return ignore(conversation, event, step, err);
-    if (event->attempt > conversation->attempt + 1)
-        return error_set(err, ERROR_out_of_range, "/attempt", "the next attempt is number %lld",
-                         (long long)conversation->attempt + 1);
-    conversation->attempt++;
+    int64_t attempt = move->event->attempt, next = move->conversation->attempt + 1;
+
+    if (attempt != 0 && attempt < next)
+        return ignore(move);
+    if (attempt > next)
+        return error_set(move->err, ERROR_out_of_range, "/attempt",
+                         "the next attempt is number %lld", (long long)next);
+    move->conversation->attempt = next;
     return true;
 }
 
-static bool end_turn(struct conversation *conversation, const struct conversation_event *event,
-                     struct conversation_step *step, struct error *err)
+static bool end_turn(const struct move *move)
 {
-    (void)event;
-    (void)step;
-    (void)err;
-    conversation->state = CONVERSATION_IDLE;
-    conversation->attempt = 0;
+    move->conversation->state = CONVERSATION_IDLE;
+    move->conversation->attempt = 0;
     return true;
 }
 
+/* What has no cell is refused. */
 static cell_act *const cells[CONVERSATION_STATE_COUNT][CONVERSATION_EVENT_COUNT] = {
     [CONVERSATION_IDLE] = {
         [SAID_TOOL_CALLS] = begin_turn,
-        [SAID_QUESTION_PENDING] = refuse,
         [SAID_TOOL_COMPLETE] = ignore_if_told,
-        [SAID_RESPONSE] = refuse,
-        [SAID_CANCEL] = refuse,
-        [SAID_LLM_RETRY] = refuse,
         [SAID_TURN_ENDED] = ignore,
         [SAID_EXPIRED] = ignore,
     },
     [CONVERSATION_LLM_REQUESTING] = {
         [SAID_TOOL_CALLS] = begin_turn,
-        [SAID_QUESTION_PENDING] = refuse,
         [SAID_TOOL_COMPLETE] = ignore_if_told,
-        [SAID_RESPONSE] = refuse,
-        [SAID_CANCEL] = refuse,
         [SAID_LLM_RETRY] = retry_llm,
         [SAID_TURN_ENDED] = end_turn,
         [SAID_EXPIRED] = ignore,
     },
-    [CONVERSATION_TOOL_EXECUTING] = {
+    [CONVERSATION_TOOL_EXECUTING] = { /* not cancelled: the host's result must have a place */
         [SAID_TOOL_CALLS] = ignore_told_turn,
         [SAID_QUESTION_PENDING] = pause_for_person,
         [SAID_TOOL_COMPLETE] = complete_tool,
-        [SAID_RESPONSE] = refuse,
-        [SAID_CANCEL] = refuse, /* the host runs a tool: its result must have a place */
-        [SAID_LLM_RETRY] = refuse,
-        [SAID_TURN_ENDED] = refuse,
         [SAID_EXPIRED] = ignore,
     },
     [CONVERSATION_AWAITING] = {
         [SAID_TOOL_CALLS] = ignore_told_turn,
-        [SAID_QUESTION_PENDING] = refuse,
         [SAID_TOOL_COMPLETE] = ignore_if_told, /* a host may not answer for the person */
         [SAID_RESPONSE] = take_answers,
         [SAID_CANCEL] = cancel,
-        [SAID_LLM_RETRY] = refuse,
-        [SAID_TURN_ENDED] = refuse,
         [SAID_EXPIRED] = expire,
     },
 };
+
+static bool enter_cell(const struct move *move)
+{
+    cell_act *act = cells[move->conversation->state][move->event->kind];
+
+    return act ? act(move) : refuse(move);
+}
 
 /* What is due on arriving in a state, behind the results, which are kept before it. */
 static const enum conversation_effect arrivals[CONVERSATION_STATE_COUNT] = {
@@ -403,9 +372,6 @@ static void write_effects(const struct conversation *conversation, struct conver
     step->effects[count++] = EFFECT_NOTIFY;
     step->effects[count++] = arrivals[conversation->state];
 }
-
-/* Calls that are ours -----------------------------------------------------------------------------
- */
 
 static bool is_ours(const struct conversation *conversation)
 {
@@ -433,6 +399,7 @@ static bool read_question(const struct conversation *conversation, struct ask_ca
 static void intercept(struct conversation *conversation, struct conversation_step *step)
 {
     struct conversation_event event = { .tool_use_id = conversation->current.id, .is_error = true };
+    const struct move move = { conversation, &event, step, NULL };
     struct ask_call call;
     struct text words = { 0 };
     struct error err, one;
@@ -450,7 +417,7 @@ static void intercept(struct conversation *conversation, struct conversation_ste
                             one.path);
         event.content = text_string(&words);
     }
-    cells[CONVERSATION_TOOL_EXECUTING][event.kind](conversation, &event, step, &err);
+    enter_cell(&move);
     text_release(&words);
     ask_call_release(&call);
 }
@@ -458,8 +425,10 @@ static void intercept(struct conversation *conversation, struct conversation_ste
 bool conversation_next(struct conversation *conversation, const struct conversation_event *event,
                        struct conversation_step *ret_step, struct error *err)
 {
+    const struct move move = { conversation, event, ret_step, err };
+
     *ret_step = (struct conversation_step){ 0 };
-    if (!cells[conversation->state][event->kind](conversation, event, ret_step, err))
+    if (!enter_cell(&move))
         return false;
     while (!ret_step->is_ignored && is_ours(conversation))
         intercept(conversation, ret_step);

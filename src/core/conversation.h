@@ -10,9 +10,9 @@
  *    | `--turn_ended-- llm_requesting {attempt} <--- the same two events: none is left ------' |
  *    `--------------------------------------------------------------------- user_cancel -------'
  *
- * Every (state, event) pair has a cell. A call of ask_user_question never reaches the host: it
- * becomes a question, or at once an error result for the agent. Every tool_use_id gets exactly one
- * result.
+ * An event without a cell in a state is refused. A call of ask_user_question never reaches the
+ * host: it becomes a question, or at once an error result for the agent. Every tool_use_id gets
+ * exactly one result.
  */
 #ifndef CORE_CONVERSATION_H
 #define CORE_CONVERSATION_H
@@ -24,9 +24,6 @@
 #include "core/fields/form.h"
 
 struct answer;
-struct json;
-struct json_writer;
-struct text;
 
 /* Stored by their names. */
 enum conversation_state {
@@ -127,7 +124,7 @@ bool conversation_read_response(const struct form *form, const struct json *body
 void conversation_encode(const struct conversation *conversation, struct text *out);
 bool conversation_parse(const char *json, size_t length, struct conversation *ret_conversation,
                         struct error *err);
-const char *conversation_state_name(enum conversation_state state); /* "idle" … */
-const char *conversation_event_name(enum conversation_event_kind kind);
+extern const char *const conversation_state_names[CONVERSATION_STATE_COUNT]; /* "idle" … */
+extern const char *const conversation_event_names[CONVERSATION_EVENT_COUNT];
 
 #endif

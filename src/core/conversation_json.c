@@ -18,22 +18,18 @@
 
 enum { CONVERSATION_VERSION = 1 };
 
-static void write_use(struct json_writer *writer, const char *key, const struct tool_use *use)
+/* Its input as JSON, or for the store as the text of that. */
+static void write_use(struct json_writer *writer, const char *key, const struct tool_use *use,
+                      bool is_stored)
 {
     json_write_object(writer, key);
     json_write_text(writer, "id", use->id);
     json_write_text(writer, "name", use->name);
-    json_write_text(writer, "input", use->input_json);
+    if (is_stored)
+        json_write_text(writer, "input", use->input_json);
+    else
+        json_write_raw(writer, "input", use->input_json);
     json_write_end_object(writer);
-}
-
-static void write_form(struct json_writer *writer, const struct form *form)
-{
-    struct text json = { 0 };
-
-    form_encode(form, &json);
-    json_write_raw(writer, "form", text_string(&json));
-    text_release(&json);
 }
 
 void conversation_encode(const struct conversation *conversation, struct text *out)
@@ -41,19 +37,21 @@ void conversation_encode(const struct conversation *conversation, struct text *o
     struct json_writer writer = json_object_to(out);
 
     json_write_integer(&writer, "version", CONVERSATION_VERSION);
-    json_write_text(&writer, "state", conversation_state_name(conversation->state));
+    json_write_text(&writer, "state", conversation_state_names[conversation->state]);
     json_write_bool_if(&writer, "sub_agent", conversation->is_sub_agent);
     if (conversation->attempt)
         json_write_integer(&writer, "attempt", conversation->attempt);
     if (conversation->current.id)
-        write_use(&writer, "current", &conversation->current);
-    if (conversation->form.field_count)
-        write_form(&writer, &conversation->form);
+        write_use(&writer, "current", &conversation->current, true);
+    if (conversation->form.field_count) {
+        json_write_raw(&writer, "form", "");
+        form_encode(&conversation->form, out);
+    }
     if (conversation->timeout_s)
         json_write_integer(&writer, "timeout_seconds", conversation->timeout_s);
     json_write_list(&writer, "remaining");
     for (size_t i = 0; i < conversation->remaining_count; i++)
-        write_use(&writer, NULL, &conversation->remaining[i]);
+        write_use(&writer, NULL, &conversation->remaining[i], true);
     json_write_end_list(&writer);
     json_write_list(&writer, "persisted");
     for (size_t i = 0; i < conversation->persisted_count; i++)
@@ -71,15 +69,9 @@ static bool read_use(const struct json *given, struct tool_use *use)
     return use->id && use->name && use->input_json;
 }
 
-static bool read_state(const char *name, enum conversation_state *ret_state)
+static bool is_list_of_calls(const struct json *list)
 {
-    for (int state = 0; name && state < CONVERSATION_STATE_COUNT; state++) {
-        if (strcmp(conversation_state_name((enum conversation_state)state), name) == 0) {
-            *ret_state = (enum conversation_state)state;
-            return true;
-        }
-    }
-    return false;
+    return json_kind(list) == KIND_LIST && json_length(list) <= CONVERSATION_MAX_CALLS;
 }
 
 static bool read_lists(const struct json *json, struct conversation *conversation)
@@ -87,8 +79,7 @@ static bool read_lists(const struct json *json, struct conversation *conversatio
     const struct json *remaining = json_member(json, "remaining");
     const struct json *persisted = json_member(json, "persisted");
 
-    if (json_kind(remaining) != KIND_LIST || json_length(remaining) > CONVERSATION_MAX_CALLS ||
-        json_kind(persisted) != KIND_LIST || json_length(persisted) > CONVERSATION_MAX_CALLS)
+    if (!is_list_of_calls(remaining) || !is_list_of_calls(persisted))
         return false;
     conversation->remaining =
         mem_new((json_length(remaining) + 1) * sizeof *conversation->remaining);
@@ -128,12 +119,15 @@ static bool is_whole(const struct conversation *conversation)
 static bool read_all(const struct json *json, struct conversation *conversation)
 {
     const struct json *current = json_member(json, "current"), *form = json_member(json, "form");
+    size_t state = text_index(json_member_text(json, "state"), conversation_state_names,
+                              CONVERSATION_STATE_COUNT);
 
+    conversation->state = (enum conversation_state)state;
     conversation->is_sub_agent = json_is_yes(json_member(json, "sub_agent"));
     conversation->attempt = json_member_integer(json, "attempt", 0);
     conversation->timeout_s = json_member_integer(json, "timeout_seconds", 0);
     return json_member_integer(json, "version", 0) == CONVERSATION_VERSION &&
-           read_state(json_member_text(json, "state"), &conversation->state) &&
+           state < CONVERSATION_STATE_COUNT &&
            (!current || read_use(current, &conversation->current)) &&
            (!form || form_read(form, &conversation->form, NULL)) &&
            read_lists(json, conversation) && is_whole(conversation);
@@ -219,8 +213,7 @@ static bool write_response_question(const struct field *field, const struct json
     struct text words = { 0 };
     bool ok = true;
 
-    json_write_foreign_key(writer, field->name);
-    json_write_object(writer, NULL);
+    json_write_object(writer, field->name);
     json_write_list(writer, "selected_ids");
     if (json_kind(value) != KIND_LIST)
         ok = write_one(field, value, "", writer, &words, err);
@@ -266,8 +259,7 @@ static bool write_notes(const struct form *form, const struct json *notes,
 
         if (!question || !answer_check_text(json_value(it), "", err))
             return answer_error_below(err, "/annotations", json_key(it));
-        json_write_foreign_key(writer, question->name);
-        json_write_text(writer, NULL, json_text(json_value(it)));
+        json_write_text(writer, question->name, json_text(json_value(it)));
     }
     json_write_end_object(writer);
     return true;
@@ -429,15 +421,6 @@ bool conversation_read_result(const struct json *body, struct conversation_event
     return true;
 }
 
-static void write_current(struct json_writer *writer, const struct tool_use *use)
-{
-    json_write_object(writer, "current");
-    json_write_text(writer, "id", use->id);
-    json_write_text(writer, "name", use->name);
-    json_write_raw(writer, "input", use->input_json);
-    json_write_end_object(writer);
-}
-
 static void write_question(struct json_writer *writer, const struct field *field)
 {
     json_write_object(writer, NULL);
@@ -459,11 +442,11 @@ void conversation_write_change(const struct conversation *conversation, struct j
                                const char *key)
 {
     json_write_object(writer, key);
-    json_write_text(writer, "type", conversation_state_name(conversation->state));
+    json_write_text(writer, "type", conversation_state_names[conversation->state]);
     if (conversation->state == CONVERSATION_LLM_REQUESTING)
         json_write_integer(writer, "attempt", conversation->attempt);
     if (conversation->state == CONVERSATION_TOOL_EXECUTING)
-        write_current(writer, &conversation->current);
+        write_use(writer, "current", &conversation->current, false);
     if (conversation->state == CONVERSATION_AWAITING) {
         json_write_text(writer, "tool_use_id", conversation->current.id);
         json_write_list(writer, "questions");

@@ -1,7 +1,4 @@
-/*
- * gate.c - walks through what a tool is called with: texts that may be commands, and names of
- * files. How a command is read is gate.c's, how a path is gate.c's.
- */
+/* gate.c - walks through what a tool is called with: texts that may be commands, and paths. */
 #include "core/gate.h"
 
 #include <ctype.h>

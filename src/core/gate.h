@@ -9,7 +9,6 @@
 #ifndef CORE_GATE_H
 #define CORE_GATE_H
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/text.h"
 

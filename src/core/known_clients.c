@@ -13,102 +13,33 @@ enum {
     MARGIN_S = 30,   /* the result must be there before the client gives up */
 };
 
+/* Name, what was measured, the program; then its facts. */
 static const struct known_client clients[] = {
-    { .name = "*", .hold_s = 50 }, /* most clients and both SDKs give up after 60 s */
-    {
-        .name = "claude-code",
-        .measured = "2.1.325, 2026-11-16",
-        .program = "claude",
-        .keeps_rounds_open = true,
-        .limit_s = 300,
-        .hold_s = 110,
-        .backgrounds_calls = true,
-        .stops_clock = true,
-        .only_cancels = true,
-        .shows_notes = true,
-        .message_lines = 3,
-        .title_columns = 48,
-    },
-    {
-        .name = "codex-mcp-client",
-        .measured = "0.166.0, 2026-11-16",
-        .program = "codex",
-        .limit_s = 300,
-        .hold_s = 280,
-        .stops_clock = true,
-        .lacks_lists = true,
-        .lacks_numbers = true,
-        .needs_every_text = true,
-        .wants_one_of = true,
-        .picks_yes = true,
-    },
-    {
-        .name = "copilot-cli",
-        .measured = "1.0.102, 2026-11-19", /* with a form open for 580 s, too */
-        .program = "copilot",
-        .keeps_rounds_open = true,
-        .limit_s = 180,
-        .hold_s = 170,
-        .progress_extends = true,
-        .shows_notes = true,
-    },
-    {
-        .name = "github-copilot-developer", /* another surface of the same */
-        .measured = "2026-11-15",
-        .limit_s = 180,
-        .hold_s = 170,
-        .shows_notes = true,
-    },
-    {
-        .name = "gemini-cli-mcp-client*", /* some add the server's name to theirs */
-        .measured = "0.61.0, 2026-11-16",
-        .program = "gemini",
-        .limit_s = 600,
-        .hold_s = 580,
-        .cancels_silently = true,
-    },
-    {
-        .name = "qwen-code-mcp-client*",
-        .measured = "0.24.4, 2026-11-16",
-        .program = "qwen",
-        .limit_s = 300,
-        .hold_s = 280,
-        .progress_extends = true,
-    },
-    {
-        .name = "qwen-cli-mcp-client*",
-        .measured = "0.24.4, 2026-11-16",
-        .limit_s = 300,
-        .hold_s = 280,
-        .progress_extends = true,
-    },
-    {
-        .name = "opencode",
-        .measured = "1.18.33, 2026-11-16",
-        .program = "opencode",
-        .limit_s = 60,
-        .hold_s = 50,
-        .progress_extends = true,
-    },
-    {
-        .name = "continue-cli-client",
-        .measured = "1.5.47, 2026-11-16",
-        .limit_s = 60,
-        .hold_s = 56,
-    },
-    {
-        .name = "@cline/core",
-        .measured = "3.0.65, 2026-11-19",
-        .program = "cline",
-        .limit_s = 60,
-        .hold_s = 56,
-    },
-    {
-        .name = "inspector-cli",
-        .measured = "2.12.0, 2026-11-16",
-        .limit_s = 60,
-        .hold_s = 56,
-    },
+    { "*", .hold_s = 50 }, /* most clients and both SDKs give up after 60 s */
+    { "claude-code", "2.1.325, 2026-11-16", "claude", .keeps_rounds_open = true, .limit_s = 300,
+      .hold_s = 110, .backgrounds_calls = true, .stops_clock = true, .only_cancels = true,
+      .shows_notes = true, .message_lines = 3, .title_columns = 48 },
+    { "codex-mcp-client", "0.166.0, 2026-11-16", "codex", .limit_s = 300, .hold_s = 280,
+      .stops_clock = true, .lacks_lists = true, .lacks_numbers = true, .needs_every_text = true,
+      .wants_one_of = true, .picks_yes = true },
+    /* with a form open for 580 s, too */
+    { "copilot-cli", "1.0.102, 2026-11-19", "copilot", .keeps_rounds_open = true, .limit_s = 180,
+      .hold_s = 170, .progress_extends = true, .shows_notes = true },
+    /* another surface of the same */
+    { "github-copilot-developer", "2026-11-15", .limit_s = 180, .hold_s = 170,
+      .shows_notes = true },
+    /* some add the server's name to theirs */
+    { "gemini-cli-mcp-client*", "0.61.0, 2026-11-16", "gemini", .limit_s = 600, .hold_s = 580,
+      .cancels_silently = true },
+    { "qwen-code-mcp-client*", "0.24.4, 2026-11-16", "qwen", .limit_s = 300, .hold_s = 280,
+      .progress_extends = true },
+    { "qwen-cli-mcp-client*", "0.24.4, 2026-11-16", .limit_s = 300, .hold_s = 280,
+      .progress_extends = true },
+    { "opencode", "1.18.33, 2026-11-16", "opencode", .limit_s = 60, .hold_s = 50,
+      .progress_extends = true },
+    { "continue-cli-client", "1.5.47, 2026-11-16", .limit_s = 60, .hold_s = 56 },
+    { "@cline/core", "3.0.65, 2026-11-19", "cline", .limit_s = 60, .hold_s = 56 },
+    { "inspector-cli", "2.12.0, 2026-11-16", .limit_s = 60, .hold_s = 56 },
 };
 
 const struct known_client *known_client(const char *name)

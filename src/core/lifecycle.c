@@ -1,7 +1,6 @@
 /* lifecycle.c - the table; a lifecycle rule is one cell. See lifecycle.h for the drawing. */
 #include "core/lifecycle.h"
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
 
@@ -96,97 +95,43 @@ struct cell {
 #define WAITS STATE_PENDING_TERMINAL_LAUNCH
 #define OPEN  STATE_PENDING
 
-/* Rows for the states in which everything is over differ only in what can still be undone or
- * delivered, so they are made by one macro; the two open states are spelt out. */
-#define OVER_ROW(state)                                                                            \
-    {                                                                                              \
-        [EVENT_CREATED] = { CELL_WRONG, state }, [EVENT_ATTACHED] = { CELL_TOO_LATE, state },      \
-        [EVENT_TERMINAL_LOST] = { CELL_IGNORED, state },                                           \
-        [EVENT_DRAFT_CHANGED] = { CELL_TOO_LATE, state },                                          \
-        [EVENT_ANSWERED] = { CELL_TOO_LATE, state }, [EVENT_UNDONE] = { CELL_WRONG, state },       \
-        [EVENT_CANCELLED] = { CELL_TOO_LATE, state }, [EVENT_DECLINED] = { CELL_TOO_LATE, state }, \
-        [EVENT_EXPIRED] = { CELL_IGNORED, state }, [EVENT_EXTENDED] = { CELL_TOO_LATE, state },    \
-        [EVENT_INTERFACE_SWITCHED] = { CELL_TOO_LATE, state },                                     \
-        [EVENT_AGENT_DETACHED] = { CELL_IGNORED, state },                                          \
-        [EVENT_AGENT_REATTACHED] = { CELL_IGNORED, state },                                        \
-        [EVENT_AGENT_WITHDREW] = { CELL_TOO_LATE, state },                                         \
-        [EVENT_DELIVERED] = { CELL_DELIVERS, state },                                              \
-        [EVENT_ASKED_BACK] = { CELL_TOO_LATE, state },                                             \
-        [EVENT_FORM_CHANGED] = { CELL_TOO_LATE, state },                                           \
-        [EVENT_RULE_APPLIED] = { CELL_TOO_LATE, state }, [EVENT_TOLD] = { CELL_WRONG, state },     \
-    }
-
-static const struct cell cells[STATE_COUNT][EVENT_COUNT] = {
-    [STATE_NEW] = {
-        [EVENT_CREATED] = { CELL_OPENS, OPEN }, /* or pending_terminal_launch, see refine() */
-        [EVENT_ATTACHED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_TERMINAL_LOST] = { CELL_WRONG, STATE_NEW },
-        [EVENT_DRAFT_CHANGED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_ANSWERED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_UNDONE] = { CELL_WRONG, STATE_NEW },
-        [EVENT_CANCELLED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_DECLINED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_EXPIRED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_EXTENDED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_INTERFACE_SWITCHED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_AGENT_DETACHED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_AGENT_REATTACHED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_AGENT_WITHDREW] = { CELL_WRONG, STATE_NEW },
-        [EVENT_DELIVERED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_ASKED_BACK] = { CELL_WRONG, STATE_NEW },
-        [EVENT_FORM_CHANGED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_RULE_APPLIED] = { CELL_WRONG, STATE_NEW },
-        [EVENT_TOLD] = { CELL_WRONG, STATE_NEW },
-    },
-    [WAITS] = {
-        [EVENT_CREATED] = { CELL_WRONG, WAITS },
-        [EVENT_ATTACHED] = { CELL_NOTES, OPEN },
-        [EVENT_TERMINAL_LOST] = { CELL_IGNORED, WAITS },
-        [EVENT_DRAFT_CHANGED] = { CELL_NOTES, WAITS },
-        [EVENT_ANSWERED] = { CELL_DECIDES, STATE_SUBMITTED },
-        [EVENT_UNDONE] = { CELL_WRONG, WAITS },
-        [EVENT_CANCELLED] = { CELL_DECIDES, STATE_CANCELLED },
-        [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
-        [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
-        [EVENT_EXTENDED] = { CELL_RETIMES, WAITS },
-        [EVENT_INTERFACE_SWITCHED] = { CELL_MOVES, OPEN },
-        [EVENT_AGENT_DETACHED] = { CELL_NOTES, WAITS },
-        [EVENT_AGENT_REATTACHED] = { CELL_NOTES, WAITS },
-        [EVENT_AGENT_WITHDREW] = { CELL_DECIDES, STATE_WITHDRAWN },
-        [EVENT_DELIVERED] = { CELL_IGNORED, WAITS },
-        [EVENT_ASKED_BACK] = { CELL_RETIMES, WAITS },
-        [EVENT_FORM_CHANGED] = { CELL_RETIMES, WAITS },
-        [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
-        [EVENT_TOLD] = { CELL_WRONG, WAITS },
-    },
-    [OPEN] = {
-        [EVENT_CREATED] = { CELL_WRONG, OPEN },
-        [EVENT_ATTACHED] = { CELL_NOTES, OPEN },
-        [EVENT_TERMINAL_LOST] = { CELL_NOTES, OPEN },
-        [EVENT_DRAFT_CHANGED] = { CELL_NOTES, OPEN },
-        [EVENT_ANSWERED] = { CELL_DECIDES, STATE_SUBMITTED },
-        [EVENT_UNDONE] = { CELL_WRONG, OPEN },
-        [EVENT_CANCELLED] = { CELL_DECIDES, STATE_CANCELLED },
-        [EVENT_DECLINED] = { CELL_DECIDES, STATE_DECLINED },
-        [EVENT_EXPIRED] = { CELL_ENDS, STATE_TIMEOUT },
-        [EVENT_EXTENDED] = { CELL_RETIMES, OPEN },
-        [EVENT_INTERFACE_SWITCHED] = { CELL_SAYS, OPEN },
-        [EVENT_AGENT_DETACHED] = { CELL_NOTES, OPEN },
-        [EVENT_AGENT_REATTACHED] = { CELL_NOTES, OPEN },
-        [EVENT_AGENT_WITHDREW] = { CELL_DECIDES, STATE_WITHDRAWN },
-        [EVENT_DELIVERED] = { CELL_IGNORED, OPEN },
-        [EVENT_ASKED_BACK] = { CELL_RETIMES, OPEN },
-        [EVENT_FORM_CHANGED] = { CELL_RETIMES, OPEN },
-        [EVENT_RULE_APPLIED] = { CELL_ENDS, STATE_AUTO_SUBMITTED },
-        [EVENT_TOLD] = { CELL_WRONG, OPEN },
-    },
-    [STATE_SUBMITTED] = OVER_ROW(STATE_SUBMITTED),
-    [STATE_AUTO_SUBMITTED] = OVER_ROW(STATE_AUTO_SUBMITTED),
-    [STATE_CANCELLED] = OVER_ROW(STATE_CANCELLED),
-    [STATE_DECLINED] = OVER_ROW(STATE_DECLINED),
-    [STATE_TIMEOUT] = OVER_ROW(STATE_TIMEOUT),
-    [STATE_WITHDRAWN] = OVER_ROW(STATE_WITHDRAWN),
+/* What an event means in the two open states and in all that are over, and where it leads from an
+ * open one; STATE_NEW: nowhere. What has no row is wrong, and so is all but `created` of an ask
+ * that is not yet there. */
+static const struct {
+    enum cell_kind waiting, pending, over;
+    enum ask_state to;
+} rows[EVENT_COUNT] = {
+    [EVENT_ATTACHED] = { CELL_NOTES, CELL_NOTES, CELL_TOO_LATE, OPEN },
+    [EVENT_TERMINAL_LOST] = { CELL_IGNORED, CELL_NOTES, CELL_IGNORED },
+    [EVENT_DRAFT_CHANGED] = { CELL_NOTES, CELL_NOTES, CELL_TOO_LATE },
+    [EVENT_ANSWERED] = { CELL_DECIDES, CELL_DECIDES, CELL_TOO_LATE, STATE_SUBMITTED },
+    [EVENT_CANCELLED] = { CELL_DECIDES, CELL_DECIDES, CELL_TOO_LATE, STATE_CANCELLED },
+    [EVENT_DECLINED] = { CELL_DECIDES, CELL_DECIDES, CELL_TOO_LATE, STATE_DECLINED },
+    [EVENT_EXPIRED] = { CELL_ENDS, CELL_ENDS, CELL_IGNORED, STATE_TIMEOUT },
+    [EVENT_EXTENDED] = { CELL_RETIMES, CELL_RETIMES, CELL_TOO_LATE },
+    [EVENT_INTERFACE_SWITCHED] = { CELL_MOVES, CELL_SAYS, CELL_TOO_LATE, OPEN },
+    [EVENT_AGENT_DETACHED] = { CELL_NOTES, CELL_NOTES, CELL_IGNORED },
+    [EVENT_AGENT_REATTACHED] = { CELL_NOTES, CELL_NOTES, CELL_IGNORED },
+    [EVENT_AGENT_WITHDREW] = { CELL_DECIDES, CELL_DECIDES, CELL_TOO_LATE, STATE_WITHDRAWN },
+    [EVENT_DELIVERED] = { CELL_IGNORED, CELL_IGNORED, CELL_DELIVERS },
+    [EVENT_ASKED_BACK] = { CELL_RETIMES, CELL_RETIMES, CELL_TOO_LATE },
+    [EVENT_FORM_CHANGED] = { CELL_RETIMES, CELL_RETIMES, CELL_TOO_LATE },
+    [EVENT_RULE_APPLIED] = { CELL_ENDS, CELL_ENDS, CELL_TOO_LATE, STATE_AUTO_SUBMITTED },
 };
+
+static struct cell cell_of(enum ask_state state, enum ask_event event)
+{
+    bool leads_on = state_is_open(state) && rows[event].to != STATE_NEW;
+
+    if (state == STATE_NEW && event == EVENT_CREATED)
+        return (struct cell){ CELL_OPENS, OPEN };
+    return (struct cell){ .kind = state == STATE_NEW ? CELL_WRONG
+                                  : state == WAITS   ? rows[event].waiting
+                                  : state == OPEN    ? rows[event].pending
+                                                     : rows[event].over,
+                          .to = leads_on ? rows[event].to : state };
+}
 
 /* The six places where the next step depends on more than state and event. */
 static struct cell refine(enum ask_state state, enum ask_event event, struct cell cell,
@@ -212,7 +157,7 @@ static struct cell refine(enum ask_state state, enum ask_event event, struct cel
 struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
                                      const struct lifecycle_facts *facts)
 {
-    struct cell cell = refine(state, event, cells[state][event], facts);
+    struct cell cell = refine(state, event, cell_of(state, event), facts);
     struct lifecycle_step step = cell_steps[cell.kind];
 
     if (cell.kind == CELL_DELIVERS && facts->is_delivered)

@@ -8,12 +8,11 @@
  *                                                        |--cancelled, declined, agent_withdrew
  *                                                        `--rule_applied--> auto_submitted
  * A fresh launch leads from pending back to pending_terminal_launch.
- * Every (state, event) pair has a cell. An empty-handed cell says why: too late, or not here.
+ * Every (state, event) pair has a cell; one that does nothing says why: too late, or not here.
  */
 #ifndef CORE_LIFECYCLE_H
 #define CORE_LIFECYCLE_H
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"

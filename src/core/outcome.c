@@ -17,11 +17,9 @@ const struct outcome_words outcome_words[ENDING_COUNT] = {
 };
 
 const struct outcome outcome_rows[OUTCOME_COUNT] = {
-    [STATE_NEW] = {
-        .ending = ENDING_PENDING,
-        .summary = "Waiting for an answer",
-        .instructions = "No one has answered yet: ",
-    },
+    [STATE_NEW] = { .ending = ENDING_PENDING,
+                    .summary = "Waiting for an answer",
+                    .instructions = "No one has answered yet: " },
     [STATE_PENDING_TERMINAL_LAUNCH] = {
         .ending = ENDING_PENDING,
         .is_told = true,
@@ -31,15 +29,10 @@ const struct outcome outcome_rows[OUTCOME_COUNT] = {
         .afterwards = " With interface \"terminal\" beside session_id provide_choice gives a "
                       "fresh terminal_command.",
     },
-    [STATE_PENDING] = {
-        .ending = ENDING_PENDING,
-        .summary = "Waiting for an answer",
-        .instructions = "No one has answered yet: ",
-    },
-    [STATE_SUBMITTED] = {
-        .ending = ENDING_ANSWERED,
-        .has_values = true,
-    },
+    [STATE_PENDING] = { .ending = ENDING_PENDING,
+                        .summary = "Waiting for an answer",
+                        .instructions = "No one has answered yet: " },
+    [STATE_SUBMITTED] = { .ending = ENDING_ANSWERED, .has_values = true },
     [STATE_AUTO_SUBMITTED] = {
         .ending = ENDING_TIMEOUT,
         .summary = "Nobody answered in time, defaults submitted: ",
@@ -75,22 +68,16 @@ const struct outcome outcome_rows[OUTCOME_COUNT] = {
         .instructions = "The ask was withdrawn before anybody decided. Nothing was chosen: assume "
                         "nothing.",
     },
-    [OUTCOME_TEXT_ALONE] = {
-        .ending = ENDING_ANSWERED,
-        .status = "custom_input",
-        .has_values = true,
-    },
+    [OUTCOME_TEXT_ALONE] = { ENDING_ANSWERED, "custom_input", .has_values = true },
     [OUTCOME_SAID_NO] = {
         .ending = ENDING_DECLINED,
         .instructions = "The person said no. Do not do what you asked about, nor by another way.",
         .has_values = true,
     },
-    [OUTCOME_BY_RULE] = {
-        .ending = ENDING_ANSWERED,
-        .summary = "Standing answer: ",
-        .has_values = true,
-        .is_auto = true,
-    },
+    [OUTCOME_BY_RULE] = { .ending = ENDING_ANSWERED,
+                          .summary = "Standing answer: ",
+                          .has_values = true,
+                          .is_auto = true },
     [OUTCOME_HAND_OFF] = {
         .ending = ENDING_PENDING,
         .is_told = true,

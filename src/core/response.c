@@ -26,8 +26,8 @@ static const struct outcome *outcome_find(const struct response_facts *facts)
 {
     bool is_open = outcome_rows[facts->state].ending == ENDING_PENDING;
 
-    if (facts->state == STATE_SUBMITTED && facts->answer && facts->shape &&
-        facts->shape->no_is_decline && !facts->answer->values[0].confirmed)
+    if (facts->state == STATE_SUBMITTED && facts->answer && facts->shape && facts->shape->no_key &&
+        !facts->answer->values[0].confirmed)
         return &outcome_rows[OUTCOME_SAID_NO];
     if (facts->state == STATE_SUBMITTED && facts->answer && answer_is_text_only(facts->answer))
         return &outcome_rows[OUTCOME_TEXT_ALONE];
@@ -52,14 +52,11 @@ static bool is_explicit(const struct outcome *outcome)
     return is_decided(outcome) && !outcome->is_auto;
 }
 
-static void write_selection(struct json_writer *writer, const struct response_facts *facts);
-
 /* of an ask whose tool is not known here */
 static const struct response_shape response_unknown = {
     .has_status = true,
     .has_action = true,
     .has_reply = true,
-    .write_values = write_selection,
 };
 
 static const struct response_shape *shape_of(const struct response_facts *facts)
@@ -73,12 +70,8 @@ static bool is_about_questions(const struct response_facts *facts)
     return shape_of(facts)->has_reply && !shape_of(facts)->has_status;
 }
 
-bool response_is_no(const struct response_facts *facts)
-{
-    return outcome_find(facts)->ending == ENDING_DECLINED;
-}
-
-const struct answer *response_answer(const struct response_facts *facts)
+/* The answer, where it counts; else NULL: never a guess. */
+static const struct answer *answer_of(const struct response_facts *facts)
 {
     return outcome_find(facts)->has_values && facts->form ? facts->answer : NULL;
 }
@@ -131,7 +124,7 @@ static void add_cut(struct text *out, const struct text *whole, size_t max_chars
 void response_summary(const struct response_facts *facts, struct text *out)
 {
     const struct outcome *outcome = outcome_find(facts);
-    const struct answer *answer = response_answer(facts);
+    const struct answer *answer = answer_of(facts);
     struct text line = { 0 };
     bool is_first = true;
 
@@ -186,7 +179,7 @@ void response_write_time(int64_t utc_ms, char out[32])
 
 static void write_notes(struct json_writer *writer, const struct response_facts *facts)
 {
-    const struct answer *answer = response_answer(facts);
+    const struct answer *answer = answer_of(facts);
 
     if (answer && !is_about_questions(facts))
         answer_write_field_notes(writer, facts->form, answer);
@@ -205,15 +198,9 @@ static void write_summary(struct json_writer *writer, const struct response_fact
     text_release(&summary);
 }
 
-void response_write_words(struct json_writer *writer, const struct response_facts *facts)
-{
-    write_notes(writer, facts);
-    write_summary(writer, facts);
-}
-
 static void write_selection(struct json_writer *writer, const struct response_facts *facts)
 {
-    const struct answer *answer = response_answer(facts);
+    const struct answer *answer = answer_of(facts);
     const struct form *form = facts->form;
     bool has_words = form && class_of(&form->fields[0])->has_words;
 
@@ -238,10 +225,24 @@ static void write_selection(struct json_writer *writer, const struct response_fa
     json_write_end_object(writer);
 }
 
-const struct response_shape response_selection = {
-    .has_status = true,
-    .write_values = write_selection,
-};
+const struct response_shape response_selection = { .has_status = true };
+
+static void write_values(struct json_writer *writer, const struct response_facts *facts)
+{
+    const struct response_shape *shape = shape_of(facts);
+    const struct answer *answer = answer_of(facts);
+
+    if (!shape->write_values) {
+        write_selection(writer, facts);
+        return;
+    }
+    if (answer)
+        shape->write_values(writer, facts->form, answer);
+    else if (shape->no_key && outcome_find(facts)->ending == ENDING_DECLINED)
+        json_write_bool(writer, shape->no_key, false);
+    write_notes(writer, facts);
+    write_summary(writer, facts);
+}
 
 static void write_decider(struct json_writer *writer, const struct response_facts *facts)
 {
@@ -305,7 +306,7 @@ enum reply_kind response_write(const struct response_facts *facts, struct text *
     if (shape->has_reply)
         json_write_text(&writer, "status", outcome_words[outcome->ending].reply);
     json_write_text(&writer, "session_id", facts->session_id);
-    shape->write_values(&writer, facts);
+    write_values(&writer, facts);
     json_write_bool(&writer, "explicit", is_explicit(outcome));
     json_write_bool_if(&writer, "auto_submitted", outcome->is_auto);
     json_write_bool_if(&writer, "declined",

@@ -13,9 +13,7 @@
 #include "core/outcome.h"
 #include "core/routing.h"
 
-struct json_writer;
 struct response_facts;
-struct text;
 
 struct answered_by {
     const char *person; /* NULL: nobody decided */
@@ -27,12 +25,14 @@ struct answered_by {
 };
 /* How a tool words its results. */
 struct response_shape {
-    bool has_status;    /* action_status of R2.2 */
-    bool has_action;    /* action of R4.1 */
-    bool has_reply;     /* status of R3.2 */
-    bool no_is_decline; /* answering no is declining: an agent may look at the action alone */
-    /* What was decided, where something was; and the words around it. */
-    void (*write_values)(struct json_writer *writer, const struct response_facts *facts);
+    bool has_status; /* action_status of R2.2 */
+    bool has_action; /* action of R4.1 */
+    bool has_reply;  /* status of R3.2 */
+    /* Answering no is declining, as an agent may look at the action alone: this is false then. */
+    const char *no_key;
+    /* What was decided, where something was; NULL: as the selection of R2.2. */
+    void (*write_values)(struct json_writer *writer, const struct form *form,
+                         const struct answer *answer);
 };
 extern const struct response_shape response_selection; /* provide_choice */
 
@@ -56,12 +56,6 @@ struct response_facts {
 
 /* The structured result as one JSON object, and what kind of reply it is. */
 enum reply_kind response_write(const struct response_facts *facts, struct text *out);
-/* The answer, where it counts; else NULL: never a guess. */
-const struct answer *response_answer(const struct response_facts *facts);
-/* Notes and summary, for results that have no selection around them. */
-void response_write_words(struct json_writer *writer, const struct response_facts *facts);
-/* The person said no, by answering so or by declining. */
-bool response_is_no(const struct response_facts *facts);
 /* One line for people and for selection.summary: labels chosen, own words, or how it ended. */
 void response_summary(const struct response_facts *facts, struct text *out);
 

@@ -9,9 +9,6 @@
 
 #include "core/fields/form.h"
 
-struct error;
-struct text;
-
 struct rule_subject {
     const char *principal; /* whose asks */
     const char *directory; /* in which project; NULL: none is known */

@@ -1,7 +1,6 @@
 /* search_text.c - see search_text.h. */
 #include "core/search_text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
@@ -68,28 +67,17 @@ static void add_line(struct text *out, const char *bytes, size_t length)
     text_add_char(out, '\n');
 }
 
-static bool is_shown(void *member)
-{
-    for (size_t i = 0; i < ARRAY_LEN(shown_members); i++) {
-        if (strlen(shown_members[i]) == json_key_length(member) &&
-            memcmp(shown_members[i], json_key(member), json_key_length(member)) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The reader of JSON bounds the depth. */
 static void add_texts(const struct json *value, bool is_wanted, bool takes_all, struct text *out)
 {
     if (json_kind(value) == KIND_TEXT && is_wanted)
         add_line(out, json_text(value), json_length(value));
-    if (json_kind(value) == KIND_LIST) {
-        for (size_t i = 0; i < json_length(value); i++)
-            add_texts(json_item(value, i), is_wanted, takes_all, out);
-    }
-    if (json_kind(value) == KIND_OBJECT) {
-        for (void *it = json_first(value); it; it = json_next(value, it))
-            add_texts(json_value(it), takes_all || is_shown(it), takes_all, out);
+    for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++)
+        add_texts(json_item(value, i), is_wanted, takes_all, out);
+    for (void *it = json_first(value); it; it = json_next(value, it)) {
+        bool is_shown = text_is_among(json_key(it), shown_members, ARRAY_LEN(shown_members));
+
+        add_texts(json_value(it), takes_all || is_shown, takes_all, out);
     }
 }
 

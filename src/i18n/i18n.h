@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 
-struct json;
 struct text;
 
 enum text_id {

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "markup/blocks.h"
 
-enum { MARKDOWN_ENTITY_BYTES = 12, MARKDOWN_CODE_POINT_MOST = 0x10ffff };
+enum {
+    MARKDOWN_ENTITY_BYTES = 12,
+    MARKDOWN_CODE_POINT_MOST = 0x10ffff,
+    SPAN_TYPES = (int)MD_SPAN_DEL + 1,
+};
 
 struct reading {
     struct builder *builder;
@@ -20,8 +23,8 @@ struct reading {
     int64_t numbers[MARKUP_MAX_DEPTH]; /* of the next item by depth; -1: bullets */
     bool is_item_due;                  /* an item began and has no block yet */
     bool is_head;
-    int link_depth; /* a link within an image's text has the image's address */
-    int struck, strong, emphasis;
+    int link_depth;       /* a link within an image's text has the image's address */
+    int open[SPAN_TYPES]; /* how many there are within each other */
 };
 
 typedef int md_parse_function(const MD_CHAR *, MD_SIZE, const MD_PARSER *, void *);
@@ -41,25 +44,29 @@ static md_parse_function *load_parser(void)
     return parser;
 }
 
-static int list_place(const struct reading *reading)
+static int bounded(int depth)
 {
-    int place = reading->depth < MARKUP_MAX_DEPTH ? reading->depth : MARKUP_MAX_DEPTH;
+    return depth < MARKUP_MAX_DEPTH ? depth : MARKUP_MAX_DEPTH;
+}
 
-    return place > 0 ? place - 1 : 0;
+static int64_t *next_number(struct reading *reading)
+{
+    int depth = bounded(reading->depth);
+
+    return &reading->numbers[depth > 0 ? depth - 1 : 0];
 }
 
 static struct markup_block place_block(const struct reading *reading, enum markup_kind kind)
 {
-    int quotes = reading->quotes < MARKUP_MAX_DEPTH ? reading->quotes : MARKUP_MAX_DEPTH;
-    int depth = reading->depth < MARKUP_MAX_DEPTH ? reading->depth : MARKUP_MAX_DEPTH;
-
-    return (struct markup_block){ .kind = kind, .depth = depth, .quotes = quotes };
+    return (struct markup_block){ .kind = kind,
+                                  .depth = bounded(reading->depth),
+                                  .quotes = bounded(reading->quotes) };
 }
 
 static void begin_item(struct reading *reading)
 {
     struct markup_block block = place_block(reading, MARKUP_ITEM);
-    int64_t *number = &reading->numbers[list_place(reading)];
+    int64_t *number = next_number(reading);
 
     block.number = *number;
     if (*number >= 0)
@@ -82,16 +89,7 @@ static void begin_list(struct reading *reading, int64_t number)
     if (reading->is_item_due) /* a list that is all there is of an item */
         begin_item(reading);
     reading->depth++;
-    reading->numbers[list_place(reading)] = number;
-}
-
-static void begin_code(struct reading *reading, const MD_BLOCK_CODE_DETAIL *detail)
-{
-    if (reading->is_item_due)
-        begin_item(reading);
-    builder_begin(reading->builder, place_block(reading, MARKUP_CODE));
-    if (detail->lang.size > 0)
-        builder_language(reading->builder, detail->lang.text, detail->lang.size);
+    *next_number(reading) = number;
 }
 
 static void begin_part(struct reading *reading, struct markup_block block)
@@ -119,6 +117,7 @@ static int on_enter_block(MD_BLOCKTYPE type, void *detail, void *context)
 {
     struct reading *reading = context;
     struct markup_block block = place_block(reading, MARKUP_PARAGRAPH);
+    const MD_BLOCK_CODE_DETAIL *code = detail; /* where it is that */
 
     switch (type) {
     case MD_BLOCK_QUOTE:
@@ -145,7 +144,10 @@ static int on_enter_block(MD_BLOCKTYPE type, void *detail, void *context)
         begin_part(reading, block);
         break;
     case MD_BLOCK_CODE:
-        begin_code(reading, detail);
+        block.kind = MARKUP_CODE;
+        begin_part(reading, block);
+        if (code->lang.size > 0)
+            builder_language(reading->builder, code->lang.text, code->lang.size);
         break;
     case MD_BLOCK_P:
         if (!reading->is_item_due)
@@ -270,25 +272,23 @@ static void end_link(struct reading *reading)
 }
 
 /* Emphasis may be nested in itself; the style ends with the outermost. */
-static void change_style(struct reading *reading, unsigned style, int *count, int by)
+static void on_span(struct reading *reading, MD_SPANTYPE type, int by)
 {
-    *count += by;
-    if (*count > 0)
+    static const unsigned styles[SPAN_TYPES] = {
+        [MD_SPAN_EM] = MARKUP_EMPHASIS,
+        [MD_SPAN_STRONG] = MARKUP_STRONG,
+        [MD_SPAN_DEL] = MARKUP_STRUCK,
+        [MD_SPAN_CODE] = MARKUP_LITERAL,
+    };
+    unsigned style = (int)type < SPAN_TYPES ? styles[type] : 0;
+
+    if (!style)
+        return;
+    reading->open[type] += by;
+    if (reading->open[type] > 0)
         reading->styles |= style;
     else
         reading->styles &= ~style;
-}
-
-static void on_span(struct reading *reading, MD_SPANTYPE type, int by)
-{
-    if (type == MD_SPAN_EM)
-        change_style(reading, MARKUP_EMPHASIS, &reading->emphasis, by);
-    else if (type == MD_SPAN_STRONG)
-        change_style(reading, MARKUP_STRONG, &reading->strong, by);
-    else if (type == MD_SPAN_DEL)
-        change_style(reading, MARKUP_STRUCK, &reading->struck, by);
-    else if (type == MD_SPAN_CODE)
-        reading->styles ^= MARKUP_LITERAL;
 }
 
 static int on_enter_span(MD_SPANTYPE type, void *detail, void *context)
@@ -495,16 +495,11 @@ static void add_other(struct lines *lines, const char *line, size_t length)
     builder_line(lines->builder, block, line, length);
 }
 
-static size_t line_length(const char *line)
-{
-    return strcspn(line, "\n");
-}
-
 /* Returns the bytes consumed. */
 static size_t add_line(struct lines *lines, const char *line)
 {
-    size_t length = line_length(line), next = line[length] ? length + 1 : length;
-    size_t second = line_length(line + next);
+    size_t length = strcspn(line, "\n"), next = line[length] ? length + 1 : length;
+    size_t second = strcspn(line + next, "\n");
 
     if (lines->is_in_hunk) {
         add_change(lines, line, length);

@@ -3,7 +3,6 @@
  * People edit it by hand, so a member a line, in their order; what we don't know stays as it is.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,29 +97,15 @@ static struct json *read_object(struct settings *settings, const char *path, str
 /* False: of a kind that setting can't be. */
 static bool value_to_text(const struct setting_row *row, const struct json *value, struct text *out)
 {
-    int64_t number;
-    char *encoded;
-
     if (!(kinds[row->type] & KIND_BIT(json_kind(value))))
         return false;
-    switch (json_kind(value)) {
-    case KIND_TEXT:
+    if (json_text(value))
         text_add(out, json_text(value), json_length(value));
-        return strlen(text_string(out)) == json_length(value);
-    case KIND_INTEGER:
-        if (!json_integer_of(value, &number))
-            return false;
-        text_add_format(out, "%lld", (long long)number);
-        return true;
-    case KIND_BOOL:
+    else if (json_kind(value) == KIND_BOOL)
         text_add_text(out, json_is_yes(value) ? "on" : "off");
-        return true;
-    default:
-        encoded = json_encode(value);
-        text_add_text(out, encoded);
-        free(encoded);
-        return true;
-    }
+    else
+        json_add(out, value);
+    return !json_text(value) || strlen(text_string(out)) == json_length(value);
 }
 
 static void load_member(struct settings *settings, const char *name, const struct json *value)

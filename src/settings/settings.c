@@ -199,12 +199,6 @@ const char *settings_text(const struct settings *settings, enum setting_id id)
     return value_of(settings, id)->text;
 }
 
-static const struct json *settings_limits(const struct settings *settings, enum setting_id id)
-{
-    assert(setting_row(id)->type == SETTING_TYPE_LIMITS);
-    return value_of(settings, id)->limits;
-}
-
 void settings_print(const struct settings *settings, enum setting_id id, struct text *out)
 {
     settings_print_value(id, value_of(settings, id), out);
@@ -226,22 +220,18 @@ void setting_write_value(enum setting_id id, const struct setting_value *value,
 }
 
 /* The password of an address is not shown to those who only look at settings. */
-static void write_without_password(const char *address, struct json_writer *writer, const char *key)
-{
-    struct text shown = { 0 };
-
-    setting_hide_password(address, &shown);
-    json_write_text(writer, key, text_string(&shown));
-    text_release(&shown);
-}
-
 void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
                     const char *key)
 {
-    if (id == SETTING_STORE)
-        write_without_password(settings_text(settings, id), writer, key);
-    else
+    struct text shown = { 0 };
+
+    if (id == SETTING_STORE) {
+        setting_hide_password(settings_text(settings, id), &shown);
+        json_write_text(writer, key, text_string(&shown));
+    } else {
         setting_write_value(id, value_of(settings, id), writer, key);
+    }
+    text_release(&shown);
 }
 
 /* A name that no setting could have is not shown. */
@@ -499,7 +489,7 @@ static int64_t limit_by_beginning(const struct json *limits, const char *client_
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
                               bool has_progress, int64_t timeout_s)
 {
-    const struct json *limits = settings_limits(settings, SETTING_HOLD_LIMITS);
+    const struct json *limits = value_of(settings, SETTING_HOLD_LIMITS)->limits;
     int64_t limit = json_member_integer(limits, client_name, 0);
 
     limit = limit ? limit : limit_by_beginning(limits, client_name);

@@ -17,10 +17,8 @@
 #include "i18n/i18n.h"
 
 struct error;
-struct json;
 struct json_writer;
 struct settings;
-struct text;
 
 enum setting_id {
 #define SETTING(id, ...) SETTING_##id,

@@ -200,25 +200,15 @@ static bool read_word(const char *text, char word[WORD_BYTES])
 static enum error_code read_bool(const struct setting_row *row, const char *text,
                                  struct setting_value *value)
 {
-    static const struct {
-        const char *word;
-        bool is_on;
-    } words[] = {
-        { "on", true },   { "off", false },   { "yes", true }, { "no", false },
-        { "true", true }, { "false", false }, { "1", true },   { "0", false },
-    };
+    static const char *const on[] = { "on", "yes", "true", "1" };
+    static const char *const off[] = { "off", "no", "false", "0" };
     char word[WORD_BYTES];
 
     (void)row;
     if (!read_word(text, word))
         return ERROR_bad_type;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
-        if (strcmp(words[i].word, word) == 0) {
-            value->number = words[i].is_on;
-            return ERROR_NONE;
-        }
-    }
-    return ERROR_bad_type;
+    value->number = text_is_among(word, on, ARRAY_LEN(on));
+    return value->number || text_is_among(word, off, ARRAY_LEN(off)) ? ERROR_NONE : ERROR_bad_type;
 }
 
 static enum error_code read_integer(const struct setting_row *row, const char *text,
@@ -238,23 +228,17 @@ static enum error_code read_integer(const struct setting_row *row, const char *t
 static enum error_code read_seconds(const struct setting_row *row, const char *text,
                                     struct setting_value *value)
 {
-    static const struct {
-        char letter;
-        int64_t seconds;
-    } units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-    char word[WORD_BYTES];
-    size_t length;
+    static const char letters[] = "smhd";
+    static const int64_t seconds[] = { 1, 60, 3600, 86400 };
+    char word[WORD_BYTES], *end;
     int64_t number, unit = 1;
 
     if (!read_word(text, word))
         return ERROR_bad_type;
-    length = strlen(word);
-    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
-        if (length && word[length - 1] == units[i].letter) {
-            unit = units[i].seconds;
-            word[--length] = '\0';
-            break;
-        }
+    end = strpbrk(word, letters);
+    if (end && !end[1]) {
+        unit = seconds[strchr(letters, *end) - letters];
+        *end = '\0';
     }
     if (!text_parse_integer(word, &number))
         return ERROR_bad_type;
@@ -267,24 +251,20 @@ static enum error_code read_seconds(const struct setting_row *row, const char *t
 static enum error_code read_enum(const struct setting_row *row, const char *text,
                                  struct setting_value *value)
 {
-    const char *choice = row->choices;
     char word[WORD_BYTES];
-    int64_t place = 0;
+    size_t length;
 
     if (!read_word(text, word) || !*word)
         return ERROR_bad_enum;
-    for (;;) {
-        size_t length = strcspn(choice, "|");
-
+    for (const char *choice = row->choices; *choice; choice += length + (choice[length] == '|')) {
+        length = strcspn(choice, "|");
         if (strlen(word) == length && memcmp(choice, word, length) == 0) {
-            *value = (struct setting_value){ .number = place, .text = mem_text(word) };
+            value->text = mem_text(word);
             return ERROR_NONE;
         }
-        if (!choice[length])
-            return ERROR_bad_enum;
-        choice += length + 1;
-        place++;
+        value->number++;
     }
+    return ERROR_bad_enum;
 }
 
 static bool is_control(int32_t code_point)
@@ -368,23 +348,20 @@ static enum error_code check_limits(const struct json *object)
 static enum error_code read_limits(const struct setting_row *row, const char *text,
                                    struct setting_value *value)
 {
-    struct error unused = { 0 };
     struct json *object = NULL;
     size_t length = strlen(text);
     enum error_code code;
 
     if (length > (size_t)row->most)
         return ERROR_too_long;
-    if (!json_parse(text, length, &object, &unused))
+    if (!json_parse(text, length, &object, NULL))
         return ERROR_bad_format;
     code = check_limits(object);
-    if (code != ERROR_NONE) {
+    if (code == ERROR_NONE)
+        *value = (struct setting_value){ .text = json_encode(object), .limits = object };
+    else
         json_free(object);
-        return code;
-    }
-    value->text = json_encode(object);
-    value->limits = object;
-    return ERROR_NONE;
+    return code;
 }
 
 static const struct {

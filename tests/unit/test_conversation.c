@@ -87,8 +87,8 @@ static void test_every_cell(void **state)
             code = say(&conversation, &event, &step);
             conversation_encode(&conversation, &after);
             if (code != (*cell == '-' ? ERROR_wrong_state : ERROR_NONE))
-                fail_msg("%s in %s: %s", conversation_event_name(event.kind),
-                         conversation_state_name((enum conversation_state)from), error_name(code));
+                fail_msg("%s in %s: %s", conversation_event_names[event.kind],
+                         conversation_state_names[(enum conversation_state)from], error_name(code));
             assert_int_equal(step.is_ignored, *cell == '.');
             if (*cell == '-' || *cell == '.') {
                 assert_string_equal(text_string(&before), text_string(&after));
@@ -111,8 +111,8 @@ static void test_every_cell(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    assert_string_equal(conversation_state_name(CONVERSATION_AWAITING), "awaiting_user_response");
-    assert_string_equal(conversation_event_name(SAID_QUESTION_PENDING),
+    assert_string_equal(conversation_state_names[CONVERSATION_AWAITING], "awaiting_user_response");
+    assert_string_equal(conversation_event_names[SAID_QUESTION_PENDING],
                         "ask_user_question_pending");
 }
 

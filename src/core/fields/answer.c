@@ -325,20 +325,12 @@ static bool read_field_note(const struct form *form, const char *name, const str
     return true;
 }
 
-static bool has_notes(const struct answer *answer)
-{
-    for (size_t i = 0; i < answer->option_note_count; i++) {
-        if (answer->option_notes[i])
-            return true;
-    }
-    return false;
-}
-
 void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer)
 {
     const struct field *field = &form->fields[0];
     const struct json *notes = json_member(given, "option_annotations");
     const char *common = form->global_annotation;
+    bool has_notes = false;
 
     if (!form->allow_annotations)
         return;
@@ -346,16 +338,18 @@ void answer_keep_notes(const struct form *form, const struct json *given, struct
         const char *prefilled = field->options[i].annotation;
         char **note = &notes_of(field, answer)[i];
 
-        if (!prefilled || !*prefilled)
-            continue;
-        if (answer->values[0].is_selected[i] && !json_member(notes, field->options[i].id)) {
-            *note = mem_text(prefilled);
-        } else if (!answer->values[0].is_selected[i] && *note && strcmp(*note, prefilled) == 0) {
-            free(*note); /* it only stood there */
-            *note = NULL;
+        if (prefilled && *prefilled) {
+            if (answer->values[0].is_selected[i]) {
+                if (!json_member(notes, field->options[i].id))
+                    *note = mem_text(prefilled);
+            } else if (*note && strcmp(*note, prefilled) == 0) {
+                free(*note); /* it only stood there */
+                *note = NULL;
+            }
         }
+        has_notes |= *note != NULL;
     }
-    if (!has_notes(answer)) {
+    if (!has_notes) {
         free(answer->option_notes);
         answer->option_notes = NULL;
         answer->option_note_count = 0;
@@ -475,19 +469,25 @@ void answer_write_notes(struct json_writer *writer, const struct form *form,
     json_write_text_if(writer, "global_annotation", answer->global_note);
 }
 
+/* The object that holds it begins with the first. */
+static void write_note(struct json_writer *writer, const char *object, const char *key,
+                       const char *note, bool *has_begun)
+{
+    if (!*has_begun)
+        json_write_object(writer, object);
+    *has_begun = true;
+    json_write_text(writer, key, note);
+}
+
 void answer_write_field_notes(struct json_writer *writer, const struct form *form,
                               const struct answer *answer)
 {
     bool has_any = false;
 
     for (size_t i = 0; i < answer->value_count; i++) {
-        if (!answer->values[i].note)
-            continue;
-        if (!has_any)
-            json_write_object(writer, "field_annotations");
-        has_any = true;
-        json_write_foreign_key(writer, form->fields[i].name);
-        json_write_text(writer, NULL, answer->values[i].note);
+        if (answer->values[i].note)
+            write_note(writer, "field_annotations", form->fields[i].name, answer->values[i].note,
+                       &has_any);
     }
     if (has_any)
         json_write_end_object(writer);
@@ -520,12 +520,9 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
         const char *note = answer->option_notes ? answer->option_notes[i] : NULL;
         bool is_gone = !note && field->options[i].annotation && answer->values[0].is_selected[i];
 
-        if (!note && !is_gone)
-            continue;
-        if (!has_any)
-            json_write_object(writer, "option_annotations");
-        has_any = true;
-        json_write_text(writer, field->options[i].id, note ? note : "");
+        if (note || is_gone)
+            write_note(writer, "option_annotations", field->options[i].id, note ? note : "",
+                       &has_any);
     }
     if (has_any)
         json_write_end_object(writer);

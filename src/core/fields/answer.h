@@ -9,10 +9,7 @@
 
 #include "core/fields/form.h"
 
-struct error;
-struct json;
 struct json_writer;
-struct text;
 
 /* Values of one field, in the order of the form's fields. */
 struct field_value {

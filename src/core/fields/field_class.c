@@ -121,15 +121,14 @@ static const struct {
     { is_date_time, "a date and time such as 2026-11-15T12:00:00Z" },
 };
 
-/* False with bad_format at `path`. A format we do not know accepts anything. */
+/* False with bad_format at `path`. One we do not know, or NULL, accepts anything. */
 static bool text_format_check(const char *format, const char *text, const char *path,
                               struct error *err)
 {
     size_t i = text_index(format, text_format_names, ARRAY_LEN(formats));
 
-    if (i == ARRAY_LEN(formats) || formats[i].is_so(text))
-        return true;
-    return error_say(err, ERROR_bad_format, path, TEXT_REASON_ANSWER_FORMAT, "hint",
+    return i == ARRAY_LEN(formats) || formats[i].is_so(text) ||
+           error_say(err, ERROR_bad_format, path, TEXT_REASON_ANSWER_FORMAT, "hint",
                      formats[i].wanted, NULL);
 }
 
@@ -264,22 +263,15 @@ size_t answer_count_picks(const struct field_value *value)
 
 static bool refuse_count(const struct field *field, const char *path, struct error *err)
 {
-    long long least = field->min_selections, most = field->max_selections;
+    int64_t least = field->min_selections, most = field->max_selections;
     bool may_write = class_of(field)->has_words;
+    enum text_id text = TEXT_REASON_CHOOSE_MOST;
 
-    if (least == 0)
-        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_MOST, "most",
-                         TEXT_NUMBER(most), NULL);
-    if (least == most && may_write)
-        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_COUNT_OR_WRITE, "count",
-                         TEXT_NUMBER(least), NULL);
-    if (least == most)
-        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_COUNT, "count",
-                         TEXT_NUMBER(least), NULL);
-    if (may_write)
-        return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_RANGE_OR_WRITE, "least",
-                         TEXT_NUMBER(least), "most", TEXT_NUMBER(most), NULL);
-    return error_say(err, ERROR_out_of_range, path, TEXT_REASON_CHOOSE_RANGE, "least",
+    if (least > 0 && least == most)
+        text = may_write ? TEXT_REASON_CHOOSE_COUNT_OR_WRITE : TEXT_REASON_CHOOSE_COUNT;
+    else if (least > 0)
+        text = may_write ? TEXT_REASON_CHOOSE_RANGE_OR_WRITE : TEXT_REASON_CHOOSE_RANGE;
+    return error_say(err, ERROR_out_of_range, path, text, "count", TEXT_NUMBER(least), "least",
                      TEXT_NUMBER(least), "most", TEXT_NUMBER(most), NULL);
 }
 
@@ -316,7 +308,7 @@ static bool judge_words(const struct field *field, const struct said *said,
     if (field->max_chars > 0 && (int64_t)text_count(text, strlen(text)) > field->max_chars)
         return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
                          TEXT_NUMBER(field->max_chars), NULL);
-    return !field->format || text_format_check(field->format, text, path, err);
+    return text_format_check(field->format, text, path, err);
 }
 
 static bool judge_scalar(const struct field *field, const struct said *said,
@@ -374,36 +366,29 @@ static void write_hybrid_stored(struct json_writer *writer, const struct field *
 
 /* What a client's own form brings back. */
 
-static void add_free_key(const struct form *form, struct text *key, struct text *out)
+/* Until no field is called so. */
+static void make_free(const struct form *form, struct text *key)
 {
     while (form_find_field(form, text_string(key)))
         text_add_char(key, '_');
-    text_add(out, key->bytes, key->used);
-    text_release(key);
 }
 
 void client_form_option_key(const struct form *form, size_t field, size_t option, struct text *out)
 {
-    struct text key = { 0 };
-
-    text_add_format(&key, "%s_%zu", form->fields[field].name, option + 1);
-    add_free_key(form, &key, out);
+    text_add_format(out, "%s_%zu", form->fields[field].name, option + 1);
+    make_free(form, out);
 }
 
 void client_form_words_key(const struct form *form, size_t field, struct text *out)
 {
-    struct text key = { 0 };
-
-    text_add_format(&key, "%s_own_words", form->fields[field].name);
-    add_free_key(form, &key, out);
+    text_add_format(out, "%s_own_words", form->fields[field].name);
+    make_free(form, out);
 }
 
 void client_form_note_key(const struct form *form, struct text *out)
 {
-    struct text key = { 0 };
-
-    text_add_text(&key, "note");
-    add_free_key(form, &key, out);
+    text_add_text(out, "note");
+    make_free(form, out);
 }
 
 static const struct json *client_take(struct client_reading *reading, const char *key)
@@ -412,6 +397,12 @@ static const struct json *client_take(struct client_reading *reading, const char
 
     reading->known += value != NULL;
     return json_kind(value) == KIND_NULL ? NULL : value;
+}
+
+/* The value under the field's own name. */
+static const struct json *client_take_own(struct client_reading *reading, size_t field)
+{
+    return client_take(reading, reading->form->fields[field].name);
 }
 
 static void write_given(struct json_writer *writer, const char *key, const struct json *value,
@@ -458,7 +449,7 @@ static void client_yeses(struct client_reading *reading, size_t field)
 
 static void client_picks(struct client_reading *reading, size_t field)
 {
-    const struct json *value = client_take(reading, reading->form->fields[field].name);
+    const struct json *value = client_take_own(reading, field);
 
     if (value)
         json_write_value(reading->writer, NULL, value);
@@ -468,14 +459,12 @@ static void client_picks(struct client_reading *reading, size_t field)
 
 static void client_pick(struct client_reading *reading, size_t field)
 {
-    write_given(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
-                "[]");
+    write_given(reading->writer, NULL, client_take_own(reading, field), "[]");
 }
 
 static void client_words(struct client_reading *reading, size_t field)
 {
-    write_given(reading->writer, NULL, client_take(reading, reading->form->fields[field].name),
-                "\"\"");
+    write_given(reading->writer, NULL, client_take_own(reading, field), "\"\"");
 }
 
 /* Some clients offer words of one's own with every list, under the list's key. */
@@ -530,7 +519,7 @@ static bool is_number(const struct json *value, double *ret_number)
 
 static void client_number(struct client_reading *reading, size_t field)
 {
-    const struct json *value = client_take(reading, reading->form->fields[field].name);
+    const struct json *value = client_take_own(reading, field);
     double number;
 
     if (is_number(value, &number))
@@ -543,7 +532,7 @@ static void client_number(struct client_reading *reading, size_t field)
 
 static void client_confirm(struct client_reading *reading, size_t field)
 {
-    const struct json *value = client_take(reading, reading->form->fields[field].name);
+    const struct json *value = client_take_own(reading, field);
 
     if (answer_of(value) < 0)
         write_given(reading->writer, NULL, value, "null");
@@ -616,9 +605,7 @@ enum client_verdict client_form_judge(const char *client_name, const char *actio
     if (action && strcmp(action, "decline") == 0)
         return was_seen || known_client(client_name)->only_cancels ? CLIENT_DECLINES
                                                                    : CLIENT_FAILED;
-    if (action && strcmp(action, "cancel") == 0)
-        return was_seen ? CLIENT_CANCELS : CLIENT_FAILED;
-    return CLIENT_FAILED;
+    return action && strcmp(action, "cancel") == 0 && was_seen ? CLIENT_CANCELS : CLIENT_FAILED;
 }
 
 bool client_form_is_broken(int64_t fact, int64_t utc_ms)

@@ -89,21 +89,10 @@ const struct field *form_find_field(const struct form *form, const char *name)
     return NULL;
 }
 
-static bool is_same_after_nfc(const char *id, const struct text *wanted)
-{
-    struct text normal = { 0 };
-    bool is_same;
-
-    visible_nfc(id, strlen(id), &normal);
-    is_same = strcmp(text_string(&normal), text_string(wanted)) == 0;
-    text_release(&normal);
-    return is_same;
-}
-
 const struct option *field_find_option(const struct field *field, const char *id)
 {
     const struct option *found = NULL;
-    struct text wanted = { 0 };
+    struct text wanted = { 0 }, normal = { 0 };
 
     for (size_t i = 0; i < field->option_count; i++) {
         if (strcmp(field->options[i].id, id) == 0)
@@ -113,9 +102,12 @@ const struct option *field_find_option(const struct field *field, const char *id
         return NULL;
     visible_nfc(id, strlen(id), &wanted);
     for (size_t i = 0; i < field->option_count && !found; i++) {
-        if (is_same_after_nfc(field->options[i].id, &wanted))
+        text_clear(&normal);
+        visible_nfc(field->options[i].id, strlen(field->options[i].id), &normal);
+        if (strcmp(text_string(&normal), text_string(&wanted)) == 0)
             found = &field->options[i];
     }
+    text_release(&normal);
     text_release(&wanted);
     return found;
 }

@@ -3,7 +3,6 @@
  * What is false, zero or absent is not written. A member may be added with a new row and is then
  * absent in older rows of the store; a member's meaning changes only with FORM_VERSION.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -143,12 +142,6 @@ static void write_list(struct json_writer *writer, const struct member *member, 
     json_write_end_list(writer);
 }
 
-static void write_name(struct json_writer *writer, const struct member *member, const void *slot)
-{
-    if (name_at(slot) || member->is_needed)
-        json_write_text(writer, member->key, member->names[name_at(slot)]);
-}
-
 static void write_member(struct json_writer *writer, const struct member *member, const void *whole)
 {
     const void *slot = (const char *)whole + member->offset;
@@ -175,7 +168,8 @@ static void write_member(struct json_writer *writer, const struct member *member
             json_write_number(writer, member->key, *(const double *)slot);
         break;
     case MEMBER_NAME:
-        write_name(writer, member, slot);
+        if (name_at(slot) || member->is_needed)
+            json_write_text(writer, member->key, member->names[name_at(slot)]);
         break;
     case MEMBER_OBJECT:
         if (name_at(slot))
@@ -216,11 +210,6 @@ static bool read_text(const struct json *value, void *slot)
         return false;
     *(char **)slot = mem_text(text);
     return true;
-}
-
-static bool read_count(const struct json *value, int64_t *slot)
-{
-    return json_integer_of(value, slot) && *slot >= 0;
 }
 
 static bool read_number(const struct json *value, double *slot)
@@ -272,7 +261,7 @@ static bool read_member(const struct member *member, const struct json *value, v
         *(bool *)slot = json_is_yes(value);
         return json_kind(value) == KIND_BOOL;
     case MEMBER_COUNT:
-        return read_count(value, slot);
+        return json_integer_of(value, slot) && *(int64_t *)slot >= 0;
     case MEMBER_NUMBER:
         return read_number(value, slot);
     case MEMBER_BOUND:
@@ -299,9 +288,7 @@ static size_t read_members(const struct shape *shape, const struct json *object,
         const struct member *member = &shape->members[i];
         const struct json *value = json_member(object, member->key);
 
-        if (!value && member->is_needed)
-            return SIZE_MAX;
-        if (value && !read_member(member, value, whole))
+        if (value ? !read_member(member, value, whole) : member->is_needed)
             return SIZE_MAX;
         known += value != NULL;
     }

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "core/ask.h"
 #include "core/limits.h"
+#include "core/tools/validation.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 
@@ -163,20 +164,8 @@ static bool check_length(const struct given *given, struct error *err)
     return true;
 }
 
-static bool check_count(const struct given *given, struct error *err)
-{
-    const struct argument *row = given->row;
-    int64_t count = (int64_t)json_length(given->value);
-
-    return (count >= row->least && count <= row->most) ||
-           argument_refuse(
-               given->place, count < row->least ? given->class->too_few : given->class->too_many,
-               err, TEXT_REASON_ARG_COUNT, "name", row->name, "count", TEXT_NUMBER(count), "least",
-               TEXT_NUMBER(row->least), "most", TEXT_NUMBER(row->most), "hint", row->help, NULL);
-}
-
 /* Several questions may have options: the message says whose are meant. */
-static bool check_question_options(const struct given *given, struct error *err)
+static bool check_count(const struct given *given, struct error *err)
 {
     const struct argument *row = given->row;
     const struct json *question = json_member(given->beside, "question");
@@ -187,22 +176,11 @@ static bool check_question_options(const struct given *given, struct error *err)
     if (count >= row->least && count <= row->most)
         return true;
     arguments_quote(text ? text : "", text ? json_length(question) : 0, quote);
-    return argument_refuse(
-        given->place, count < row->least ? given->class->too_few : given->class->too_many, err,
-        TEXT_REASON_QUESTIONS_OPTIONS, "question", quote, "least", TEXT_NUMBER(row->least), "most",
-        TEXT_NUMBER(row->most), "count", TEXT_NUMBER(count), NULL);
-}
-
-static bool check_questions(const struct given *given, struct error *err)
-{
-    const struct argument *row = given->row;
-    int64_t count = (int64_t)json_length(given->value);
-
-    return (count >= row->least && count <= row->most) ||
-           argument_refuse(
-               given->place, count < row->least ? given->class->too_few : given->class->too_many,
-               err, TEXT_REASON_QUESTIONS_COUNT, "least", TEXT_NUMBER(row->least), "most",
-               TEXT_NUMBER(row->most), "count", TEXT_NUMBER(count), "hint", row->help, NULL);
+    return argument_refuse(given->place,
+                           count < row->least ? given->class->too_few : given->class->too_many, err,
+                           given->class->wrong_count, "name", row->name, "question", quote, "count",
+                           TEXT_NUMBER(count), "least", TEXT_NUMBER(row->least), "most",
+                           TEXT_NUMBER(row->most), "hint", row->help, NULL);
 }
 
 static bool check_texts(const struct given *given, struct error *err)
@@ -238,27 +216,23 @@ static const struct argument_class classes[] = {
     [ARGUMENT_ENUM] = { "a text", TEXT, .check_type = check_choice },
     [ARGUMENT_ID] = { "a text", TEXT, .check_type = check_id },
     [ARGUMENT_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count, OBJECT,
-                           ERROR_too_few_options, ERROR_too_many_options },
+                           ERROR_too_few_options, ERROR_too_many_options, TEXT_REASON_ARG_COUNT },
     [ARGUMENT_IDS] = { "a list of texts", LIST, STORE_JSON, check_items, check_count, TEXT,
-                       ERROR_too_few_options, ERROR_too_many_defaults },
+                       ERROR_too_few_options, ERROR_too_many_defaults, TEXT_REASON_ARG_COUNT },
     [ARGUMENT_NUMBER] = { "a number", NUMBER, .storage = STORE_JSON },
     [ARGUMENT_TEXTS] = { "a list of texts", LIST, STORE_JSON, check_items, check_texts, TEXT,
-                         ERROR_too_few_options, ERROR_too_many_options },
+                         ERROR_too_few_options, ERROR_too_many_options, TEXT_REASON_ARG_COUNT },
     [ARGUMENT_OBJECT] = { "an object", OBJECT, .storage = STORE_JSON },
     [ARGUMENT_ANY] = { "anything", ~0u, .storage = STORE_JSON },
-    [ARGUMENT_QUESTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_questions,
-                             OBJECT, ERROR_too_few_questions, ERROR_too_many_questions },
-    [ARGUMENT_QUESTION_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items,
-                                    check_question_options, OBJECT, ERROR_too_few_options,
-                                    ERROR_too_many_options },
+    [ARGUMENT_QUESTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count,
+                             OBJECT, ERROR_too_few_questions, ERROR_too_many_questions,
+                             TEXT_REASON_QUESTIONS_COUNT },
+    [ARGUMENT_QUESTION_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count,
+                                    OBJECT, ERROR_too_few_options, ERROR_too_many_options,
+                                    TEXT_REASON_QUESTIONS_OPTIONS },
     [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
                            .check_limits = check_length },
 };
-
-static const struct argument_class *argument_class_of(enum argument_type type)
-{
-    return &classes[type];
-}
 
 static bool argument_check_type(const struct given *given, struct error *err)
 {
@@ -364,6 +338,11 @@ void arguments_quote(const char *bytes, size_t length, char out[ARGUMENT_QUOTE_B
     show(bytes, length, ARGUMENT_QUOTE_CHARS, false, out, ARGUMENT_QUOTE_BYTES);
 }
 
+void argument_show_key(void *member, char *out, size_t out_bytes)
+{
+    show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, out, out_bytes);
+}
+
 /* Does `pass` with every object inside an argument: the items of a list, or the value itself. */
 static bool pass_inside(const struct given *given,
                         bool (*pass)(const struct scope *, struct error *), struct error *err)
@@ -407,7 +386,7 @@ static bool refuse_unknown(const struct scope *scope, void *member, bool is_firs
     char foreign[FOREIGN_BYTES];
     struct argument_path place = { .outer = scope->place, .name = foreign };
 
-    show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, foreign, sizeof foreign);
+    argument_show_key(member, foreign, sizeof foreign);
     for (size_t i = 0; i < scope->row_count; i++) {
         if (!scope->rows[i].is_hidden)
             text_add_format(&names, "%s%s", names.used ? ", " : "", scope->rows[i].name);
@@ -424,8 +403,8 @@ static struct given given_at(const struct scope *scope, size_t i, struct argumen
     const struct argument *row = &scope->rows[i];
 
     *place = (struct argument_path){ .outer = scope->place, .name = row->name };
-    return (struct given){ row, argument_class_of(row->type), json_member(scope->object, row->name),
-                           place, scope->object };
+    return (struct given){ row, &classes[row->type], json_member(scope->object, row->name), place,
+                           scope->object };
 }
 
 static bool pass_unknown(const struct scope *scope, struct error *err)
@@ -521,7 +500,7 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
         const struct json *value = json_member(object, rows[i].name);
         void *slot = (char *)values + rows[i].offset;
 
-        switch (argument_class_of(rows[i].type)->storage) {
+        switch (classes[rows[i].type].storage) {
         case STORE_TEXT:
             *(const char **)slot = value ? json_text(value) : rows[i].otherwise_text;
             break;
@@ -550,7 +529,7 @@ static bool is_absent(const struct scope *scope, const struct argument *row, con
     if (!row)
         return scope->is_call && text_is_among(name, added_by_clients, ARRAY_LEN(added_by_clients));
     return argument_is_empty(value) && !is_needed(scope, row) &&
-           argument_is_kind_in(value, argument_class_of(row->type)->kinds) &&
+           argument_is_kind_in(value, classes[row->type].kinds) &&
            (row->least > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);
 }
 
@@ -607,11 +586,6 @@ struct json *arguments_without_absent(const struct argument *rows, size_t row_co
     return copy;
 }
 
-void argument_show_key(void *member, char *out, size_t out_bytes)
-{
-    show(json_key(member), json_key_length(member), FOREIGN_CHARS, true, out, out_bytes);
-}
-
 bool argument_read_object(const struct argument *rows, size_t row_count, const struct json *object,
                           const struct argument_path *place, void *values, struct error *err)
 {
@@ -661,8 +635,7 @@ bool arguments_check_call(const struct ask_tool *tool, const struct json *argume
 
     *ret_call = (struct ask_call){ 0 };
     ok = arguments_read(tool->arguments, tool->argument_count, arguments, values, ret_owner, err) &&
-         tool->build(values, ret_call, err) &&
-         (!tool->check || tool->check(*ret_owner, ret_call, err));
+         tool->build(values, ret_call, err) && validation_check(tool, *ret_owner, ret_call, err);
     free(values);
     if (ok)
         return true;

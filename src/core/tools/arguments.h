@@ -21,6 +21,8 @@
 
 struct ask_call;
 struct response_shape;
+struct rule;
+struct subject;
 
 enum argument_type {
     ARGUMENT_TEXT,
@@ -81,8 +83,9 @@ struct ask_tool {
      * not checked yet. False: an argument that only the tool can read is wrong; the caller
      * releases what is there of the call. */
     bool (*build)(const void *values, struct ask_call *call, struct error *err);
-    /* The rules between fields, from core/validation; NULL: there are none. */
-    bool (*check)(const struct json *arguments, const struct ask_call *call, struct error *err);
+    const struct rule *rules; /* between fields (core/tools/validation.h) */
+    size_t rule_count;
+    unsigned (*calls_of)(const struct subject *subject); /* whose rules look; NULL: all do */
     const struct response_shape *response;
     const char *value_key; /* of the value in its result; NULL: the name of the only field */
     bool is_main_agents;   /* sub-agents neither see nor may call it (R3.3) */
@@ -90,6 +93,7 @@ struct ask_tool {
 /* The table of its arguments, and the struct that they fill. */
 #define ASK_TOOL_ARGUMENTS(rows, values)                                                           \
     .arguments = (rows), .argument_count = ARRAY_LEN(rows), .values_bytes = sizeof(values)
+#define ASK_TOOL_RULES(rows) .rules = (rows), .rule_count = ARRAY_LEN(rows)
 
 /* What a good call comes to. */
 struct ask_call {
@@ -156,9 +160,6 @@ extern const struct argument preview_properties[PREVIEW_PROPERTIES];
 /* `given` has the right types, or is NULL. Nothing to see is no preview. */
 void preview_build(const struct json *given, struct preview *preview);
 
-/* What the two files that read a call share: arguments.c walks through it in passes,
- * arguments.c holds what each type of argument must be. */
-
 /* Where in the call we are; printed as a JSON pointer only when something is wrong. */
 struct argument_path {
     const struct argument_path *outer; /* NULL: the call itself */
@@ -189,6 +190,7 @@ struct argument_class {
     bool (*check_limits)(const struct given *given, struct error *err); /* NULL: there are none */
     unsigned item_kinds;
     enum error_code too_few, too_many;
+    enum text_id wrong_count;
 };
 
 /* Empty, or what counts anyway. */

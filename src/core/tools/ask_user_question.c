@@ -135,8 +135,6 @@ static bool build(const void *filled, struct ask_call *call, struct error *err)
     return true;
 }
 
-/* Result --------------------------------------------------------------------------------------- */
-
 /* Labels and own words in one text, as the seed has it; answer_list tells them apart. */
 static void write_joined(struct json_writer *writer, const struct field *field,
                          const struct field_value *value)
@@ -149,8 +147,7 @@ static void write_joined(struct json_writer *writer, const struct field *field,
     }
     if (value->text)
         text_add_format(&joined, "%s%s", joined.used ? ", " : "", value->text);
-    json_write_foreign_key(writer, field->label);
-    json_write_text(writer, NULL, text_string(&joined));
+    json_write_text(writer, field->label, text_string(&joined));
     text_release(&joined);
 }
 
@@ -179,67 +176,45 @@ void questions_write_answers(struct json_writer *writer, const struct form *form
     json_write_end_list(writer);
 }
 
-static void write_result(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer)
-        questions_write_answers(writer, facts->form, answer);
-    response_write_words(writer, facts);
-}
-
-static const struct response_shape shape = {
-    .has_reply = true,
-    .write_values = write_result,
-};
-const struct ask_tool tool_ask_user_question = {
-    .name = "ask_user_question",
-    ASK_TOOL_ARGUMENTS(questions_arguments, struct questions_values),
-    .build = build,
-    .check = validation_check_questions,
-    .response = &shape,
-    .value_key = "answers",
-    .is_main_agents = true,
-};
-
 /* The rules between the questions of ask_user_question (R3.1). */
 
 /* What the person is offered beside the options, in every language of ours. */
 static const char *const reserved_labels[] = { "Other", "其他", "其它" };
 
 /* Answers are kept by question, and a person must be able to tell which one is meant. */
-static bool questions_differ(const struct form *form, struct error *err)
+static bool questions_differ(const struct subject *subject)
 {
+    const struct form *form = subject->form;
+
     for (size_t i = 0; i < form->field_count; i++) {
         for (size_t k = 0; k < i; k++) {
             const char *a = form->fields[k].label, *b = form->fields[i].label;
-            const struct argument_path *item = PLACE_AT(PLACE_IN(NULL, "questions"), i);
 
             if (visible_alike(a, strlen(a), b, strlen(b)))
-                return argument_refuse(PLACE_IN(item, "question"), ERROR_duplicate_question, err,
-                                       TEXT_REASON_QUESTIONS_SAME, "one", TEXT_NUMBER(k), "other",
-                                       TEXT_NUMBER(i), NULL);
+                return validation_refuse(subject, i, TEXT_REASON_QUESTIONS_SAME, "one",
+                                         TEXT_NUMBER(k), "other", TEXT_NUMBER(i), NULL);
         }
     }
     return true;
 }
 
-static bool refuse_label(size_t question, size_t option, enum error_code code, struct error *err,
+static bool refuse_label(const struct subject *subject, size_t question, size_t option,
                          enum text_id text)
 {
     const struct argument_path *asked = PLACE_AT(PLACE_IN(NULL, "questions"), question);
     const struct argument_path *item = PLACE_AT(PLACE_IN(asked, "options"), option);
 
-    return argument_refuse(PLACE_IN(item, "label"), code, err, text, NULL);
+    return argument_refuse(PLACE_IN(item, "label"), subject->rule->code, subject->err, text, NULL);
 }
 
-static bool labels_differ(const struct form *form, struct error *err)
+static bool labels_differ(const struct subject *subject)
 {
+    const struct form *form = subject->form;
     size_t first, second;
 
     for (size_t i = 0; i < form->field_count; i++) {
         if (field_find_same_labels(&form->fields[i], &first, &second))
-            return refuse_label(i, second, ERROR_ambiguous_label, err, TEXT_REASON_QUESTIONS_LABEL);
+            return refuse_label(subject, i, second, TEXT_REASON_QUESTIONS_LABEL);
     }
     return true;
 }
@@ -253,30 +228,35 @@ static bool is_reserved(const char *label)
     return false;
 }
 
-static bool labels_are_free(const struct form *form, struct error *err)
+static bool labels_are_free(const struct subject *subject)
 {
+    const struct form *form = subject->form;
+
     for (size_t i = 0; i < form->field_count; i++) {
         for (size_t k = 0; k < form->fields[i].option_count; k++) {
             if (is_reserved(form->fields[i].options[k].label))
-                return refuse_label(i, k, ERROR_reserved_label, err, TEXT_REASON_QUESTIONS_OTHER);
+                return refuse_label(subject, i, k, TEXT_REASON_QUESTIONS_OTHER);
         }
     }
     return true;
 }
 
-bool validation_check_questions(const struct json *arguments, const struct ask_call *call,
-                                struct error *err)
-{
-    static bool (*const rules[])(const struct form *form, struct error *err) = {
-        questions_differ,
-        labels_differ,
-        labels_are_free,
-    };
+static const struct rule rules[] = {
+    { ~0u, ERROR_duplicate_question, "questions", "/question", questions_differ },
+    { ~0u, ERROR_ambiguous_label, "questions", "", labels_differ },
+    { ~0u, ERROR_reserved_label, "questions", "", labels_are_free },
+};
 
-    bool ok = true;
-
-    (void)arguments;
-    for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-        ok = rules[i](&call->form, err) && ok;
-    return ok;
-}
+static const struct response_shape shape = {
+    .has_reply = true,
+    .write_values = questions_write_answers,
+};
+const struct ask_tool tool_ask_user_question = {
+    .name = "ask_user_question",
+    ASK_TOOL_ARGUMENTS(questions_arguments, struct questions_values),
+    .build = build,
+    ASK_TOOL_RULES(rules),
+    .response = &shape,
+    .value_key = "answers",
+    .is_main_agents = true,
+};

@@ -1,6 +1,7 @@
 /* elicit.c - see elicit.h. */
 #include "core/tools/elicit.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -12,23 +13,18 @@
 #include "core/tools/arguments.h"
 #include "core/tools/validation.h"
 #include "core/visible_text.h"
+#include "i18n/i18n.h"
 
 const struct argument elicit_value_row =
     ELICIT_VALUE("a value", "values are texts of 1 to 128 bytes");
 const struct argument elicit_label_row =
     ELICIT_LABEL("a label", "labels are texts of 1 to 200 characters");
 
-static void write_value(struct json_writer *writer, const struct response_facts *facts)
+static void write_value(struct json_writer *writer, const struct form *form,
+                        const struct answer *answer)
 {
-    const struct answer *answer = response_answer(facts);
-
-    if (answer) {
-        const struct field *field = facts->form->fields;
-
-        json_write_foreign_key(writer, field->name);
-        class_of(field)->write(writer, field, &answer->values[0]);
-    }
-    response_write_words(writer, facts);
+    json_write_foreign_key(writer, form->fields->name);
+    class_of(form->fields)->write(writer, form->fields, answer->values);
 }
 
 /* The result of a form of one field: its value under its name. */
@@ -56,7 +52,8 @@ static char *title_of(const char *message)
     return text_take(&title);
 }
 
-void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call)
+struct field *elicit_begin(const struct elicit_values *values, size_t field_count,
+                           struct ask_call *call)
 {
     *call = (struct ask_call){
         .timeout_s = values->timeout_s,
@@ -68,6 +65,7 @@ void elicit_begin(const struct elicit_values *values, size_t field_count, struct
                   .field_count = field_count,
                   .allow_annotations = true },
     };
+    return call->form.fields;
 }
 
 static void add_option(struct field *field, const char *value, const char *label)
@@ -109,6 +107,22 @@ void elicit_fill_bounds(struct field *field, const struct json *minimum, const s
     field->maximum = json_number_of(maximum);
 }
 
+/* What a rule is about. Of elicit_choice: where values and labels stand; of the others: what is
+ * asked for. */
+enum {
+    BY_OPTIONS = 1,
+    BY_ENUM = 2,
+    PLAIN = 4, /* enum alone: values are labels */
+    NAMES = 8,
+    LABELS = 16,
+    TEXT = 32,
+    NUMBER = 64,
+    FIELD = 128,
+    SLIDER = 256,
+    RATING = 512,
+    ANY = 1023,
+};
+
 /* The tool elicit_choice: one of several values; result under `choice`. */
 
 struct choice_values {
@@ -143,11 +157,9 @@ static const struct argument choice_arguments[] = {
 static bool build_choice(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct choice_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field = (struct field){ .name = mem_text("choice"),
                              .kind = FIELD_SINGLE,
                              .is_required = true,
@@ -161,11 +173,61 @@ static bool build_choice(const void *filled, struct ask_call *call, struct error
     return true;
 }
 
+static bool stands_alone(const struct subject *subject)
+{
+    return !validation_is_given(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_SAME, "name",
+                             subject->rule->argument, NULL);
+}
+
+static bool is_not_given(const struct subject *subject)
+{
+    return !validation_is_said(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_NO_MEANING, "name",
+                             subject->rule->argument, NULL);
+}
+
+static bool has_as_many(const struct subject *subject)
+{
+    size_t values = json_length(json_member(subject->arguments, "enum"));
+    size_t labels = json_length(json_member(subject->arguments, subject->rule->argument));
+
+    return values == labels ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_LABEL_COUNT, "name",
+                             subject->rule->argument, "count", TEXT_NUMBER(labels), "wanted",
+                             TEXT_NUMBER(values), NULL);
+}
+
+static const struct rule choice_rules[] = {
+    { BY_OPTIONS, ERROR_conflicting_arguments, "enum", "", stands_alone },
+    { BY_OPTIONS, ERROR_unsupported_flag, "enumNames", "", is_not_given },
+    { BY_OPTIONS, ERROR_unsupported_flag, "enumLabels", "", is_not_given },
+    { NAMES, ERROR_conflicting_arguments, "enumLabels", "", stands_alone },
+    { NAMES, ERROR_label_count_mismatch, "enumNames", "", has_as_many },
+    { LABELS, ERROR_label_count_mismatch, "enumLabels", "", has_as_many },
+    { BY_OPTIONS, ERROR_duplicate_option_id, "options", "/value", validation_ids_differ },
+    { BY_ENUM, ERROR_duplicate_option_id, "enum", "", validation_ids_differ },
+    { BY_OPTIONS, ERROR_ambiguous_label, "options", "/label", validation_labels_differ },
+    { PLAIN, ERROR_ambiguous_label, "enum", "", validation_labels_differ },
+    { NAMES, ERROR_ambiguous_label, "enumNames", "", validation_labels_differ },
+    { LABELS, ERROR_ambiguous_label, "enumLabels", "", validation_labels_differ },
+};
+
+static unsigned choice_calls(const struct subject *subject)
+{
+    if (validation_is_given(subject, "options"))
+        return BY_OPTIONS;
+    if (validation_is_given(subject, "enumNames"))
+        return BY_ENUM | NAMES;
+    return BY_ENUM | (validation_is_given(subject, "enumLabels") ? LABELS : PLAIN);
+}
+
 const struct ask_tool tool_elicit_choice = {
     .name = "elicit_choice",
     ASK_TOOL_ARGUMENTS(choice_arguments, struct choice_values),
     .build = build_choice,
-    .check = validation_check_elicit_choice,
+    ASK_TOOL_RULES(choice_rules),
+    .calls_of = choice_calls,
     .response = &elicit_one_value,
     .value_key = "choice",
 };
@@ -194,34 +256,32 @@ static bool build_confirm(const void *filled, struct ask_call *call, struct erro
     const struct confirm_values *values = filled;
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    call->form.is_destructive = values->destructive;
-    call->form.fields[0] =
+    *elicit_begin(&values->common, 1, call) =
         (struct field){ .name = mem_text("confirmed"), .kind = FIELD_CONFIRM, .is_required = true };
+    call->form.is_destructive = values->destructive;
     return true;
-}
-
-static void write_confirmed(struct json_writer *writer, const struct response_facts *facts)
-{
-    const struct answer *answer = response_answer(facts);
-
-    if (answer)
-        json_write_bool(writer, "confirmed", answer->values[0].confirmed);
-    else if (response_is_no(facts))
-        json_write_bool(writer, "confirmed", false);
-    response_write_words(writer, facts);
 }
 
 static const struct response_shape shape_confirm = {
     .has_action = true,
-    .no_is_decline = true,
-    .write_values = write_confirmed,
+    .no_key = "confirmed",
+    .write_values = write_value,
 };
+static bool is_open_question(const struct subject *subject)
+{
+    return !validation_is_given(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_CONFIRM, NULL);
+}
+
+static const struct rule confirm_rules[] = {
+    { ANY, ERROR_unsupported_flag, "default", "", is_open_question },
+};
+
 const struct ask_tool tool_elicit_confirm = {
     .name = "elicit_confirm",
     ASK_TOOL_ARGUMENTS(confirm_arguments, struct confirm_values),
     .build = build_confirm,
-    .check = validation_check_elicit_confirm,
+    ASK_TOOL_RULES(confirm_rules),
     .response = &shape_confirm,
     .value_key = "confirmed",
 };
@@ -262,11 +322,9 @@ static const struct argument input_arguments[] = {
 static bool build_input(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct input_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field =
         (struct field){ .name = mem_text(values->field_name),
                         .kind = strcmp(values->type, "string") == 0 ? FIELD_TEXT : FIELD_NUMBER,
@@ -279,11 +337,96 @@ static bool build_input(const void *filled, struct ask_call *call, struct error 
     return true;
 }
 
+static bool is_no_pattern(const struct subject *subject)
+{
+    return !validation_is_said(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_PATTERN, NULL);
+}
+
+static bool is_no_secret(const struct subject *subject)
+{
+    bool is_name = strcmp(subject->rule->argument, "field_name") == 0;
+
+    if (is_name ? !sensitive_is_name(subject->field->name)
+                : !json_is_yes(json_member(subject->arguments, subject->rule->argument)))
+        return true;
+    return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ARG_SECRET, NULL);
+}
+
+/* Members of a result: a value under one of these names could not be told from ours. */
+static const char *const taken_names[] = { "action",
+                                           "session_id",
+                                           "explicit",
+                                           "auto_submitted",
+                                           "withdrawn",
+                                           "replayed",
+                                           "answered_by",
+                                           "answered_at",
+                                           "instructions",
+                                           "summary",
+                                           "asked_back",
+                                           "rule",
+                                           "terminal_command",
+                                           "url",
+                                           "warnings",
+                                           "notices",
+                                           "error",
+                                           "notices_more",
+                                           "option_annotations",
+                                           "field_annotations",
+                                           "global_annotation",
+                                           "action_status",
+                                           "selection",
+                                           "declined" };
+
+static bool name_is_free(const struct subject *subject)
+{
+    return !text_is_among(subject->field->name, taken_names, ARRAY_LEN(taken_names)) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_MEMBER, NULL);
+}
+
+static bool chars_are_in_order(const struct subject *subject)
+{
+    return subject->field->max_chars == 0 ||
+           subject->field->min_chars <= subject->field->max_chars ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_LENGTHS, "most",
+                             TEXT_NUMBER(subject->field->max_chars), NULL);
+}
+
+static bool bounds_are_in_order(const struct subject *subject)
+{
+    const struct field *field = subject->field;
+
+    return !field->has_minimum || !field->has_maximum || field->minimum <= field->maximum ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_BOUNDS, "most",
+                             TEXT_SHORT(field->maximum), NULL);
+}
+
+static const struct rule input_rules[] = {
+    { ANY, ERROR_unsupported_flag, "pattern", "", is_no_pattern },
+    { ANY, ERROR_sensitive_input_refused, "secret", "", is_no_secret },
+    { ANY, ERROR_sensitive_input_refused, "field_name", "", is_no_secret },
+    { ANY, ERROR_conflicting_arguments, "field_name", "", name_is_free },
+    { TEXT, ERROR_unsupported_flag, "minimum", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "maximum", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "minLength", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "maxLength", "", is_not_given },
+    { NUMBER, ERROR_unsupported_flag, "format", "", is_not_given },
+    { TEXT, ERROR_min_exceeds_max, "minLength", "", chars_are_in_order },
+    { NUMBER, ERROR_min_exceeds_max, "minimum", "", bounds_are_in_order },
+};
+
+static unsigned input_calls(const struct subject *subject)
+{
+    return class_of(subject->field)->has_words ? TEXT : NUMBER;
+}
+
 const struct ask_tool tool_elicit_input = {
     .name = "elicit_input",
     ASK_TOOL_ARGUMENTS(input_arguments, struct input_values),
     .build = build_input,
-    .check = validation_check_elicit_input,
+    ASK_TOOL_RULES(input_rules),
+    .calls_of = input_calls,
     .response = &elicit_one_value,
 };
 
@@ -323,11 +466,9 @@ static enum number_style style_of(const struct number_values *values)
 static bool build_number(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct number_values *values = filled;
-    struct field *field;
+    struct field *field = elicit_begin(&values->common, 1, call);
 
     (void)err;
-    elicit_begin(&values->common, 1, call);
-    field = call->form.fields;
     *field = (struct field){ .name = mem_text("value"),
                              .kind = FIELD_NUMBER,
                              .is_required = true,
@@ -343,11 +484,65 @@ static bool build_number(const void *filled, struct ask_call *call, struct error
     return true;
 }
 
+static bool bound_is_given(const struct subject *subject)
+{
+    return validation_is_given(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_SLIDER, "name",
+                             subject->rule->argument, NULL);
+}
+
+static bool step_goes_on(const struct subject *subject)
+{
+    return !validation_is_given(subject, subject->rule->argument) || subject->field->step > 0 ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_STEP, NULL);
+}
+
+/* Stars go by one anyway. */
+static bool is_whole_step(const struct subject *subject)
+{
+    return json_member_integer(subject->arguments, subject->rule->argument, 0) == 1 ||
+           is_not_given(subject);
+}
+
+/* Stars are few, and whole. */
+static bool is_star_count(const struct subject *subject)
+{
+    bool is_minimum = strcmp(subject->rule->argument, "minimum") == 0;
+    double bound = is_minimum ? subject->field->minimum : subject->field->maximum;
+
+    if (floor(bound) == bound && bound >= (is_minimum ? 0 : 1) && bound <= LIMIT_RATING)
+        return true;
+    return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ELICIT_RATING, "most",
+                             TEXT_NUMBER(LIMIT_RATING), NULL);
+}
+
+static const struct rule number_rules[] = {
+    { SLIDER, ERROR_missing_property, "minimum", "", bound_is_given },
+    { SLIDER, ERROR_missing_property, "maximum", "", bound_is_given },
+    { RATING, ERROR_unsupported_flag, "step", "", is_whole_step },
+    { ANY, ERROR_out_of_range, "step", "", step_goes_on },
+    { RATING, ERROR_out_of_range, "minimum", "", is_star_count },
+    { RATING, ERROR_out_of_range, "maximum", "", is_star_count },
+    { ANY, ERROR_min_exceeds_max, "minimum", "", bounds_are_in_order },
+};
+
+static unsigned number_calls(const struct subject *subject)
+{
+    static const unsigned by_style[] = {
+        [NUMBER_FIELD] = FIELD,
+        [NUMBER_SLIDER] = SLIDER,
+        [NUMBER_RATING] = RATING,
+    };
+
+    return by_style[subject->field->style];
+}
+
 const struct ask_tool tool_elicit_number = {
     .name = "elicit_number",
     ASK_TOOL_ARGUMENTS(number_arguments, struct number_values),
     .build = build_number,
-    .check = validation_check_elicit_number,
+    ASK_TOOL_RULES(number_rules),
+    .calls_of = number_calls,
     .response = &elicit_one_value,
     .value_key = "value",
 };
@@ -381,25 +576,21 @@ static bool build_form(const void *filled, struct ask_call *call, struct error *
 }
 
 /* What was left empty is left out, as a form's content has it. */
-static void write_content(struct json_writer *writer, const struct response_facts *facts)
+static void write_content(struct json_writer *writer, const struct form *form,
+                          const struct answer *answer)
 {
-    const struct answer *answer = response_answer(facts);
+    json_write_object(writer, "content");
+    for (size_t i = 0; i < answer->value_count; i++) {
+        const struct field *field = &form->fields[i];
+        const struct field_class *class = class_of(field);
+        bool is_list = class->has_options && !class->is_exclusive;
 
-    if (answer) {
-        json_write_object(writer, "content");
-        for (size_t i = 0; i < answer->value_count; i++) {
-            const struct field *field = &facts->form->fields[i];
-            const struct field_class *class = class_of(field);
-            bool is_list = class->has_options && !class->is_exclusive;
-
-            if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
-                continue;
-            json_write_foreign_key(writer, field->name);
-            class->write(writer, field, &answer->values[i]);
-        }
-        json_write_end_object(writer);
+        if (!answer_has_value(&answer->values[i]) && !(is_list && field->is_required))
+            continue;
+        json_write_foreign_key(writer, field->name);
+        class->write(writer, field, &answer->values[i]);
     }
-    response_write_words(writer, facts);
+    json_write_end_object(writer);
 }
 
 static const struct response_shape shape_form = {

@@ -45,8 +45,9 @@ struct elicit_values {
 
 extern const struct argument elicit_value_row, elicit_label_row;
 
-/* Everything of the call but the fields, of which there are so many, empty. */
-void elicit_begin(const struct elicit_values *values, size_t field_count, struct ask_call *call);
+/* Everything of the call but the fields, of which there are so many, empty; returns the first. */
+struct field *elicit_begin(const struct elicit_values *values, size_t field_count,
+                           struct ask_call *call);
 /* `values` and `labels` are lists of texts, the latter as long or NULL: values are labels then. */
 void elicit_fill_options(struct field *field, const struct json *values, const struct json *labels);
 /* From a list of objects that have these two members. */
@@ -59,37 +60,5 @@ void elicit_fill_bounds(struct field *field, const struct json *minimum,
 /* The fields of elicit_form out of `schema`, each pointer below /requestedSchema. */
 bool elicit_read_schema(const struct json *schema, const struct argument_path *place,
                         struct form *form, struct error *err);
-
-/* What the files that read a requestedSchema share: elicit_schema.c has the kinds of properties
- * and their keywords, elicit_schema.c makes a field of each, elicit_schema.c goes through the
- * whole. */
-
-enum { SCHEMA_NOT_GIVEN = -1 };
-
-/* As the tables fill them: borrowed from the call. */
-struct property_values {
-    const char *type, *title, *description, *format, *default_text;
-    int64_t min_chars, max_chars, min_items, max_items, default_yes;
-    const struct json *minimum, *maximum, *default_number, *values, *names, *labels, *labelled;
-    const struct json *items, *defaults, *secret;
-};
-struct items_values {
-    const char *type;
-    const struct json *values, *labelled;
-};
-
-typedef bool schema_fill(const struct property_values *values, struct field *field,
-                         const struct argument_path *place, struct error *err);
-struct schema_kind {
-    const char *type;
-    const char *keyword; /* that tells it from others of its type; NULL: none */
-    const struct argument *rows;
-    size_t row_count;
-    schema_fill *fill; /* false: the values do not go together */
-    bool takes_words;  /* the person writes what they like */
-};
-
-schema_fill schema_fill_text, schema_fill_number, schema_fill_boolean;
-schema_fill schema_fill_single, schema_fill_array;
 
 #endif

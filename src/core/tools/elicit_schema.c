@@ -12,6 +12,20 @@
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
 
+enum { NOT_GIVEN = -1 };
+
+/* As the tables fill them: borrowed from the call. */
+struct property_values {
+    const char *type, *title, *description, *format, *default_text;
+    int64_t min_chars, max_chars, min_items, max_items, default_yes;
+    const struct json *minimum, *maximum, *default_number, *values, *names, *labels, *labelled;
+    const struct json *items, *defaults, *secret;
+};
+struct items_values {
+    const char *type;
+    const struct json *values, *labelled;
+};
+
 /* The kinds of properties a form may have, and the keywords of each. */
 
 #define VALUE(name) offsetof(struct property_values, name)
@@ -65,7 +79,7 @@ static const struct argument number_rows[] = {
 };
 static const struct argument boolean_rows[] = {
     PROPERTY_ROWS,
-    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .otherwise = SCHEMA_NOT_GIVEN),
+    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .otherwise = NOT_GIVEN),
 };
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
@@ -95,17 +109,195 @@ static const struct argument array_rows[] = {
              ARGUMENT_LIMITS(0, LIMIT_OPTIONS, ITEMS)),
 };
 
-static const struct schema_kind kinds[] = {
-    { "string", "enum", enum_rows, ARRAY_LEN(enum_rows), schema_fill_single, false },
-    { "string", "oneOf", labelled_enum_rows, ARRAY_LEN(labelled_enum_rows), schema_fill_single,
-      false },
-    { "string", NULL, text_rows, ARRAY_LEN(text_rows), schema_fill_text, true },
-    { "number", NULL, number_rows, ARRAY_LEN(number_rows), schema_fill_number, true },
-    { "integer", NULL, number_rows, ARRAY_LEN(number_rows), schema_fill_number, true },
-    { "boolean", NULL, boolean_rows, ARRAY_LEN(boolean_rows), schema_fill_boolean, false },
-    { "array", NULL, array_rows, ARRAY_LEN(array_rows), schema_fill_array, false },
+/* A field out of a property whose keywords are well-formed. */
+
+/* The answer's own judge looks at what would stand there if nobody touched it. */
+static bool check_default(const struct field *field, const struct json *given,
+                          const struct argument_path *place, struct error *err)
+{
+    const struct field_class *class = class_of(field);
+    struct field_value value = { .text = field->default_text };
+    struct error why = { 0 };
+
+    if (!field_has_default(field))
+        return true;
+    if (class->read ? class->read(field, given, &value, &why)
+                    : class->judge(field, &(struct said){ .words_path = "" }, &value, &why))
+        return true;
+    return argument_refuse(PLACE_IN(place, "default"), why.code, err, TEXT_REASON_FORM_DEFAULT,
+                           "hint", why.message, NULL);
+}
+
+static bool fill_text(const struct property_values *values, struct field *field,
+                      const struct argument_path *place, struct error *err)
+{
+    field->kind = FIELD_TEXT;
+    field->min_chars = values->min_chars;
+    field->max_chars = values->max_chars;
+    field->format = mem_text(values->format);
+    field->default_text = arguments_copy_if_any(values->default_text);
+    if (field->max_chars > 0 && field->min_chars > field->max_chars)
+        return argument_refuse(PLACE_IN(place, "minLength"), ERROR_min_exceeds_max, err,
+                               TEXT_REASON_FORM_LENGTHS, NULL);
+    return check_default(field, NULL, place, err);
+}
+
+static bool fill_number(const struct property_values *values, struct field *field,
+                        const struct argument_path *place, struct error *err)
+{
+    field->kind = FIELD_NUMBER;
+    field->is_integer = strcmp(values->type, "integer") == 0;
+    elicit_fill_bounds(field, values->minimum, values->maximum);
+    field->style = field->has_minimum && field->has_maximum ? NUMBER_SLIDER : NUMBER_FIELD;
+    field->has_default_number = values->default_number != NULL;
+    field->default_number = json_number_of(values->default_number);
+    if (field->has_minimum && field->has_maximum && field->minimum > field->maximum)
+        return argument_refuse(PLACE_IN(place, "minimum"), ERROR_min_exceeds_max, err,
+                               TEXT_REASON_FORM_BOUNDS, NULL);
+    return check_default(field, values->default_number, place, err);
+}
+
+static bool fill_boolean(const struct property_values *values, struct field *field,
+                         const struct argument_path *place, struct error *err)
+{
+    (void)place;
+    (void)err;
+    field->kind = FIELD_CONFIRM;
+    if (values->default_yes != NOT_GIVEN)
+        field->default_confirm = values->default_yes ? CONFIRM_YES : CONFIRM_NO;
+    return true;
+}
+
+/* What options are made of: values that may have labels, or pairs of both; and what the lists that
+ * differ are called. */
+struct option_lists {
+    const struct argument_path *outer;
+    const struct json *values, *labels, *pairs;
+    const char *labels_name, *pairs_name;
 };
 
+static bool fill_options(const struct option_lists *lists, struct field *field, struct error *err)
+{
+    const char *values_name = lists->pairs ? lists->pairs_name : "enum";
+    const char *labels_name = lists->labels ? lists->labels_name : values_name;
+    const struct argument_path *item;
+    size_t first, second;
+
+    if (lists->pairs)
+        elicit_fill_labelled(field, lists->pairs, "const", "title");
+    else
+        elicit_fill_options(field, lists->values, lists->labels);
+    if (field_find_same_ids(field, &first, &second)) {
+        item = PLACE_AT(PLACE_IN(lists->outer, values_name), second);
+        return argument_refuse(lists->pairs ? PLACE_IN(item, "const") : item,
+                               ERROR_duplicate_option_id, err, TEXT_REASON_FORM_TWICE, NULL);
+    }
+    if (field_find_same_labels(field, &first, &second)) {
+        item = PLACE_AT(PLACE_IN(lists->outer, labels_name), second);
+        return argument_refuse(lists->pairs ? PLACE_IN(item, "title") : item, ERROR_ambiguous_label,
+                               err, TEXT_REASON_FORM_LABEL, NULL);
+    }
+    return true;
+}
+
+static bool preselect(struct field *field, const char *value, const struct argument_path *place,
+                      struct error *err)
+{
+    const struct option *option = field_find_option(field, value);
+
+    if (!option)
+        return argument_refuse(place, ERROR_default_not_in_options, err,
+                               TEXT_REASON_FORM_DEFAULT_NONE, NULL);
+    if (option->is_default)
+        return argument_refuse(place, ERROR_duplicate_default, err, TEXT_REASON_FORM_TWICE, NULL);
+    field->options[option - field->options].is_default = true;
+    return true;
+}
+
+static bool fill_single(const struct property_values *values, struct field *field,
+                        const struct argument_path *place, struct error *err)
+{
+    const struct json *names = values->names ? values->names : values->labels;
+    const char *key = values->names ? "enumNames" : "enumLabels";
+    const struct option_lists lists = {
+        place, values->values, names, values->labelled, key, "oneOf"
+    };
+
+    field->kind = FIELD_SINGLE;
+    field->min_selections = field->max_selections = 1;
+    if (values->names && values->labels)
+        return argument_refuse(PLACE_IN(place, "enumLabels"), ERROR_conflicting_arguments, err,
+                               TEXT_REASON_ELICIT_SAME, "name", "enumLabels", NULL);
+    if (names && json_length(names) != json_length(values->values))
+        return argument_refuse(PLACE_IN(place, key), ERROR_label_count_mismatch, err,
+                               TEXT_REASON_FORM_NAMES, "name", key, NULL);
+    return fill_options(&lists, field, err) &&
+           (!values->default_text ||
+            preselect(field, values->default_text, PLACE_IN(place, "default"), err));
+}
+
+static bool fill_items(const struct property_values *values, struct field *field,
+                       const struct argument_path *place, struct error *err)
+{
+    struct items_values items = { 0 };
+    struct option_lists lists = { .outer = place, .pairs_name = "anyOf" };
+
+    arguments_fill(items_rows, ARRAY_LEN(items_rows), values->items, &items);
+    lists.values = items.values;
+    lists.pairs = items.labelled;
+    return !items.values == !items.labelled
+               ? argument_refuse(place, ERROR_unsupported_schema, err, TEXT_REASON_FORM_ITEMS, NULL)
+               : fill_options(&lists, field, err);
+}
+
+static bool fill_array(const struct property_values *values, struct field *field,
+                       const struct argument_path *place, struct error *err)
+{
+    const struct argument_path *presets = PLACE_IN(place, "default");
+    int64_t count;
+
+    field->kind = FIELD_MULTI;
+    if (!fill_items(values, field, PLACE_IN(place, "items"), err))
+        return false;
+    count = (int64_t)field->option_count;
+    field->min_selections = values->min_items;
+    field->max_selections =
+        values->max_items > 0 && values->max_items < count ? values->max_items : count;
+    if (values->max_items > 0 && values->min_items > values->max_items)
+        return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_max, err,
+                               TEXT_REASON_FORM_ITEMS_BOUNDS, NULL);
+    if (values->min_items > count)
+        return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_options, err,
+                               TEXT_REASON_FORM_ITEMS_COUNT, NULL);
+    if ((int64_t)json_length(values->defaults) > field->max_selections)
+        return argument_refuse(presets, ERROR_too_many_defaults, err, TEXT_REASON_FORM_TOO_MANY,
+                               NULL);
+    for (size_t i = 0; i < json_length(values->defaults); i++) {
+        if (!preselect(field, json_text(json_item(values->defaults, i)), PLACE_AT(presets, i), err))
+            return false;
+    }
+    return true;
+}
+
+static const struct schema_kind {
+    const char *type;
+    const char *keyword; /* that tells it from others of its type; NULL: none */
+    const struct argument *rows;
+    size_t row_count;
+    bool (*fill)(const struct property_values *values, struct field *field,
+                 const struct argument_path *place, struct error *err);
+    bool takes_words; /* the person writes what they like */
+} kinds[] = {
+    { "string", "enum", enum_rows, ARRAY_LEN(enum_rows), fill_single, false },
+    { "string", "oneOf", labelled_enum_rows, ARRAY_LEN(labelled_enum_rows), fill_single, false },
+    { "string", NULL, text_rows, ARRAY_LEN(text_rows), fill_text, true },
+    { "number", NULL, number_rows, ARRAY_LEN(number_rows), fill_number, true },
+    { "integer", NULL, number_rows, ARRAY_LEN(number_rows), fill_number, true },
+    { "boolean", NULL, boolean_rows, ARRAY_LEN(boolean_rows), fill_boolean, false },
+    { "array", NULL, array_rows, ARRAY_LEN(array_rows), fill_array, false },
+};
+
+/* NULL: its type is none of ours. Without any it is read as a text, which says what is wrong. */
 static const struct schema_kind *schema_kind_find(const struct json *property)
 {
     const char *type = json_member_text(property, "type");
@@ -116,12 +308,6 @@ static const struct schema_kind *schema_kind_find(const struct json *property)
             return &kinds[i];
     }
     return NULL;
-}
-
-/* NULL: its type is none of ours. Without any it is read as a text, which says what is wrong. */
-static void schema_fill_items(const struct json *items, struct items_values *values)
-{
-    arguments_fill(items_rows, ARRAY_LEN(items_rows), items, values);
 }
 
 enum { NAME_BYTES = 80 }; /* of a property as a pointer shows it */
@@ -242,174 +428,4 @@ bool elicit_read_schema(const struct json *schema, const struct argument_path *r
     for (void *it = json_first(values.properties); it; it = json_next(values.properties, it))
         ok = read_property(it, &place, &form->fields[form->field_count++], err) && ok;
     return ok && mark_required(values.required, root, form, err);
-}
-
-/* A field out of a property whose keywords are well-formed. */
-
-/* The answer's own judge looks at what would stand there if nobody touched it. */
-static bool check_default(const struct field *field, const struct json *given,
-                          const struct argument_path *place, struct error *err)
-{
-    const struct field_class *class = class_of(field);
-    struct field_value value = { .text = field->default_text };
-    struct error why = { 0 };
-
-    if (!field_has_default(field))
-        return true;
-    if (class->read ? class->read(field, given, &value, &why)
-                    : class->judge(field, &(struct said){ .words_path = "" }, &value, &why))
-        return true;
-    return argument_refuse(PLACE_IN(place, "default"), why.code, err, TEXT_REASON_FORM_DEFAULT,
-                           "hint", why.message, NULL);
-}
-
-bool schema_fill_text(const struct property_values *values, struct field *field,
-                      const struct argument_path *place, struct error *err)
-{
-    field->kind = FIELD_TEXT;
-    field->min_chars = values->min_chars;
-    field->max_chars = values->max_chars;
-    field->format = mem_text(values->format);
-    field->default_text = arguments_copy_if_any(values->default_text);
-    if (field->max_chars > 0 && field->min_chars > field->max_chars)
-        return argument_refuse(PLACE_IN(place, "minLength"), ERROR_min_exceeds_max, err,
-                               TEXT_REASON_FORM_LENGTHS, NULL);
-    return check_default(field, NULL, place, err);
-}
-
-bool schema_fill_number(const struct property_values *values, struct field *field,
-                        const struct argument_path *place, struct error *err)
-{
-    field->kind = FIELD_NUMBER;
-    field->is_integer = strcmp(values->type, "integer") == 0;
-    elicit_fill_bounds(field, values->minimum, values->maximum);
-    field->style = field->has_minimum && field->has_maximum ? NUMBER_SLIDER : NUMBER_FIELD;
-    field->has_default_number = values->default_number != NULL;
-    field->default_number = json_number_of(values->default_number);
-    if (field->has_minimum && field->has_maximum && field->minimum > field->maximum)
-        return argument_refuse(PLACE_IN(place, "minimum"), ERROR_min_exceeds_max, err,
-                               TEXT_REASON_FORM_BOUNDS, NULL);
-    return check_default(field, values->default_number, place, err);
-}
-
-bool schema_fill_boolean(const struct property_values *values, struct field *field,
-                         const struct argument_path *place, struct error *err)
-{
-    (void)place;
-    (void)err;
-    field->kind = FIELD_CONFIRM;
-    if (values->default_yes != SCHEMA_NOT_GIVEN)
-        field->default_confirm = values->default_yes ? CONFIRM_YES : CONFIRM_NO;
-    return true;
-}
-
-/* What options are made of: values that may have labels, or pairs of both; and what the lists that
- * differ are called. */
-struct option_lists {
-    const struct argument_path *outer;
-    const struct json *values, *labels, *pairs;
-    const char *labels_name, *pairs_name;
-};
-
-static bool fill_options(const struct option_lists *lists, struct field *field, struct error *err)
-{
-    const char *values_name = lists->pairs ? lists->pairs_name : "enum";
-    const char *labels_name = lists->labels ? lists->labels_name : values_name;
-    const struct argument_path *item;
-    size_t first, second;
-
-    if (lists->pairs)
-        elicit_fill_labelled(field, lists->pairs, "const", "title");
-    else
-        elicit_fill_options(field, lists->values, lists->labels);
-    if (field_find_same_ids(field, &first, &second)) {
-        item = PLACE_AT(PLACE_IN(lists->outer, values_name), second);
-        return argument_refuse(lists->pairs ? PLACE_IN(item, "const") : item,
-                               ERROR_duplicate_option_id, err, TEXT_REASON_FORM_TWICE, NULL);
-    }
-    if (field_find_same_labels(field, &first, &second)) {
-        item = PLACE_AT(PLACE_IN(lists->outer, labels_name), second);
-        return argument_refuse(lists->pairs ? PLACE_IN(item, "title") : item, ERROR_ambiguous_label,
-                               err, TEXT_REASON_FORM_LABEL, NULL);
-    }
-    return true;
-}
-
-static bool preselect(struct field *field, const char *value, const struct argument_path *place,
-                      struct error *err)
-{
-    const struct option *option = field_find_option(field, value);
-
-    if (!option)
-        return argument_refuse(place, ERROR_default_not_in_options, err,
-                               TEXT_REASON_FORM_DEFAULT_NONE, NULL);
-    if (option->is_default)
-        return argument_refuse(place, ERROR_duplicate_default, err, TEXT_REASON_FORM_TWICE, NULL);
-    field->options[option - field->options].is_default = true;
-    return true;
-}
-
-bool schema_fill_single(const struct property_values *values, struct field *field,
-                        const struct argument_path *place, struct error *err)
-{
-    const struct json *names = values->names ? values->names : values->labels;
-    const char *key = values->names ? "enumNames" : "enumLabels";
-    const struct option_lists lists = {
-        place, values->values, names, values->labelled, key, "oneOf"
-    };
-
-    field->kind = FIELD_SINGLE;
-    field->min_selections = field->max_selections = 1;
-    if (values->names && values->labels)
-        return argument_refuse(PLACE_IN(place, "enumLabels"), ERROR_conflicting_arguments, err,
-                               TEXT_REASON_ELICIT_SAME, "name", "enumLabels", NULL);
-    if (names && json_length(names) != json_length(values->values))
-        return argument_refuse(PLACE_IN(place, key), ERROR_label_count_mismatch, err,
-                               TEXT_REASON_FORM_NAMES, "name", key, NULL);
-    return fill_options(&lists, field, err) &&
-           (!values->default_text ||
-            preselect(field, values->default_text, PLACE_IN(place, "default"), err));
-}
-
-static bool fill_items(const struct property_values *values, struct field *field,
-                       const struct argument_path *place, struct error *err)
-{
-    struct items_values items = { 0 };
-    struct option_lists lists = { .outer = place, .pairs_name = "anyOf" };
-
-    schema_fill_items(values->items, &items);
-    lists.values = items.values;
-    lists.pairs = items.labelled;
-    return !items.values == !items.labelled
-               ? argument_refuse(place, ERROR_unsupported_schema, err, TEXT_REASON_FORM_ITEMS, NULL)
-               : fill_options(&lists, field, err);
-}
-
-bool schema_fill_array(const struct property_values *values, struct field *field,
-                       const struct argument_path *place, struct error *err)
-{
-    const struct argument_path *presets = PLACE_IN(place, "default");
-    int64_t count;
-
-    field->kind = FIELD_MULTI;
-    if (!fill_items(values, field, PLACE_IN(place, "items"), err))
-        return false;
-    count = (int64_t)field->option_count;
-    field->min_selections = values->min_items;
-    field->max_selections =
-        values->max_items > 0 && values->max_items < count ? values->max_items : count;
-    if (values->max_items > 0 && values->min_items > values->max_items)
-        return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_max, err,
-                               TEXT_REASON_FORM_ITEMS_BOUNDS, NULL);
-    if (values->min_items > count)
-        return argument_refuse(PLACE_IN(place, "minItems"), ERROR_min_exceeds_options, err,
-                               TEXT_REASON_FORM_ITEMS_COUNT, NULL);
-    if ((int64_t)json_length(values->defaults) > field->max_selections)
-        return argument_refuse(presets, ERROR_too_many_defaults, err, TEXT_REASON_FORM_TOO_MANY,
-                               NULL);
-    for (size_t i = 0; i < json_length(values->defaults); i++) {
-        if (!preselect(field, json_text(json_item(values->defaults, i)), PLACE_AT(presets, i), err))
-            return false;
-    }
-    return true;
 }

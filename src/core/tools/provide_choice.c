@@ -6,11 +6,13 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "core/fields/field_class.h"
 #include "core/limits.h"
 #include "core/response.h"
 #include "core/tools/arguments.h"
 #include "core/tools/validation.h"
+#include "core/visible_text.h"
 
 enum { NOT_GIVEN = -1, DEFAULT_WAIT_S = 30 };
 
@@ -89,8 +91,7 @@ static const struct argument choice_arguments[] = {
              .spared_by = "selection_mode", .spared_value = "text_input",
              ARGUMENT_PROPERTIES(option_properties)),
     ARGUMENT("placeholder", TEXT, VALUE(placeholder),
-             "Hint in the empty text field; only in text_input and "
-             "hybrid.",
+             "Hint in the empty text field; only in text_input and hybrid.",
              ARGUMENT_LIMITS(0, LIMIT_PLACEHOLDER_CHARS, CHARS)),
     ARGUMENT("placeholder_visible", BOOL, VALUE(placeholder_visible),
              "Whether the placeholder is shown, default true; only in text_input and hybrid.",
@@ -242,10 +243,208 @@ static bool build_choice(const void *filled, struct ask_call *call, struct error
     return true;
 }
 
+/* The rules between the arguments, in the order in which they are reported. */
+
+/* What a rule is about: asks by what their field takes, or calls that collect. */
+enum {
+    SINGLE = 1,
+    MULTI = 2,
+    TEXT = 4,
+    HYBRID = 8,
+    COLLECT = 16,
+    OPTIONS = SINGLE | MULTI | HYBRID,
+    ASK = OPTIONS | TEXT,
+};
+
+static bool collects_alone(const struct subject *subject)
+{
+    static const char *const companions[] = { "session_id", "wait_seconds", "interface" };
+    bool is_alone = true;
+
+    for (size_t i = 0; i < subject->tool->argument_count; i++) {
+        const char *other = subject->tool->arguments[i].name;
+
+        is_alone = is_alone && (text_is_among(other, companions, ARRAY_LEN(companions)) ||
+                                !validation_is_said(subject, other));
+    }
+    return is_alone || validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_COLLECTS, NULL);
+}
+
+static bool waits_for_something(const struct subject *subject)
+{
+    return !validation_is_said(subject, subject->rule->argument) ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_WAITS, NULL);
+}
+
+static bool is_not_given(const struct subject *subject)
+{
+    const char *mode = json_member_text(subject->arguments, "selection_mode");
+    const struct json *value = json_member(subject->arguments, subject->rule->argument);
+    const struct field_class *class = class_of(subject->field);
+    int64_t count = 0;
+
+    if (!validation_is_said(subject, subject->rule->argument) ||
+        (class->is_exclusive && json_integer_of(value, &count) && count == 1) ||
+        (!class->has_options && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
+        return true; /* so it is anyway: exactly one, and nothing to pick */
+    return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MODE, "name",
+                             subject->rule->argument, "mode", mode, NULL);
+}
+
+static bool one_is_recommended(const struct subject *subject)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < subject->field->option_count; i++) {
+        count += subject->field->options[i].is_recommended;
+        if (count > 1)
+            return validation_refuse(subject, i, TEXT_REASON_CHOICE_ONE_RECOMMENDED, NULL);
+    }
+    return true;
+}
+
+static bool defaults_are_options(const struct subject *subject)
+{
+    const struct json *ids = json_member(subject->arguments, subject->rule->argument);
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const struct json *id = json_item(ids, i);
+        char quote[ARGUMENT_QUOTE_BYTES];
+
+        if (field_find_option(subject->field, json_text(id)))
+            continue;
+        arguments_quote(json_text(id), json_length(id), quote);
+        return validation_refuse(subject, i, TEXT_REASON_CHOICE_NO_SUCH_ID, "id", quote, NULL);
+    }
+    return true;
+}
+
+static bool defaults_are_unique(const struct subject *subject)
+{
+    const struct json *ids = json_member(subject->arguments, subject->rule->argument);
+    bool is_seen[LIMIT_OPTIONS] = { false };
+
+    for (size_t i = 0; i < json_length(ids); i++) {
+        const struct option *option =
+            field_find_option(subject->field, json_text(json_item(ids, i)));
+        size_t index = (size_t)(option - subject->field->options);
+
+        if (!option)
+            continue;
+        if (is_seen[index])
+            return validation_refuse(subject, i, TEXT_REASON_CHOICE_ID_TWICE, NULL);
+        is_seen[index] = true;
+    }
+    return true;
+}
+
+static bool is_reachable(const struct subject *subject, int64_t selections, enum text_id text)
+{
+    size_t count = subject->field->option_count;
+
+    return selections <= (int64_t)count ||
+           validation_refuse(subject, RULE_WHOLE, text, "count", TEXT_NUMBER(count), "most",
+                             TEXT_NUMBER(count), NULL);
+}
+
+static bool max_is_reachable(const struct subject *subject)
+{
+    return is_reachable(subject, subject->field->max_selections, TEXT_REASON_CHOICE_MAX);
+}
+
+static bool min_is_below_max(const struct subject *subject)
+{
+    const struct field *field = subject->field;
+
+    return !validation_is_given(subject, "max_selections") ||
+           field->min_selections <= field->max_selections ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MIN_MAX, "most",
+                             TEXT_NUMBER(field->max_selections), NULL);
+}
+
+static bool min_is_reachable(const struct subject *subject)
+{
+    return is_reachable(subject, subject->field->min_selections, TEXT_REASON_CHOICE_MIN);
+}
+
+static bool defaults_fit(const struct subject *subject)
+{
+    size_t count = json_length(json_member(subject->arguments, subject->rule->argument));
+
+    return (int64_t)count <= subject->field->max_selections ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_DEFAULTS, "count",
+                             TEXT_NUMBER(count), "most",
+                             TEXT_NUMBER(subject->field->max_selections), NULL);
+}
+
+static bool one_pick_is_enough(const struct subject *subject)
+{
+    return !json_is_yes(json_member(subject->arguments, subject->rule->argument)) ||
+           subject->field->min_selections <= 1 ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_FIRST_PICK, "least",
+                             TEXT_NUMBER(subject->field->min_selections), NULL);
+}
+
+static bool some_are_recommended(const struct subject *subject)
+{
+    for (size_t i = 0; i < subject->field->option_count; i++) {
+        if (subject->field->options[i].is_recommended)
+            return true;
+    }
+    return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_NONE_RECOMMENDED, NULL);
+}
+
+static bool prompt_says_enough(const struct subject *subject)
+{
+    const char *prompt = subject->form->prompt;
+    size_t count = visible_count(prompt, strlen(prompt), LIMIT_PROMPT_CHARS_MIN);
+
+    return count >= LIMIT_PROMPT_CHARS_MIN ||
+           validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_SHORT, "count",
+                             TEXT_NUMBER(count), "least", TEXT_NUMBER(LIMIT_PROMPT_CHARS_MIN),
+                             NULL);
+}
+
+static const struct rule choice_rules[] = {
+    { COLLECT, ERROR_conflicting_arguments, "session_id", "", collects_alone },
+    { ASK, ERROR_conflicting_arguments, "wait_seconds", "", waits_for_something },
+    { TEXT, ERROR_unsupported_flag, "options", "", is_not_given },
+    { SINGLE | MULTI, ERROR_unsupported_flag, "placeholder", "", is_not_given },
+    { SINGLE | MULTI, ERROR_unsupported_flag, "placeholder_visible", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "default_selection_ids", "", is_not_given },
+    { SINGLE | TEXT, ERROR_unsupported_flag, "min_selections", "", is_not_given },
+    { SINGLE | TEXT, ERROR_unsupported_flag, "max_selections", "", is_not_given },
+    { TEXT, ERROR_unsupported_flag, "single_submit_mode", "", is_not_given },
+    { OPTIONS, ERROR_duplicate_option_id, "options", "/id", validation_ids_differ },
+    { OPTIONS, ERROR_ambiguous_label, "options", "/label", validation_labels_differ },
+    { SINGLE, ERROR_too_many_recommended, "options", "/recommended", one_is_recommended },
+    { OPTIONS, ERROR_default_not_in_options, "default_selection_ids", "", defaults_are_options },
+    { OPTIONS, ERROR_duplicate_default, "default_selection_ids", "", defaults_are_unique },
+    { MULTI | HYBRID, ERROR_out_of_range, "max_selections", "", max_is_reachable },
+    { MULTI | HYBRID, ERROR_min_exceeds_max, "min_selections", "", min_is_below_max },
+    { MULTI | HYBRID, ERROR_min_exceeds_options, "min_selections", "", min_is_reachable },
+    { OPTIONS, ERROR_too_many_defaults, "default_selection_ids", "", defaults_fit },
+    { MULTI | HYBRID, ERROR_unsupported_flag, "single_submit_mode", "", one_pick_is_enough },
+    { OPTIONS, ERROR_no_recommended_option, "options", "", some_are_recommended },
+    { ASK, ERROR_too_short, "prompt", "", prompt_says_enough },
+};
+
+static unsigned calls_of(const struct subject *subject)
+{
+    const struct field_class *class = subject->field ? class_of(subject->field) : NULL;
+
+    if (!class)
+        return COLLECT;
+    if (!class->has_options)
+        return TEXT;
+    return class->has_words ? HYBRID : class->is_exclusive ? SINGLE : MULTI;
+}
+
 const struct ask_tool tool_provide_choice = {
     .name = "provide_choice",
     ASK_TOOL_ARGUMENTS(choice_arguments, struct choice_values),
     .build = build_choice,
-    .check = validation_check_choice,
+    ASK_TOOL_RULES(choice_rules),
+    .calls_of = calls_of,
     .response = &response_selection,
 };

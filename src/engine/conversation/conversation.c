@@ -200,7 +200,7 @@ static void save_new(struct saying *saying)
         .principal = talk->principal,
         .token_id = talk->token_id,
         .label = talk->label,
-        .state = conversation_state_name(talk->machine.state),
+        .state = conversation_state_names[talk->machine.state],
         .body = text_string(&body),
         .key = json_member_text(saying->body, "key"),
         .created_ms = talk->created_ms,

@@ -270,7 +270,7 @@ void questions_init(struct engine *engine)
 void questions_load(struct engine *engine)
 {
     const struct store_conversation_query waiting = {
-        .state = conversation_state_name(CONVERSATION_AWAITING),
+        .state = conversation_state_names[CONVERSATION_AWAITING],
         .limit = INT32_MAX,
     };
     struct store *store = engine->parts.store;

@@ -244,7 +244,7 @@ static void save_step(struct saying *saying)
     step = (struct store_conversation_step){
         .id = talk->id,
         .if_version = talk->version,
-        .state = conversation_state_name(talk->machine.state),
+        .state = conversation_state_names[talk->machine.state],
         .body = text_string(&body),
         .ask_id = talk->ask_id,
         .earlier_ask_id = talk->earlier_ask_id,
@@ -367,7 +367,7 @@ void conversation_say_method(struct engine *engine, struct visit *visit, const s
     size_t at = 0;
 
     while (at < ARRAY_LEN(sayings) &&
-           (!name || strcmp(name, conversation_event_name(sayings[at].kind)) != 0))
+           (!name || strcmp(name, conversation_event_names[sayings[at].kind]) != 0))
         at++;
     if (at == ARRAY_LEN(sayings)) {
         errand_refuse(&saying->errand, ERROR_bad_enum, "/event", "there is no such event");
