@@ -134,6 +134,7 @@ int stage_set_up(void **state)
     make_tables(stage->url);
     stage->pool = staged_pool_on(PQconnectdb(stage->url));
     stage->reads = &stage->pool.pool;
+    stage->of_reads.queued.read = pg_read;
     stage->of_reads.pool = stage->reads;
     stage->store = &stage->of_reads.queued.port;
     assert_int_equal(PQstatus(stage->pool.connection), CONNECTION_OK);

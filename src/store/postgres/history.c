@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/columns.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
@@ -262,15 +263,11 @@ static void read_rows(struct looking *looking)
     if (looking->source == SOURCE_HITS)
         sql = &hits_rows_sql;
     looking->wanted = query->search || rest > PAGE ? PAGE + 1 : (int)rest;
-    params_integer(&params, looking->before);
-    params_integer(&params, looking->above);
-    params_integer(&params, looking->wanted);
-    params_integer(&params, query->list.which);
-    params_integer(&params, query->since_ms);
-    params_integer(&params, until_of(query));
-    params_integer(&params, query->list.states);
-    params_text(&params, query->list.agent);
-    params_text(&params, query->via);
+    params_add(&params, VALUES(value_number(looking->before), value_number(looking->above),
+                               value_number(looking->wanted), value_number(query->list.which),
+                               value_number(query->since_ms), value_number(until_of(query)),
+                               value_number(query->list.states), value_text(query->list.agent),
+                               value_text(query->via)));
     if (query->search)
         params_text(&params, text_string(&looking->patterns));
     if (looking->source == SOURCE_HITS) {
@@ -297,12 +294,10 @@ static void on_window(void *context, const PGresult *result, const struct error 
 
 static void find_window(struct looking *looking)
 {
-    struct params params = { 0 };
-
     looking->span = looking->cost ? COST_MOST - looking->cost : FIRST_WINDOW;
-    params_integer(&params, looking->before);
-    params_integer(&params, looking->span);
-    pool_read(looking->pool, &window_sql, &params, on_window, looking);
+    pool_read_with(looking->pool, &window_sql,
+                   VALUES(value_number(looking->before), value_number(looking->span)), on_window,
+                   looking);
 }
 
 static void on_hits(void *context, const PGresult *result, const struct error *err)
@@ -322,13 +317,10 @@ static void on_hits(void *context, const PGresult *result, const struct error *e
 
 static void read_hits(struct looking *looking)
 {
-    struct params params = { 0 };
-
-    params_integer(&params, looking->before);
-    params_text(&params, text_string(&looking->threes));
-    params_text(&params, text_string(&looking->patterns));
-    params_integer(&params, HITS);
-    pool_read(looking->pool, &hits_sql, &params, on_hits, looking);
+    pool_read_with(looking->pool, &hits_sql,
+                   VALUES(value_number(looking->before), value_text(text_string(&looking->threes)),
+                          value_text(text_string(&looking->patterns)), value_number(HITS)),
+                   on_hits, looking);
 }
 
 /* The next of those the index knows. */

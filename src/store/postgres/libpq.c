@@ -159,17 +159,24 @@ void params_bytes(struct params *params, const void *bytes_or_null, size_t lengt
     add(params, bytes_or_null, bytes_or_null ? length : 0, true);
 }
 
+void params_add(struct params *params, const struct column_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].kind == VALUE_NUMBER)
+            params_integer(params, values[i].number);
+        else if (values[i].kind == VALUE_BYTES)
+            params_bytes(params, values[i].bytes, values[i].length);
+        else
+            params_text(params, values[i].kind == VALUE_TEXT ? values[i].bytes : NULL);
+    }
+}
+
 void params_values(struct params *params, const struct column *list, size_t count, const void *from)
 {
     for (size_t i = 0; i < count; i++) {
         struct column_value value = column_value(&list[i], from);
 
-        if (value.kind == VALUE_NUMBER)
-            params_integer(params, value.number);
-        else if (value.kind == VALUE_BYTES)
-            params_bytes(params, value.bytes, value.length);
-        else
-            params_text(params, value.kind == VALUE_TEXT ? value.bytes : NULL);
+        params_add(params, &value, 1);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 struct column;
+struct column_value;
 struct columns;
 struct error;
 
@@ -109,6 +110,7 @@ void params_integer(struct params *params, int64_t number);
 void params_flag(struct params *params, bool flag);
 /* For a bytea. */
 void params_bytes(struct params *params, const void *bytes_or_null, size_t length);
+void params_add(struct params *params, const struct column_value *values, size_t count);
 /* Members of `from`. */
 void params_values(struct params *params, const struct column *list, size_t count,
                    const void *from);

@@ -44,6 +44,15 @@ struct link_pool {
     struct read *waiting; /* none before it in the list waits; NULL: none does */
 };
 
+void pool_read_with(struct pool *pool, const struct sql *sql, const struct column_value *values,
+                    size_t count, pool_done *done, void *context)
+{
+    struct params params = { 0 };
+
+    params_add(&params, values, count);
+    pool_read(pool, sql, &params, done, context);
+}
+
 static struct link_pool *of(struct pool *pool)
 {
     return (struct link_pool *)pool;

@@ -228,6 +228,7 @@ static void store_close(struct store *port)
 /* clang-format off */
 static const struct store_ops postgres_ops = {
     STORE_READS(PG_MEMBER)
+    STORE_READS_OF_BOTH(BOTH_MEMBER)
     .write = job_write,
     .close = store_close,
     .is_broken = store_is_broken,
@@ -332,7 +333,7 @@ bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_
     if (!libpq_load(err) || !address_parse(url, &address, err))
         return false;
     store = mem_new(sizeof *store);
-    store->reads.queued = (struct queued_store){ { &postgres_ops }, add };
+    store->reads.queued = (struct queued_store){ { &postgres_ops }, add, pg_read };
     store->loop = loop;
     store->address = address;
     random_bytes(&store->hub, sizeof store->hub);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
@@ -69,14 +70,11 @@ static void bind_create(const struct job *job, struct params *out)
 
 static void bind_deliver(const struct store_change *change, struct params *out)
 {
-    params_text(out, change->ask_id);
-    params_text(out, change->more_ids);
-    params_integer(out, change->from_states);
-    params_text(out, change->principal);
-    params_integer(out, change->event);
-    params_integer(out, change->delivered_ms);
-    params_integer(out, change->now_ms);
-    params_text(out, change->actor_json ? change->actor_json : "");
+    params_add(out, VALUES(value_text(change->ask_id), value_text(change->more_ids),
+                           value_number(change->from_states), value_text(change->principal),
+                           value_number(change->event), value_number(change->delivered_ms),
+                           value_number(change->now_ms),
+                           value_text(change->actor_json ? change->actor_json : "")));
 }
 
 /* Behind the ask's version, which the database writes. */
@@ -282,10 +280,9 @@ void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done 
                     void *context)
 {
     struct indexing *indexing = mem_new(sizeof *indexing);
-    struct params params = { 0 };
+    int64_t most = batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH;
 
     *indexing = (struct indexing){ pool, done, context };
-    params_integer(&params, now_ms);
-    params_integer(&params, batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH);
-    pool_read(pool, &pick, &params, on_picked, indexing);
+    pool_read_with(pool, &pick, VALUES(value_number(now_ms), value_number(most)), on_picked,
+                   indexing);
 }

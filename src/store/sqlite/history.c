@@ -84,12 +84,12 @@ static void stream_step(struct stream *stream)
 static struct stream stream_open(struct looking *looking, enum history_statement how,
                                  int64_t before, int64_t from, const char *what)
 {
-    struct stream stream = { .statement = statement_of(&looking->reader->history, how) };
+    struct stream stream = { .statement =
+                                 statement_with(&looking->reader->history, how,
+                                                VALUES(value_number(before), value_number(from))) };
 
-    statement_integer(&stream.statement, before);
-    statement_integer(&stream.statement, from);
     if (what)
-        statement_text(&stream.statement, what);
+        statement_bind(&stream.statement, VALUES(value_text(what)));
     stream_step(&stream);
     return stream;
 }
@@ -134,14 +134,11 @@ static bool look(struct looking *looking, const struct stream *stream)
     if (query->search && stream->body && !search_terms_found(query->search, stream->body))
         return looking->cost < COST_MOST;
     looking->cost += COST_ROW;
-    find = statement_of(&looking->reader->history, HISTORY_ROW);
-    statement_integer(&find, stream->number);
-    statement_integer(&find, query->list.which);
-    statement_integer(&find, query->since_ms);
-    statement_integer(&find, until_of(query));
-    statement_integer(&find, query->list.states);
-    statement_text(&find, query->list.agent);
-    statement_text(&find, query->via);
+    find = statement_with(&looking->reader->history, HISTORY_ROW,
+                          VALUES(value_number(stream->number), value_number(query->list.which),
+                                 value_number(query->since_ms), value_number(until_of(query)),
+                                 value_number(query->list.states), value_text(query->list.agent),
+                                 value_text(query->via)));
     if (statement_next(&find, &row_columns, &row) && has_words(looking, stream, &row)) {
         looking->each(looking->context, &row, 0, NULL);
         looking->count++;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct column;
+struct column_value;
 struct columns;
 
 struct statements {
@@ -24,13 +25,15 @@ struct statement {
     sqlite3_stmt *handle; /* NULL: could not be prepared, rc says why */
     int bound;
     int rc;      /* the first thing that went wrong, or SQLITE_OK */
-    bool is_own; /* the kept one was in use further up the stack */
+    bool is_own; /* nobody keeps it: the kept one was in use further up the stack, or there is none
+                  */
 };
 
 struct statement statement_of(struct statements *set, size_t which);
-void statement_text(struct statement *statement, const char *text); /* NULL binds NULL */
-void statement_integer(struct statement *statement, int64_t number);
-void statement_blob(struct statement *statement, const void *bytes, size_t length);
+struct statement statement_with(struct statements *set, size_t which,
+                                const struct column_value *values, size_t count);
+struct statement statement_once(sqlite3 *db, const char *sql); /* kept by nobody */
+void statement_bind(struct statement *statement, const struct column_value *values, size_t count);
 /* Members of `from`; no more than the statement has parameters for. */
 void statement_values(struct statement *statement, const struct column *list, size_t count,
                       const void *from);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/ask.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/sqlite/statement.h"
 #include "store/writes.h"
@@ -66,6 +67,8 @@ typedef int job_run(struct write *write, struct job *job);
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
+int write_run_with(struct write *write, enum write_statement which,
+                   const struct column_value *values, size_t count);
 /* Appends to the chain and sets event->seq. */
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
+#include "store/columns.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/write.h"
 
@@ -420,9 +421,8 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
     int64_t bad;
     bool ok;
 
-    params_integer(&params, from);
-    params_integer(&params, from + CHAIN_EVENTS);
-    params_bytes(&params, migration->walk.hash, HASH_BYTES);
+    params_add(&params, VALUES(value_number(from), value_number(from + CHAIN_EVENTS),
+                               value_bytes(migration->walk.hash, HASH_BYTES)));
     ok = move_in_read(migration->move, sql, &params, &result, err);
     params_release(&params);
     if (!ok)
@@ -460,17 +460,15 @@ static bool finish(struct migration *migration, struct error *err)
         " counted AS (INSERT INTO counter (\"only\", seq, hash, unsettled, failures, misc, stamp,"
         " ended) SELECT 1, $2::bigint, $3::bytea, $4::bigint, $5::bigint, sayso_now(), 0, 0"
         " FROM gone) INSERT INTO meta (name, value) SELECT 'migrated', $6 FROM gone";
+    const struct walk *walk = &migration->walk;
     struct params params = { 0 };
     char done[MOVE_FACT_BYTES];
     bool ok;
 
     write_done(migration, done);
-    params_text(&params, migration->mark);
-    params_integer(&params, migration->walk.seq);
-    params_bytes(&params, migration->walk.hash, HASH_BYTES);
-    params_integer(&params, migration->walk.unsettled);
-    params_integer(&params, migration->walk.failures);
-    params_text(&params, done);
+    params_add(&params, VALUES(value_text(migration->mark), value_number(walk->seq),
+                               value_bytes(walk->hash, HASH_BYTES), value_number(walk->unsettled),
+                               value_number(walk->failures), value_text(done)));
     CRASH_POINT(migrate_before_end);
     ok = move_in_change(migration->move, sql, &params, "migrated", done, err);
     CRASH_POINT(migrate_after_end);
