@@ -24,6 +24,7 @@
 #include "store/event.h"
 #include "store/sqlite/log_vfs.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/statement.h"
 
 enum {
     READER_BUSY_MS = 1000, /* the loop stands still meanwhile */
@@ -149,18 +150,13 @@ static sqlite3 *connect(const char *path, const char *vfs_name, int flags)
 
 int database_check_pages(sqlite3 *db)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    struct statement check = statement_once(db, "PRAGMA quick_check(1)");
+    const char *first =
+        statement_step(&check) ? (const char *)sqlite3_column_text(check.handle, 0) : NULL;
+    bool is_whole = first && strcmp(first, "ok") == 0;
+    int rc = statement_end(&check);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
-        const char *first = (const char *)sqlite3_column_text(statement, 0);
-
-        rc = first && strcmp(first, "ok") == 0 ? SQLITE_OK : SQLITE_CORRUPT;
-    }
-    sqlite3_finalize(statement);
-    return rc;
+    return rc == SQLITE_OK && !is_whole ? SQLITE_CORRUPT : rc;
 }
 
 static enum open_outcome judge(sqlite3 *db, enum schema_outcome schema, const char *path,

@@ -15,6 +15,7 @@
 #include "core/fields/form.h"
 #include "core/lifecycle.h"
 #include "i18n/i18n.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/schema.h"
@@ -34,10 +35,11 @@ struct restore {
     struct backup_place place;
     struct backup_head head; /* of the backup */
     enum restore_mode mode;
-    struct event_head last; /* event that is there */
-    bool is_last_known;     /* its hash is; not of one that was emptied */
-    int64_t first_seq;      /* events up to this one were there before */
-    sqlite3_stmt *inserts[BACKUP_TABLES], *look;
+    struct event_head last;       /* event that is there */
+    bool is_last_known;           /* its hash is; not of one that was emptied */
+    int64_t first_seq;            /* events up to this one were there before */
+    struct statements statements; /* by enum backup_table_id, and the look at an event */
+    char *sql[BACKUP_TABLES + 1]; /* owned: of each */
     bool is_begun;
     int64_t in_batch, added;
     int64_t asks; /* lines of them */
@@ -68,6 +70,31 @@ static bool is_last_known(struct restore *restore)
     return is_known != 0;
 }
 
+static char *write_insert(const struct backup_table *table)
+{
+    struct text sql = { 0 };
+
+    text_add_format(&sql, "INSERT INTO %s (", table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add_format(&sql, "%s%s", i ? ", " : "", table->columns[i].name);
+    text_add_text(&sql, ") VALUES (");
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add_format(&sql, "%s?%zu", i ? ", " : "", i + 1);
+    text_add_text(&sql, ") ON CONFLICT DO NOTHING");
+    return text_take(&sql);
+}
+
+static void prepare_statements(struct restore *restore)
+{
+    for (size_t i = 0; i < BACKUP_TABLES; i++)
+        restore->sql[i] = write_insert(&backup_tables[i]);
+    restore->sql[BACKUP_TABLES] = mem_text("SELECT ask = ?2 AND kind = ?3 AND prev_hash = ?4"
+                                           " AND (body IS NULL OR body IS ?5) FROM events"
+                                           " WHERE seq = ?1");
+    statements_init(&restore->statements, restore->database.writer,
+                    (const char *const *)restore->sql, ARRAY_LEN(restore->sql));
+}
+
 struct restore *restore_open(const char *path, struct error *err)
 {
     struct restore *restore = mem_new(sizeof *restore);
@@ -78,6 +105,7 @@ struct restore *restore_open(const char *path, struct error *err)
         free(restore);
         return NULL;
     }
+    prepare_statements(restore);
     rc = event_head_read(restore->database.writer, &restore->last);
     if (is_done(restore, rc, err)) {
         restore->first_seq = restore->last.seq;
@@ -92,9 +120,9 @@ void restore_close(struct restore *restore)
 {
     if (!restore)
         return;
-    for (int i = 0; i < BACKUP_TABLES; i++)
-        sqlite3_finalize(restore->inserts[i]);
-    sqlite3_finalize(restore->look);
+    statements_release(&restore->statements);
+    for (size_t i = 0; i < ARRAY_LEN(restore->sql); i++)
+        free(restore->sql[i]);
     if (restore->is_begun)
         run(restore, "ROLLBACK");
     database_close(&restore->database, true);
@@ -109,16 +137,13 @@ static void name_backup(const struct restore *restore, char out[HASH_HEX_BYTES])
 
 static int read_marker(struct restore *restore, char out[HASH_HEX_BYTES])
 {
-    static const char sql[] = "SELECT value FROM meta WHERE name = 'importing'";
-    sqlite3_stmt *read = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &read, NULL);
+    struct statement read =
+        statement_once(restore->database.writer, "SELECT value FROM meta WHERE name = 'importing'");
 
     out[0] = '\0';
-    if (rc == SQLITE_OK && sqlite3_step(read) == SQLITE_ROW &&
-        sqlite3_column_bytes(read, 0) == HASH_HEX_BYTES - 1)
-        memcpy(out, sqlite3_column_text(read, 0), HASH_HEX_BYTES);
-    sqlite3_finalize(read);
-    return rc;
+    if (statement_step(&read) && sqlite3_column_bytes(read.handle, 0) == HASH_HEX_BYTES - 1)
+        memcpy(out, sqlite3_column_text(read.handle, 0), HASH_HEX_BYTES);
+    return statement_end(&read);
 }
 
 static int begin(struct restore *restore)
@@ -131,19 +156,12 @@ static int begin(struct restore *restore)
 
 static int save_head(struct restore *restore)
 {
-    static const char sql[] = "UPDATE counter SET seq = ?1, hash = ?2, unsettled = 1";
-    sqlite3_stmt *update = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &update, NULL);
+    struct statement update = statement_once(
+        restore->database.writer, "UPDATE counter SET seq = ?1, hash = ?2, unsettled = 1");
 
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(update, 1, restore->last.seq);
-        sqlite3_bind_blob(update, 2, restore->last.hash, HASH_BYTES, SQLITE_STATIC);
-        rc = sqlite3_step(update) == SQLITE_DONE
-                 ? SQLITE_OK
-                 : sqlite3_extended_errcode(restore->database.writer);
-    }
-    sqlite3_finalize(update);
-    return rc;
+    statement_bind(&update, VALUES(value_number(restore->last.seq),
+                                   value_bytes(restore->last.hash, HASH_BYTES)));
+    return statement_run(&update);
 }
 
 static int commit(struct restore *restore)
@@ -231,61 +249,35 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
 /* Rows, each checked before ---------------------------------------------------------------------
  */
 
-static sqlite3_stmt *insert_of(struct restore *restore, enum backup_table_id id)
+static struct column_value value_of(const struct backup_column *column,
+                                    const struct backup_cell *cell)
 {
-    const struct backup_table *table = &backup_tables[id];
-    struct text sql = { 0 };
-
-    if (restore->inserts[id]) {
-        sqlite3_reset(restore->inserts[id]);
-        sqlite3_clear_bindings(restore->inserts[id]);
-        return restore->inserts[id];
-    }
-    text_add_format(&sql, "INSERT INTO %s (", table->name);
-    for (size_t i = 0; i < table->column_count; i++)
-        text_add_format(&sql, "%s%s", i ? ", " : "", table->columns[i].name);
-    text_add_text(&sql, ") VALUES (");
-    for (size_t i = 0; i < table->column_count; i++)
-        text_add_format(&sql, "%s?%zu", i ? ", " : "", i + 1);
-    text_add_text(&sql, ") ON CONFLICT DO NOTHING");
-    sqlite3_prepare_v3(restore->database.writer, text_string(&sql), -1, SQLITE_PREPARE_PERSISTENT,
-                       &restore->inserts[id], NULL);
-    text_release(&sql);
-    return restore->inserts[id];
+    if (!cell->is_there)
+        return (struct column_value){ .kind = VALUE_NULL };
+    if (column->value == BACKUP_INTEGER)
+        return value_number(cell->number);
+    return column->value == BACKUP_BLOB ? value_bytes(cell->blob, column->bytes)
+                                        : value_text(cell->text);
 }
 
 static int insert_row(struct restore *restore, const struct backup_line *line)
 {
     const struct backup_table *table = &backup_tables[line->table];
-    sqlite3_stmt *insert = insert_of(restore, line->table);
     int rc = begin(restore);
+    struct statement insert;
 
-    if (!insert)
-        return sqlite3_extended_errcode(restore->database.writer);
-    for (size_t i = 0; rc == SQLITE_OK && i < table->column_count; i++) {
-        const struct backup_cell *cell = &line->cells[i];
-        int at = (int)i + 1;
-
-        if (!cell->is_there)
-            continue;
-        if (table->columns[i].value == BACKUP_INTEGER)
-            rc = sqlite3_bind_int64(insert, at, cell->number);
-        else if (table->columns[i].value == BACKUP_BLOB)
-            rc =
-                sqlite3_bind_blob64(insert, at, cell->blob, table->columns[i].bytes, SQLITE_STATIC);
-        else
-            rc = sqlite3_bind_text64(insert, at, cell->text, cell->length, SQLITE_STATIC,
-                                     SQLITE_UTF8);
-    }
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(insert);
-    if (rc == SQLITE_DONE) {
+    if (rc != SQLITE_OK)
+        return rc;
+    insert = statement_of(&restore->statements, line->table);
+    for (size_t i = 0; i < table->column_count; i++)
+        statement_bind(&insert, VALUES(value_of(&table->columns[i], &line->cells[i])));
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK) {
         int changes = sqlite3_changes(restore->database.writer);
 
         restore->added += changes;
         rc = changes == 0 && line->table == BACKUP_EVENTS ? SQLITE_CONSTRAINT : SQLITE_OK;
     }
-    sqlite3_reset(insert);
     CRASH_POINT(restore_row);
     return rc;
 }
@@ -317,28 +309,16 @@ static struct event read_event(const struct backup_line *line)
 /* An event that is there must be the same one; retention may have emptied it since. */
 static bool compare_event(struct restore *restore, const struct event *event, struct error *err)
 {
-    static const char sql[] = "SELECT ask = ?2 AND kind = ?3 AND prev_hash = ?4"
-                              " AND (body IS NULL OR body IS ?5) FROM events WHERE seq = ?1";
-    int rc = SQLITE_OK;
+    struct statement look = statement_of(&restore->statements, BACKUP_TABLES);
     bool is_same;
 
-    if (!restore->look)
-        rc = sqlite3_prepare_v3(restore->database.writer, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                &restore->look, NULL);
-    if (!is_done(restore, rc, err))
+    statement_bind(
+        &look, VALUES(value_number(event->seq), value_text(event->ask), value_number(event->kind),
+                      value_bytes(event->previous, HASH_BYTES), value_text(event->body)));
+    is_same = statement_step(&look) && sqlite3_column_int(look.handle, 0) == 1;
+    if (!is_done(restore, statement_end(&look), err))
         return false;
-    sqlite3_reset(restore->look);
-    sqlite3_bind_int64(restore->look, 1, event->seq);
-    sqlite3_bind_text(restore->look, 2, event->ask, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(restore->look, 3, event->kind);
-    sqlite3_bind_blob(restore->look, 4, event->previous, HASH_BYTES, SQLITE_STATIC);
-    sqlite3_bind_text(restore->look, 5, event->body, -1, SQLITE_STATIC);
-    is_same =
-        sqlite3_step(restore->look) == SQLITE_ROW && sqlite3_column_int(restore->look, 0) == 1;
-    sqlite3_reset(restore->look);
-    if (!is_same)
-        error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
-    return is_same;
+    return is_same || error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
 }
 
 /* What is shown of an event must be of the kind that is shown. */
@@ -430,15 +410,16 @@ static int check_asks(struct restore *restore, bool *ret_is_good)
 {
     static const char sql[] = "SELECT count(*), count(t.form) FROM asks k LEFT JOIN events t"
                               " ON t.seq = k.number AND t.ask = k.id";
-    sqlite3_stmt *count = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &count, NULL);
+    struct statement count = statement_once(restore->database.writer, sql);
+    int64_t asks = 0;
 
-    *ret_is_good =
-        rc == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW &&
-        sqlite3_column_int64(count, 0) == sqlite3_column_int64(count, 1) &&
-        (restore->mode == RESTORE_COMPARE || sqlite3_column_int64(count, 0) == restore->asks);
-    sqlite3_finalize(count);
-    return rc;
+    *ret_is_good = statement_step(&count);
+    if (*ret_is_good) {
+        asks = sqlite3_column_int64(count.handle, 0);
+        *ret_is_good = asks == sqlite3_column_int64(count.handle, 1) &&
+                       (restore->mode == RESTORE_COMPARE || asks == restore->asks);
+    }
+    return statement_end(&count);
 }
 
 bool restore_finish(struct restore *restore, struct restored *out, struct error *err)

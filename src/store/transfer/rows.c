@@ -116,27 +116,27 @@ static bool read_facts(struct walk *walk, struct error *err)
     static const char sql[] =
         "SELECT c.failures, (SELECT value FROM meta WHERE name = 'instance') FROM counter c";
     struct event_head head = { 0 };
-    sqlite3_stmt *row = NULL;
+    struct statement read;
     int rc = event_head_read(walk->db, &head);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(walk->db, sql, -1, &row, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW) {
-        const void *instance = sqlite3_column_blob(row, 1);
-        struct hash_part part = { instance ? instance : "", (size_t)sqlite3_column_bytes(row, 1) };
+    if (rc != SQLITE_OK)
+        return failed(walk, rc, err);
+    read = statement_once(walk->db, sql);
+    if (statement_step(&read)) {
+        const void *instance = sqlite3_column_blob(read.handle, 1);
+        struct hash_part part = { instance ? instance : "",
+                                  (size_t)sqlite3_column_bytes(read.handle, 1) };
         uint8_t hash[HASH_BYTES];
 
-        walk->failures = sqlite3_column_int64(row, 0);
+        walk->failures = sqlite3_column_int64(read.handle, 0);
         hash_parts(&part, 1, hash);
         hash_hex(hash, HASH_BYTES, walk->source);
         walk->seq = head.seq;
         walk->unsettled = head.unsettled;
         memcpy(walk->hash, head.hash, HASH_BYTES);
     }
-    sqlite3_finalize(row);
-    return rc == SQLITE_ROW || failed(walk, rc, err);
+    rc = statement_end(&read);
+    return rc == SQLITE_OK || failed(walk, rc, err);
 }
 
 bool walk_open(const char *path, struct walk *out, struct error *err)
@@ -161,7 +161,7 @@ void walk_close(struct walk *walk)
 bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, void *context,
                struct error *err)
 {
-    sqlite3_stmt *rows = NULL;
+    struct statement rows;
     struct text sql = { 0 };
     bool ok = true;
     int rc;
@@ -170,14 +170,12 @@ bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, v
     add_where(&sql, &walk_tables[table]);
     text_add_format(&sql, " ORDER BY %s LIMIT -1 OFFSET %lld", walk_tables[table].order,
                     (long long)skip);
-    rc = sqlite3_prepare_v2(walk->db, text_string(&sql), -1, &rows, NULL);
+    rows = statement_once(walk->db, text_string(&sql));
     text_release(&sql);
-    while (ok && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        ok = each(context, table, rows, err);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(rows);
-    return ok && (rc == SQLITE_DONE || failed(walk, rc, err));
+    while (ok && statement_step(&rows))
+        ok = each(context, table, rows.handle, err);
+    rc = statement_end(&rows);
+    return ok && (rc == SQLITE_OK || failed(walk, rc, err));
 }
 
 struct look {
