@@ -1,7 +1,6 @@
 /* address.c - see address.h. */
 #include "store/postgres/address.h"
 
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +289,23 @@ void address_keywords_release(struct address_keywords *keywords)
     free(keywords->numbers);
     free(keywords->ports);
     *keywords = (struct address_keywords){ 0 };
+}
+
+static void no_notice(void *context, const char *message)
+{
+    (void)context; /* standard error is not libpq's to write to */
+    (void)message;
+}
+
+PGconn *address_connect(struct address_keywords *keywords)
+{
+    PGconn *connection =
+        mem_or_abort(libpq.connectStartParams(keywords->keywords, keywords->values, 0));
+
+    address_keywords_release(keywords);
+    libpq.setNoticeProcessor(connection, no_notice, NULL);
+    libpq.setErrorVerbosity(connection, PQERRORS_VERBOSE); /* with the SQLSTATE */
+    return connection;
 }
 
 void address_clean(const struct address *address, const char *said, char *out, size_t size)

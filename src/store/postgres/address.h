@@ -5,6 +5,7 @@
  */
 #ifndef STORE_POSTGRES_ADDRESS_H
 #define STORE_POSTGRES_ADDRESS_H
+#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +40,8 @@ bool address_keywords_init(const struct address *address, char *const *numbers, 
 /* With names as they are: libpq looks them up, and who calls it waits. */
 void address_keywords_init_plain(const struct address *address, struct address_keywords *out);
 void address_keywords_release(struct address_keywords *keywords);
+/* Begins to connect with them, and releases them; never NULL. */
+PGconn *address_connect(struct address_keywords *keywords);
 
 /* The first line of what libpq said, without the password and without what is not plain. */
 void address_clean(const struct address *address, const char *said, char *out, size_t size);

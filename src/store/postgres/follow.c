@@ -386,25 +386,14 @@ static void on_lost(void *context)
     loop_timer_stop(listener->timer);
 }
 
-static void on_unlistened(void *context, bool is_lost)
-{
-    (void)context;
-    (void)is_lost;
-}
-
 static void hear_ourselves(struct listener *listener)
 {
-    const struct pg_exchange exchange = { on_result, on_unlistened, listener };
-
     if (listener->state == LISTEN_HEARING || listener->state == LISTEN_AWAY)
         return;
     listener->state = LISTEN_HEARING;
     loop_timer_stop(listener->timer);
-    if (!pg_link_is_ready(listener->link))
-        return;
-    pg_link_begin(listener->link, &exchange);
-    pg_link_add(listener->link, &listener->unlisten_own, NULL);
-    pg_link_end(listener->link);
+    if (pg_link_is_ready(listener->link))
+        pg_link_send(listener->link, &(struct pg_exchange){ 0 }, &listener->unlisten_own, NULL);
 }
 
 static void on_note(void *context, const char *channel, int pid)

@@ -151,9 +151,7 @@ static void send_waiting(struct link_pool *pool)
             continue; /* another has it */
         read->reader = reader;
         reader->under_way++;
-        pg_link_begin(reader->link, &exchange);
-        pg_link_add(reader->link, read->sql, &read->params);
-        pg_link_end(reader->link);
+        pg_link_send(reader->link, &exchange, read->sql, &read->params);
     }
 }
 

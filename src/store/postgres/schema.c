@@ -144,12 +144,6 @@ struct start {
     char said[START_SAID_BYTES]; /* by the server, plain */
 };
 
-static void no_notice(void *context, const char *message)
-{
-    (void)context;
-    (void)message;
-}
-
 /* False: the time is over. */
 static bool wait_for(const struct start *start, short events)
 {
@@ -217,11 +211,7 @@ static bool try_once(struct start *start)
     struct address_keywords keywords;
 
     address_keywords_init_plain(start->address, &keywords);
-    start->connection =
-        mem_or_abort(libpq.connectStartParams(keywords.keywords, keywords.values, 0));
-    address_keywords_release(&keywords);
-    libpq.setNoticeProcessor(start->connection, no_notice, NULL);
-    libpq.setErrorVerbosity(start->connection, PQERRORS_VERBOSE);
+    start->connection = address_connect(&keywords);
     if (libpq.status(start->connection) == CONNECTION_BAD)
         status = PGRES_POLLING_FAILED;
     while (status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED) {
