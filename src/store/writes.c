@@ -209,6 +209,26 @@ void job_free(struct job *job)
     spare_free(job, job->bytes);
 }
 
+void job_reset(struct job *job)
+{
+    job_set_row(job, NULL);
+    job->reply = (struct store_reply){ .outcome = STORE_DONE };
+}
+
+void job_set_failed(struct job *job, const struct error *err)
+{
+    job_reset(job);
+    job->reply.outcome = STORE_FAILED;
+    job->reply.err = *err;
+}
+
+void job_answer(struct job *take_job)
+{
+    if (take_job->done)
+        take_job->done(take_job->context, &take_job->reply);
+    job_free(take_job);
+}
+
 void job_list_add(struct job_list *list, struct job *take_job)
 {
     take_job->next = NULL;

@@ -96,6 +96,9 @@ bool job_brings_answer(const struct store_change *change);
 bool job_only_delivers(const struct store_change *change);
 struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
 void job_free(struct job *job);
+void job_set_failed(struct job *job, const struct error *err);  /* what it will be told */
+void job_reset(struct job *job);                                /* as before it was run */
+void job_answer(struct job *take_job);                          /* its completion may add jobs */
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
 struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */

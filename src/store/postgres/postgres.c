@@ -54,11 +54,10 @@ static void on_swept(void *context, const PGresult *result, const struct error *
     struct job *job = context;
 
     if (err)
-        job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+        job_set_failed(job, err);
     else
         write_take(job, result);
-    job->done(job->context, &job->reply);
-    job_free(job);
+    job_answer(job);
 }
 
 /* Retention may be repeated, and a batch would hold up every hub: it goes where reads go. */
@@ -176,14 +175,13 @@ static bool is_drained(void *context)
 
 static void fail_late(struct postgres_store *store)
 {
-    struct store_reply reply = { .outcome = STORE_FAILED };
+    struct error err;
     struct job *job;
 
-    error_set(&reply.err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
+    error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
     while ((job = job_list_take(&store->late))) {
-        if (job->done)
-            job->done(job->context, &reply);
-        job_free(job);
+        job_set_failed(job, &err);
+        job_answer(job);
     }
 }
 
