@@ -64,6 +64,8 @@ void column_take_text(const struct column *column, const char *borrowed, void *o
 /* Never more than the member takes: a damaged file may hold anything. NULL is fine. */
 void column_take_bytes(const struct column *column, const void *bytes, size_t length, void *out);
 
+int column_hex_byte(const char *two); /* what two hexadecimal digits say; -1: they are none */
+
 /* Less than zero, zero or more, as strcmp; NULL is as "". */
 int column_compare(const struct column *column, const void *left, const void *right);
 

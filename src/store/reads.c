@@ -1,10 +1,30 @@
-/* reads.c - see reads.h. */
+/* reads.c - see reads.h and row.h. */
 #include "store/reads.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "core/limits.h"
 #include "store/row.h"
 #include "store/writes.h"
+
+#define ROW_COLUMN(sql, kind, member) COLUMN_OF(kind, struct store_row, member),
+static const struct column columns[ROW_COLUMN_COUNT] = { ROW_ASK_COLUMNS(
+    ROW_COLUMN) ROW_LONG_COLUMNS(ROW_COLUMN) ROW_ANSWER_COLUMNS(ROW_COLUMN) };
+const struct columns row_columns = { columns, ROW_COLUMN_COUNT, sizeof(struct store_row) };
+
+int64_t row_limit(size_t number)
+{
+    return number < INT32_MAX ? (int64_t)number : INT32_MAX;
+}
+
+struct store_row *row_copy(const struct store_row *row)
+{
+    struct store_row *copy = mem_resize(NULL, sizeof *copy + columns_text_bytes(&row_columns, row));
+
+    *copy = *row;
+    columns_copy_texts(&row_columns, copy, (char *)(copy + 1));
+    return copy;
+}
 
 static struct store_reply reply_of(const void *row, const struct error *err)
 {
@@ -219,4 +239,24 @@ void both_get_client_fact(struct store *store, const struct store_client *client
               VALUES(value_text(client->name), value_text(client->version),
                      value_text(client->transport)),
               (struct reading){ &fact_row, { .one = done }, context });
+}
+
+/* A page goes on before a number; its time is that of an ask, and no bound. */
+int64_t read_until(const struct store_history_query *query)
+{
+    int64_t before_ms = query->list.before_number ? 0 : query->list.before_ms;
+
+    return before_ms && (!query->until_ms || before_ms < query->until_ms) ? before_ms
+                                                                          : query->until_ms;
+}
+
+size_t read_three(const char *at, const char *end)
+{
+    const char *behind = at;
+
+    for (int i = 0; i < 3; i++) {
+        if (behind >= end || text_decode(&behind, end) < 0)
+            return 0;
+    }
+    return (size_t)(behind - at);
 }

@@ -63,6 +63,12 @@ enum { READ_LIST_VALUES = 8 };
 void read_list_values(const struct store_list_query *query, size_t limit,
                       struct column_value out[READ_LIST_VALUES]);
 
+/* Of history: what a look at a thing costs, in microseconds or so, and how much is enough. */
+enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MOST = 20000 };
+int64_t read_until(const struct store_history_query *query);
+/* How many bytes the next three characters of a word have; 0: there are no three. */
+size_t read_three(const char *at, const char *end);
+
 /* Each member of struct store_ops that reads is a function of its name behind `reader_` or `pg_`,
  * or behind `both_`, of the type that the member has. */
 #define STORE_FUNCTION(prefix, name) __typeof__(*((struct store_ops *)0)->name) prefix##name;

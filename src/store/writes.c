@@ -11,8 +11,7 @@
 /* What the values of each kind are. Each list is in the order of that kind's function in PostgreSQL
  * (postgres/sql), and SQLite's statements count their parameters by it. */
 
-/* Every member of the union begins where the union does, so what is written by a list can be read
- * by it, too. */
+/* Every member of the union begins where it does: what a list writes it can read, too. */
 #define IN(kind, member) COLUMN_OF(kind, union job_of, member)
 /* clang-format off */
 #define FIXED(value) { COLUMN_FIXED, value, 0 }
@@ -152,6 +151,22 @@ const struct columns setting_columns = READ(setting_list, store_setting),
                      said_columns = READ(said_list, store_said),
                      conversation_columns = READ(whole_conversation_list, store_conversation),
                      conversation_event_columns = READ(host_event_list, store_conversation_event);
+
+struct store_change store_change_of(const char *ask_id, enum ask_event event)
+{
+    return (struct store_change){
+        .ask_id = ask_id,
+        .event = event,
+        .to_state = STORE_KEEP,
+        .interface = STORE_KEEP,
+        .deadline_ms = STORE_KEEP,
+        .original_ms = STORE_KEEP,
+        .hold_used_ms = STORE_KEEP,
+        .deliver_after_ms = STORE_KEEP,
+        .delivered_ms = STORE_KEEP,
+        .decided_ms = STORE_KEEP,
+    };
+}
 
 /* On their way */
 

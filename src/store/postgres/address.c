@@ -269,18 +269,12 @@ bool address_keywords_init(const struct address *address, char *const *numbers, 
                            struct address_keywords *out)
 {
     *out = (struct address_keywords){ 0 };
-    if (address->host_count > 0 && !list_numbers(address, numbers, first, out)) {
+    if (numbers && address->host_count > 0 && !list_numbers(address, numbers, first, out)) {
         address_keywords_release(out);
         return false;
     }
     list_keywords(address, out);
     return true;
-}
-
-void address_keywords_init_plain(const struct address *address, struct address_keywords *out)
-{
-    *out = (struct address_keywords){ 0 };
-    list_keywords(address, out);
 }
 
 void address_keywords_release(struct address_keywords *keywords)

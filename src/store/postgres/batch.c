@@ -127,8 +127,7 @@ static void batch_pause(struct batch_queue *queue, int64_t ms)
     loop_timer_at(queue->timer, queue->not_before_ms);
 }
 
-/* Who has waited long fails where the database takes nothing; while it does, many were before him.
- */
+/* Who has waited long fails where the database takes nothing; while it does, others were first. */
 static int64_t fails_at_ms(const struct batch_queue *queue, const struct job *job)
 {
     return (job->sent.added_ms > queue->moved_ms ? job->sent.added_ms : queue->moved_ms) +
@@ -291,7 +290,7 @@ static void add_job(struct batch_queue *queue, struct job *job)
         job->sent.number = NUMBER_FIRST + queue->count++;
         pg_link_add(queue->link, sql, &params);
     } else {
-        write_take_outcome(job, STORE_DONE, 0);
+        job_reset(job);
     }
     params_release(&params);
 }
@@ -418,19 +417,9 @@ bool batch_queue_is_empty(const struct batch_queue *queue)
     return !queue->waiting.first && queue->state == BATCH_NONE;
 }
 
-bool batch_queue_is_ready(const struct batch_queue *queue)
+const struct pg_link *batch_queue_link(const struct batch_queue *queue)
 {
-    return pg_link_is_ready(queue->link);
-}
-
-int64_t batch_queue_silent_ms(const struct batch_queue *queue)
-{
-    return pg_link_silent_ms(queue->link);
-}
-
-int batch_queue_pid(const struct batch_queue *queue)
-{
-    return pg_link_pid(queue->link);
+    return queue->link;
 }
 
 void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out)
@@ -457,23 +446,14 @@ static const struct sql sql_row = { "row_again", "SELECT " ROW_WHOLE "0 FROM ask
 static const struct sql sql_row_other = { "row_other", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
                                                        "WHERE k.number = $1" };
 
-static const struct {
-    char letter;
-    enum store_outcome outcome;
-} outcomes[] = {
-    { 'D', STORE_DONE },
-    { 'L', STORE_LOST },
-    { 'R', STORE_REPEATED },
-    { 'M', STORE_MISSING },
-};
-
 static enum store_outcome outcome_of(char letter)
 {
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
-        if (outcomes[i].letter == letter)
-            return outcomes[i].outcome;
-    }
-    return STORE_FAILED;
+    static const char letters[] = {
+        [STORE_DONE] = 'D', [STORE_LOST] = 'L', [STORE_REPEATED] = 'R', [STORE_MISSING] = 'M'
+    };
+    const char *found = memchr(letters, letter, sizeof letters);
+
+    return found ? (enum store_outcome)(found - letters) : STORE_FAILED;
 }
 
 /* Only changes have a row, and what was not made because it is there. */
@@ -498,7 +478,8 @@ static void take_outcomes(struct batch_queue *queue, const char *said)
             enum store_outcome outcome = outcome_of(*said);
             int64_t seq = *said ? strtoll(said + 1, &end, 10) : 0;
 
-            write_take_outcome(job, outcome, seq);
+            job->reply.outcome = outcome;
+            job->reply.seq = seq;
             if (outcome == STORE_FAILED)
                 fault_describe(FAULT_SCHEMA, "", &job->reply.err);
             said = end ? end + (*end == ' ') : said;

@@ -15,6 +15,7 @@ struct address;
 struct batch_queue;
 struct job;
 struct loop;
+struct pg_link;
 struct text;
 
 struct batch_parts {
@@ -29,10 +30,8 @@ struct batch_queue *batch_queue_open(const struct batch_parts *parts);
 /* What is still queued fails. NULL is fine. */
 void batch_queue_close(struct batch_queue *queue);
 void batch_queue_add(struct batch_queue *queue, struct job *take_job);
-bool batch_queue_is_empty(const struct batch_queue *queue);     /* all jobs are answered */
-bool batch_queue_is_ready(const struct batch_queue *queue);     /* it is connected */
-int64_t batch_queue_silent_ms(const struct batch_queue *queue); /* see pg_link_silent_ms */
-int batch_queue_pid(const struct batch_queue *queue);           /* see pg_link_pid */
+bool batch_queue_is_empty(const struct batch_queue *queue);              /* all jobs are answered */
+const struct pg_link *batch_queue_link(const struct batch_queue *queue); /* borrowed */
 void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out);
 
 #endif

@@ -152,9 +152,6 @@ int64_t cache_misc(const struct cache *cache)
     return cache->misc;
 }
 
-/* Loading ---------------------------------------------------------------------------------------
- */
-
 bool cache_take(struct cache *cache, const PGresult *result)
 {
     size_t room = (size_t)result_count(result), count = 0;
@@ -204,9 +201,6 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
     cache->is_overtaken = false;
     pool_read(pool, &cache_sql, NULL, on_loaded, cache);
 }
-
-/* Writes of our own -----------------------------------------------------------------------------
- */
 
 static void remove_at(struct cache *cache, size_t place)
 {
@@ -298,9 +292,6 @@ void cache_apply(struct cache *cache, const struct job *job)
         put_values(cache, part, job);
     cache->is_overtaken = true;
 }
-
-/* Lists -----------------------------------------------------------------------------------------
- */
 
 bool cache_read(const struct cache *cache, enum read_statement which,
                 const struct column_value *values, const struct reading *reading)

@@ -481,23 +481,17 @@ static void become_ready(struct pg_link *link)
 /* libpq may close its socket for another at any of these calls, so nobody watches meanwhile. */
 static void connect_on(struct pg_link *link)
 {
+    PostgresPollingStatusType status;
+
     watch_free(link->watch);
     link->watch = NULL;
-    switch (libpq.connectPoll(link->connection)) {
-    case PGRES_POLLING_READING:
-        if (!watch_connection(link, WATCH_READ))
-            fail_to_connect(link, "the connection can't be watched");
-        break;
-    case PGRES_POLLING_WRITING:
-        if (!watch_connection(link, WATCH_WRITE))
-            fail_to_connect(link, "the connection can't be watched");
-        break;
-    case PGRES_POLLING_OK:
+    status = libpq.connectPoll(link->connection);
+    if (status == PGRES_POLLING_OK)
         become_ready(link);
-        break;
-    default:
+    else if (status != PGRES_POLLING_READING && status != PGRES_POLLING_WRITING)
         fail_to_connect(link, libpq.errorMessage(link->connection));
-    }
+    else if (!watch_connection(link, status == PGRES_POLLING_READING ? WATCH_READ : WATCH_WRITE))
+        fail_to_connect(link, "the connection can't be watched");
 }
 
 static void start_connecting(struct pg_link *link)

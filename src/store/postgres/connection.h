@@ -38,8 +38,7 @@ int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not 
 
 /* NULL: nobody looks at it. */
 struct pg_exchange {
-    /* Of each statement in order, from 0; after one that failed the others are
-     * PGRES_PIPELINE_ABORTED. */
+    /* Of each statement in order, from 0; behind one that failed PGRES_PIPELINE_ABORTED. */
     void (*result)(void *context, int number, const PGresult *result);
     /* All is answered. `is_lost`: or the link is lost, and nobody knows what became of those
      * statements without a result. */

@@ -94,9 +94,6 @@ void follow_free(struct follow *follow)
     free(follow);
 }
 
-/* The clock -------------------------------------------------------------------------------------
- */
-
 static int64_t clock_at(const struct follow *follow, int64_t boot_ms)
 {
     return follow->clock_ms + boot_ms - follow->clock_boot_ms;
@@ -121,9 +118,6 @@ int64_t follow_utc_ms(const struct follow *follow)
 {
     return follow->clock_boot_ms ? clock_at(follow, loop_boot_ms()) : loop_utc_ms();
 }
-
-/* Looking ---------------------------------------------------------------------------------------
- */
 
 static struct position read_position(const PGresult *result)
 {
@@ -500,11 +494,6 @@ struct beat {
     int64_t left_number; /* of the last ask that was marked */
     int left_parts;
 };
-
-void beat_write_first(int64_t hub, struct text *out)
-{
-    text_add_format(out, "SELECT sayso_beat(%lld, 0)", (long long)hub);
-}
 
 static void say_good_bye(struct beat *beat);
 

@@ -22,14 +22,6 @@ static int read_next(struct write *write, int64_t *ret_next)
     return statement_end(&next);
 }
 
-int index_drop_words(struct write *write, int64_t number)
-{
-    int rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
-
-    CRASH_POINT(store_sweep_unindexed);
-    return rc;
-}
-
 int index_reopen(struct write *write, int64_t number)
 {
     int64_t next;
@@ -128,18 +120,14 @@ static int take_left(struct write *write, const struct store_index *index, int64
     return rc;
 }
 
-static int64_t at_least(int64_t number, int64_t least)
-{
-    return number > least ? number : least;
-}
-
 /* A step is bounded by what it writes. Where much is gone it reads far more, so the index is
  * written anew before that is so. */
 static bool must_be_anew(const struct write *write)
 {
-    if (write->is_sweeping) /* what is written anew while more goes will be again */
-        return write->gaps >= at_least(write->ended / INDEX_GAPS_PART, INDEX_MAX_GAPS);
-    return write->gaps >= INDEX_MAX_GAPS;
+    /* what is written anew while more goes will be again */
+    int64_t many = write->is_sweeping ? write->ended / INDEX_GAPS_PART : 0;
+
+    return write->gaps >= INDEX_MAX_GAPS && write->gaps >= many;
 }
 
 /* Merges a few pages; what was deleted goes from the file with the pages that held it. */

@@ -40,23 +40,16 @@ static char *address_of(const char *path, bool is_still)
     return address;
 }
 
-static char *read_only_address(const char *path)
+int store_open_read_only(const char *path, int busy_ms, sqlite3 **ret_db)
 {
     char *real = database_resolve(path);
     char *address = address_of(real ? real : path, !database_has_log(path));
-
-    free(real);
-    return address;
-}
-
-int store_open_read_only(const char *path, int busy_ms, sqlite3 **ret_db)
-{
-    char *address = read_only_address(path);
     int rc = sqlite3_open_v2(address, ret_db,
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
                                  SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              NULL);
 
+    free(real);
     free(address);
     if (!*ret_db)
         abort(); /* out of memory, as everywhere */

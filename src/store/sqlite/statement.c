@@ -149,6 +149,11 @@ int statement_run(struct statement *statement)
     return statement_end(statement);
 }
 
+int statement_exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
 int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number)
 {
     struct statement read = statement_once(db, sql);

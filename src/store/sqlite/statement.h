@@ -25,8 +25,7 @@ struct statement {
     sqlite3_stmt *handle; /* NULL: could not be prepared, rc says why */
     int bound;
     int rc;      /* the first thing that went wrong, or SQLITE_OK */
-    bool is_own; /* nobody keeps it: the kept one was in use further up the stack, or there is none
-                  */
+    bool is_own; /* nobody keeps it: it ends with its use */
 };
 
 struct statement statement_of(struct statements *set, size_t which);
@@ -42,7 +41,8 @@ bool statement_step(struct statement *statement); /* true: there is a row */
 bool statement_next(struct statement *statement, const struct columns *columns, void *out);
 /* Ends this use. Returns what went wrong, or SQLITE_OK. */
 int statement_end(struct statement *statement);
-int statement_run(struct statement *statement); /* step, then end */
+int statement_run(struct statement *statement);   /* step, then end */
+int statement_exec(sqlite3 *db, const char *sql); /* one or several, without values */
 /* Of a statement that is used once, the first value of its first row. SQLITE_DONE: it has none. */
 int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number);
 

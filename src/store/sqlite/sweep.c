@@ -37,8 +37,7 @@ static int pick(struct write *write, enum write_statement how, int64_t bound_ms,
     return statement_end(&select);
 }
 
-/* Counting takes long, so it is done once for many batches; what ends meanwhile is added to it
- * (write_ask.c). */
+/* Counting takes long: it is done for many batches; what ends meanwhile is added (write_ask.c). */
 static int count_ended(struct write *write, int64_t needed)
 {
     struct statement count;
@@ -100,7 +99,8 @@ static int drop(struct write *write, const struct victim *victim)
     return rc;
 }
 
-/* Until the slice is over, but one at least. The words come last, all of them together. */
+/* Until the slice is over, but one at least. The words come last, all of them together, because
+ * every statement that might be undone alone makes the index write what it has gathered. */
 static int drop_some(struct write *write, struct victims *victims, int64_t *ret_dropped)
 {
     int64_t dropped = 0;
@@ -111,8 +111,10 @@ static int drop_some(struct write *write, struct victims *victims, int64_t *ret_
         if (slice_is_over(&write->slice))
             break;
     }
-    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++)
-        rc = index_drop_words(write, victims->list[i].number);
+    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++) {
+        rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
+        CRASH_POINT(store_sweep_unindexed);
+    }
     *ret_dropped = dropped;
     return rc;
 }

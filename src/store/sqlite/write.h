@@ -76,9 +76,6 @@ int write_counter(struct write *write);
 int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, const struct found *ask);
 
-/* index.c: takes an ask's words out of the index; apart from all else, because every
- * statement that might be undone alone makes the index write what it has gathered. */
-int index_drop_words(struct write *write, int64_t number);
 int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
 /* What was added to the index is merged in small steps, as long as the slice lasts. */
 int index_merge(struct write *write, bool *ret_is_done);

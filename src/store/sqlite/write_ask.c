@@ -222,9 +222,11 @@ int change_run(struct write *write, struct job *job)
         }
     }
     rc = update_ask(write, change, &changed);
-    if (rc == SQLITE_OK && changed.has_won && change->removes_answer)
+    if (rc == SQLITE_OK && !changed.has_won)
+        return reply_lost(write, job);
+    if (rc == SQLITE_OK && change->removes_answer)
         rc = undo_answer(write, change, changed.ask.number);
-    if (rc == SQLITE_OK && changed.has_won) {
+    if (rc == SQLITE_OK) {
         event.earlier_seq = changed.ask.seq;
         describe(change, &changed, &body);
         event.body = text_string(&body);
@@ -233,8 +235,6 @@ int change_run(struct write *write, struct job *job)
         write_hint(write, change->ask_id, &changed.ask);
         text_release(&body);
     }
-    if (rc == SQLITE_OK && !changed.has_won)
-        return reply_lost(write, job);
     if (rc == SQLITE_OK && !change->skips_row)
         rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
     return rc;

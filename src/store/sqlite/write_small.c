@@ -146,8 +146,7 @@ int create_run(struct write *write, struct job *job)
     return rc;
 }
 
-/* The job's values into one statement; where that changes nothing, the outcome is
- * `unless_changed`. / */
+/* The job's values into one statement; the outcome is `unless_changed` where nothing changes. */
 static int write_plain(struct write *write, struct job *job, enum write_statement which,
                        enum store_outcome unless_changed)
 {

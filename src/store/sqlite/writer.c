@@ -49,9 +49,8 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     int rc = SQLITE_OK;
 
     if (is_full != runner->is_full_sync)
-        rc = sqlite3_exec(runner->write.db,
-                          is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
-                          NULL, NULL, NULL);
+        rc = statement_exec(runner->write.db,
+                            is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     if (rc == SQLITE_OK)
         runner->is_full_sync = is_full;
     return rc;
@@ -65,15 +64,6 @@ static bool needs_sync(const struct job *jobs)
     while (job && !job->needs_sync)
         job = job->next;
     return job != NULL;
-}
-
-static void refuse_new(const struct batch_runner *runner, struct job *job)
-{
-    struct error err;
-
-    error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path", runner->path,
-              NULL);
-    job_set_failed(job, &err);
 }
 
 /* Returns an SQLite code only for what fails the whole batch. */
@@ -116,6 +106,7 @@ static int run_job(struct batch_runner *runner, struct job *job)
 static int run_jobs(struct batch_runner *runner, struct job *jobs)
 {
     bool has_asked = false, is_nearly_full = false;
+    struct error err;
     int rc = SQLITE_OK;
 
     for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
@@ -124,9 +115,12 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
 
             has_asked = true;
             is_nearly_full = left >= 0 && left < RESERVED_BYTES;
+            if (is_nearly_full)
+                error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path",
+                          runner->path, NULL);
         }
         if ((job_kinds[job->what].flags & WRITE_IS_NEW) && is_nearly_full)
-            refuse_new(runner, job);
+            job_set_failed(job, &err);
         else
             rc = run_job(runner, job);
     }
@@ -157,7 +151,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
 static void roll_back(sqlite3 *db)
 {
     if (!sqlite3_get_autocommit(db))
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        statement_exec(db, "ROLLBACK");
 }
 
 /*

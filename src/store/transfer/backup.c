@@ -157,8 +157,7 @@ static int read_all(struct backup *backup, struct error *err)
     int rc;
 
     sqlite3_busy_timeout(backup->db, BUSY_MS);
-    rc = sqlite3_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN",
-                      NULL, NULL, NULL);
+    rc = statement_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN");
     if (rc == SQLITE_OK && schema_look(backup->db) != SCHEMA_READY) {
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_DOCTOR, NULL);
         return SQLITE_ABORT;

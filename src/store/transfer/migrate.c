@@ -112,8 +112,7 @@ static bool move_in_fact(struct move_in *move, const char *name, char out[MOVE_F
     return true;
 }
 
-/* After it the fact `name` is `wanted` ("": it is gone); wrong_state: somebody else changes the
- * database too. */
+/* After it the fact `name` is `wanted` ("": gone); wrong_state: others change the database too. */
 static bool move_in_change(struct move_in *move, const char *sql, const struct params *params,
                            const char *name, const char *wanted, struct error *err)
 {
@@ -187,7 +186,7 @@ static bool add_value(struct text *out, sqlite3_stmt *row, int column)
         if (strlen(text) != (size_t)sqlite3_column_bytes(row, column) ||
             !text_is_utf8(text, strlen(text)))
             return false;
-        params_add_element(out, text);
+        params_add_element(out, text, strlen(text));
         return true;
     }
 }
@@ -202,7 +201,7 @@ static void add_agent(struct text *out, sqlite3_stmt *row, int columns)
     }
     add_comma(out);
     if (name)
-        params_add_element(out, name);
+        params_add_element(out, name, strlen(name));
     else
         text_add_text(out, "NULL");
     free(name);
@@ -282,7 +281,6 @@ static void migrate_rows_clear(struct migrate_rows *rows)
         text_clear(&rows->values[i]);
     text_clear(&rows->agents);
     rows->count = 0;
-    rows->bytes = 0;
 }
 
 static void migrate_rows_release(struct migrate_rows *rows)
@@ -312,7 +310,7 @@ struct migration {
     struct migrate_rows rows;
     char mark[MOVE_FACT_BYTES]; /* as it is in the database */
     struct mark begun;          /* how far an earlier attempt came */
-    int64_t done;               /* rows that are there */
+    int64_t done, copied;       /* rows that are there; of the table under way */
     enum migrate_phase phase;
     migrate_told *told;
     void *context;
@@ -357,15 +355,14 @@ static void add_empty(struct text *sql)
                        " INSERT INTO search (\"only\", next) VALUES (1, 1);");
 }
 
-static bool refused(const struct migration *migration, struct error *err)
+static void refused(const struct migration *migration, struct error *err)
 {
     const char *state = move_in_state(&migration->move);
 
     if (strcmp(state, "SY010") == 0)
-        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
     if (strcmp(state, "SY011") == 0)
-        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
-    return false;
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
 }
 
 /* All or nothing, behind every write that is under way. `before` is the mark that was read. */
@@ -438,7 +435,7 @@ static bool rows_refused(const struct migration *migration, size_t table, struct
                      walk_tables[table].name, "state", state, NULL);
 }
 
-static bool flush(struct migration *migration, size_t table, int64_t *copied, struct error *err)
+static bool flush(struct migration *migration, size_t table, struct error *err)
 {
     struct params params = { 0 };
     struct text sql = { 0 };
@@ -447,7 +444,7 @@ static bool flush(struct migration *migration, size_t table, int64_t *copied, st
 
     if (migration->rows.count == 0)
         return true;
-    write_mark(migration, table, *copied + migration->rows.count, after);
+    write_mark(migration, table, migration->copied + migration->rows.count, after);
     migrate_rows_write(&migration->rows, migration->mark, after, &sql, &params);
     CRASH_POINT(migrate_before_batch);
     ok = move_in_change(&migration->move, text_string(&sql), &params, "migrating", after, err);
@@ -457,28 +454,23 @@ static bool flush(struct migration *migration, size_t table, int64_t *copied, st
     if (!ok)
         return rows_refused(migration, table, err);
     text_put(migration->mark, sizeof migration->mark, after);
-    *copied += migration->rows.count;
+    migration->copied += migration->rows.count;
     migration->done += migration->rows.count;
     migrate_rows_clear(&migration->rows);
     tell(migration, migration->done, migration->walk.all);
     return true;
 }
 
-struct table_copy {
-    struct migration *migration;
-    int64_t copied;
-};
-
 static bool take_row(void *context, size_t table, sqlite3_stmt *row, struct error *err)
 {
-    struct table_copy *copy = context;
-    struct migrate_rows *rows = &copy->migration->rows;
+    struct migration *migration = context;
+    struct migrate_rows *rows = &migration->rows;
 
     if (!migrate_rows_add(rows, table, row, err))
         return false;
     if (rows->count < MOST_ROWS && rows->bytes < MOST_BYTES)
         return true;
-    return flush(copy->migration, table, &copy->copied, err);
+    return flush(migration, table, err);
 }
 
 /* Where an earlier attempt ended; 0: there was none. */
@@ -493,10 +485,9 @@ static bool copy_all(struct migration *migration, struct error *err)
 
     migration->phase = MIGRATE_COPYING;
     for (size_t table = first; table < WALK_TABLES; table++) {
-        struct table_copy copy = { migration, table == first ? migration->begun.rows : 0 };
-
-        if (!walk_rows(&migration->walk, table, copy.copied, take_row, &copy, err) ||
-            !flush(migration, table, &copy.copied, err))
+        migration->copied = table == first ? migration->begun.rows : 0;
+        if (!walk_rows(&migration->walk, table, migration->copied, take_row, migration, err) ||
+            !flush(migration, table, err))
             return false;
     }
     return true;
@@ -545,7 +536,7 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
     bool ok;
 
     params_add(&params, VALUES(value_number(from), value_number(from + CHAIN_EVENTS),
-                               value_bytes(migration->walk.hash, HASH_BYTES)));
+                               value_bytes(migration->walk.head.hash, HASH_BYTES)));
     ok = move_in_read(&migration->move, sql, &params, &result, err);
     params_release(&params);
     if (!ok)
@@ -557,7 +548,7 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
 
 static bool compare_all(struct migration *migration, struct error *err)
 {
-    int64_t last = migration->walk.seq;
+    int64_t last = migration->walk.head.seq;
 
     migration->phase = MIGRATE_COMPARING;
     if (!compare_counts(migration, err))
@@ -589,9 +580,10 @@ static bool finish(struct migration *migration, struct error *err)
     bool ok;
 
     write_done(migration, done);
-    params_add(&params, VALUES(value_text(migration->mark), value_number(walk->seq),
-                               value_bytes(walk->hash, HASH_BYTES), value_number(walk->unsettled),
-                               value_number(walk->failures), value_text(done)));
+    params_add(&params,
+               VALUES(value_text(migration->mark), value_number(walk->head.seq),
+                      value_bytes(walk->head.hash, HASH_BYTES), value_number(walk->head.unsettled),
+                      value_number(walk->failures), value_text(done)));
     CRASH_POINT(migrate_before_end);
     ok = move_in_change(&migration->move, sql, &params, "migrated", done, err);
     CRASH_POINT(migrate_after_end);
@@ -641,7 +633,7 @@ bool postgres_migrate(const char *path, const char *url, migrate_told *told, voi
          migrate(&migration, out, err);
     memcpy(out->counts, migration.walk.counts, sizeof out->counts);
     out->rows = migration.walk.all;
-    out->seq = migration.walk.seq;
+    out->seq = migration.walk.head.seq;
     migrate_rows_release(&migration.rows);
     move_in_close(&migration.move);
     walk_close(&migration.walk);

@@ -56,11 +56,6 @@ static bool is_done(struct restore *restore, int rc, struct error *err)
     return false;
 }
 
-static int run(struct restore *restore, const char *sql)
-{
-    return sqlite3_exec(restore->database.writer, sql, NULL, NULL, NULL);
-}
-
 static bool is_last_known(struct restore *restore)
 {
     int64_t is_known = 1;
@@ -124,15 +119,9 @@ void restore_close(struct restore *restore)
     for (size_t i = 0; i < ARRAY_LEN(restore->sql); i++)
         free(restore->sql[i]);
     if (restore->is_begun)
-        run(restore, "ROLLBACK");
+        statement_exec(restore->database.writer, "ROLLBACK");
     database_close(&restore->database, true);
     free(restore);
-}
-
-/* Names the backup by its first line. */
-static void name_backup(const struct restore *restore, char out[HASH_HEX_BYTES])
-{
-    hash_hex(restore->place.hash, HASH_BYTES, out);
 }
 
 static int read_marker(struct restore *restore, char out[HASH_HEX_BYTES])
@@ -148,7 +137,8 @@ static int read_marker(struct restore *restore, char out[HASH_HEX_BYTES])
 
 static int begin(struct restore *restore)
 {
-    int rc = restore->is_begun ? SQLITE_OK : run(restore, "BEGIN IMMEDIATE");
+    int rc =
+        restore->is_begun ? SQLITE_OK : statement_exec(restore->database.writer, "BEGIN IMMEDIATE");
 
     restore->is_begun = rc == SQLITE_OK;
     return rc;
@@ -174,7 +164,7 @@ static int commit(struct restore *restore)
         rc = save_head(restore);
     CRASH_POINT(restore_before_commit);
     if (rc == SQLITE_OK)
-        rc = run(restore, "COMMIT");
+        rc = statement_exec(restore->database.writer, "COMMIT");
     CRASH_POINT(restore_after_commit);
     if (rc == SQLITE_OK)
         rc = sqlite3_wal_checkpoint_v2(restore->database.writer, NULL, SQLITE_CHECKPOINT_PASSIVE,
@@ -190,10 +180,11 @@ static int forget_begun(struct restore *restore)
     int rc = begin(restore);
 
     if (rc == SQLITE_OK)
-        rc = run(restore, "DELETE FROM asks; DELETE FROM events; DELETE FROM drafts;"
-                          "DELETE FROM conversations; DELETE FROM principals;"
-                          "DELETE FROM meta WHERE name = 'importing';"
-                          "UPDATE counter SET seq = 0, hash = zeroblob(32), unsettled = 1");
+        rc = statement_exec(restore->database.writer,
+                            "DELETE FROM asks; DELETE FROM events; DELETE FROM drafts;"
+                            "DELETE FROM conversations; DELETE FROM principals;"
+                            "DELETE FROM meta WHERE name = 'importing';"
+                            "UPDATE counter SET seq = 0, hash = zeroblob(32), unsettled = 1");
     restore->first_seq = 0;
     restore->last = (struct event_head){ 0 };
     restore->is_last_known = true;
@@ -220,7 +211,7 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
     int rc = read_marker(restore, marker);
 
     restore->head = *head;
-    name_backup(restore, ours);
+    hash_hex(restore->place.hash, HASH_BYTES, ours); /* its first line names a backup */
     if (!is_done(restore, rc, err))
         return false;
     if (head->schema > schema_version())
@@ -239,15 +230,12 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
         rc = begin(restore);
     sql = sqlite3_mprintf("INSERT INTO meta VALUES ('importing', %Q)", ours);
     if (rc == SQLITE_OK)
-        rc = sql ? run(restore, sql) : SQLITE_NOMEM;
+        rc = sql ? statement_exec(restore->database.writer, sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
     if (rc == SQLITE_OK)
         rc = commit(restore);
     return is_done(restore, rc, err);
 }
-
-/* Rows, each checked before ---------------------------------------------------------------------
- */
 
 static struct column_value value_of(const struct backup_column *column,
                                     const struct backup_cell *cell)
@@ -387,9 +375,6 @@ static bool take_row(struct restore *restore, const struct backup_line *line, st
     return ok;
 }
 
-/* Lines -----------------------------------------------------------------------------------------
- */
-
 bool restore_line(struct restore *restore, const char *bytes, size_t length, struct error *err)
 {
     struct backup_line line;
@@ -439,7 +424,7 @@ bool restore_finish(struct restore *restore, struct restored *out, struct error 
     if (rc == SQLITE_OK && (bad || !are_asks_good || restore->last.seq < restore->head.seq))
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_CONTRADICTS, NULL);
     if (rc == SQLITE_OK)
-        rc = run(restore, "DELETE FROM meta WHERE name = 'importing'");
+        rc = statement_exec(restore->database.writer, "DELETE FROM meta WHERE name = 'importing'");
     CRASH_POINT(restore_finished);
     *out = (struct restored){ restore->place.line, restore->added };
     return is_done(restore, rc, err);

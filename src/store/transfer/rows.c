@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
-#include "store/event.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/inspect.h"
 #include "store/sqlite/statement.h"
@@ -80,10 +79,8 @@ static bool open_file(struct walk *walk, struct error *err)
     int rc = store_open_read_only(walk->path, BUSY_MS, &walk->db);
 
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(walk->db,
-                          "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
-                          "PRAGMA cell_size_check = ON; BEGIN",
-                          NULL, NULL, NULL);
+        rc = statement_exec(walk->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
+                                      "PRAGMA cell_size_check = ON; BEGIN");
     return rc == SQLITE_OK || failed(walk, rc, err);
 }
 
@@ -115,9 +112,8 @@ static bool read_facts(struct walk *walk, struct error *err)
 {
     static const char sql[] =
         "SELECT c.failures, (SELECT value FROM meta WHERE name = 'instance') FROM counter c";
-    struct event_head head = { 0 };
     struct statement read;
-    int rc = event_head_read(walk->db, &head);
+    int rc = event_head_read(walk->db, &walk->head);
 
     if (rc != SQLITE_OK)
         return failed(walk, rc, err);
@@ -131,9 +127,6 @@ static bool read_facts(struct walk *walk, struct error *err)
         walk->failures = sqlite3_column_int64(read.handle, 0);
         hash_parts(&part, 1, hash);
         hash_hex(hash, HASH_BYTES, walk->source);
-        walk->seq = head.seq;
-        walk->unsettled = head.unsettled;
-        memcpy(walk->hash, head.hash, HASH_BYTES);
     }
     rc = statement_end(&read);
     return rc == SQLITE_OK || failed(walk, rc, err);
@@ -216,7 +209,7 @@ static bool look_at(void *context, size_t table, sqlite3_stmt *row, struct error
 bool walk_check(struct walk *walk, walk_told *told, void *context, struct error *err)
 {
     struct look look = { .walk = walk, .told = told, .context = context };
-    const int64_t facts[] = { walk->seq, walk->unsettled, walk->failures };
+    const int64_t facts[] = { walk->head.seq, walk->head.unsettled, walk->failures };
     int64_t bad = 0;
     int rc = event_check_chain(walk->db, &bad);
 
@@ -231,7 +224,7 @@ bool walk_check(struct walk *walk, walk_told *told, void *context, struct error 
     }
     hash_parts((struct hash_part[]){ { look.hash, HASH_BYTES },
                                      { facts, sizeof facts },
-                                     { walk->hash, HASH_BYTES } },
+                                     { walk->head.hash, HASH_BYTES } },
                3, look.hash);
     hash_hex(look.hash, HASH_BYTES, walk->state);
     return true;
