@@ -88,6 +88,15 @@ void column_take_bytes(const struct column *column, const void *bytes, size_t le
         memcpy((char *)out + column->offset, bytes, length < room ? length : room);
 }
 
+int column_hex_byte(const char *two)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *high = memchr(digits, two[0], sizeof digits - 1);
+    const char *low = high ? memchr(digits, two[1], sizeof digits - 1) : NULL;
+
+    return low ? (int)((high - digits) << 4 | (low - digits)) : -1;
+}
+
 int column_compare(const struct column *column, const void *left, const void *right)
 {
     struct column_value a = column_value(column, left), b = column_value(column, right);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/ask.h"
+#include "store/sqlite/statement.h"
 #include "store/store.h"
 
 static struct hash_part text_part(const char *text)
@@ -69,21 +70,17 @@ static void read_hash(sqlite3_stmt *statement, int at, uint8_t out[HASH_BYTES])
 
 int event_head_read(sqlite3 *db, struct event_head *out)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc =
-        sqlite3_prepare_v2(db, "SELECT seq, hash, unsettled FROM counter", -1, &statement, NULL);
+    struct statement read = statement_once(db, "SELECT seq, hash, unsettled FROM counter");
+    bool is_there = statement_step(&read);
+    int rc;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
-        out->seq = sqlite3_column_int64(statement, 0);
-        read_hash(statement, 1, out->hash);
-        out->unsettled = sqlite3_column_int64(statement, 2);
+    if (is_there) {
+        out->seq = sqlite3_column_int64(read.handle, 0);
+        read_hash(read.handle, 1, out->hash);
+        out->unsettled = sqlite3_column_int64(read.handle, 2);
     }
-    sqlite3_finalize(statement);
-    if (rc == SQLITE_DONE)
-        return SQLITE_CORRUPT; /* the one row is always there */
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+    rc = statement_end(&read);
+    return rc == SQLITE_OK && !is_there ? SQLITE_CORRUPT : rc; /* the one row is always there */
 }
 
 /* `before` is the hash of the event before this one, unless that one was emptied. */
@@ -110,26 +107,24 @@ static bool fits(sqlite3_stmt *statement, struct event_head *before, bool *is_kn
 
 int event_check_chain(sqlite3 *db, int64_t *ret_bad_seq)
 {
-    static const char sql[] = "SELECT seq, ask, kind, actor, body, prev_hash FROM events"
-                              " ORDER BY seq";
     struct event_head before = { 0 }, head = { 0 };
-    sqlite3_stmt *statement = NULL;
+    struct statement read;
     bool is_known = true;
     int rc = event_head_read(db, &head);
 
     *ret_bad_seq = 0;
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
     if (rc != SQLITE_OK)
         return rc;
-    while (!*ret_bad_seq && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+    read = statement_once(db,
+                          "SELECT seq, ask, kind, actor, body, prev_hash FROM events ORDER BY seq");
+    while (!*ret_bad_seq && statement_step(&read)) {
         int64_t last = before.seq;
 
-        if (!fits(statement, &before, &is_known))
+        if (!fits(read.handle, &before, &is_known))
             *ret_bad_seq = last ? last : before.seq;
     }
-    sqlite3_finalize(statement);
-    if (!*ret_bad_seq && rc != SQLITE_DONE)
+    rc = statement_end(&read);
+    if (rc != SQLITE_OK)
         return rc;
     if (!*ret_bad_seq &&
         (head.seq != before.seq || (is_known && !hash_same(head.hash, before.hash, HASH_BYTES))))

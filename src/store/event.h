@@ -44,8 +44,7 @@ int event_head_read(sqlite3 *db, struct event_head *out); /* an SQLite code */
 void event_write_created(const struct ask *ask, struct text *out);
 void event_write_end(const struct store_change *change, struct json_writer *writer);
 
-/* Walks the whole chain. Returns an SQLite code; *ret_bad_seq is 0 or the first event that does
- * not fit what follows it. */
+/* An SQLite code; *ret_bad_seq: the first event that does not fit what follows it; 0: none. */
 int event_check_chain(sqlite3 *db, int64_t *ret_bad_seq);
 
 #endif

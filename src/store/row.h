@@ -63,8 +63,7 @@ struct store_row;
 /* What its agent calls itself; NULL: it has no name. */
 #define ROW_AGENT                                                                                  \
     "CASE WHEN json_valid(k.origin) THEN COALESCE(k.origin ->> 'as', k.origin ->> 'name') END"
-/* The parts of the index of ids that by_id does not know yet, newest first; see
- * store/sqlite/schema.c. */
+/* The parts of the index of ids that by_id lacks, newest first; see store/sqlite/schema.c. */
 #define ROW_PARTS                                                                                  \
     "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) " SCHEMA_PART               \
     " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT next FROM search) " SCHEMA_PART ") "

@@ -11,8 +11,7 @@
 /* What the values of each kind are. Each list is in the order of that kind's function in PostgreSQL
  * (postgres/sql), and SQLite's statements count their parameters by it. */
 
-/* Every member of the union begins where the union does, so what is written by a list can be read
- * by it, too. */
+/* Every member of the union begins where it does: what a list writes it can read, too. */
 #define IN(kind, member) COLUMN_OF(kind, union job_of, member)
 /* clang-format off */
 #define FIXED(value) { COLUMN_FIXED, value, 0 }
@@ -153,6 +152,22 @@ const struct columns setting_columns = READ(setting_list, store_setting),
                      conversation_columns = READ(whole_conversation_list, store_conversation),
                      conversation_event_columns = READ(host_event_list, store_conversation_event);
 
+struct store_change store_change_of(const char *ask_id, enum ask_event event)
+{
+    return (struct store_change){
+        .ask_id = ask_id,
+        .event = event,
+        .to_state = STORE_KEEP,
+        .interface = STORE_KEEP,
+        .deadline_ms = STORE_KEEP,
+        .original_ms = STORE_KEEP,
+        .hold_used_ms = STORE_KEEP,
+        .deliver_after_ms = STORE_KEEP,
+        .delivered_ms = STORE_KEEP,
+        .decided_ms = STORE_KEEP,
+    };
+}
+
 /* On their way */
 
 /* Most kinds always are or never; a person's change is, and so is that facts are forgotten. */
@@ -207,6 +222,26 @@ void job_free(struct job *job)
         return;
     job_set_row(job, NULL);
     spare_free(job, job->bytes);
+}
+
+void job_reset(struct job *job)
+{
+    job_set_row(job, NULL);
+    job->reply = (struct store_reply){ .outcome = STORE_DONE };
+}
+
+void job_set_failed(struct job *job, const struct error *err)
+{
+    job_reset(job);
+    job->reply.outcome = STORE_FAILED;
+    job->reply.err = *err;
+}
+
+void job_answer(struct job *take_job)
+{
+    if (take_job->done)
+        take_job->done(take_job->context, &take_job->reply);
+    job_free(take_job);
 }
 
 void job_list_add(struct job_list *list, struct job *take_job)

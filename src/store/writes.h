@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "store/columns.h"
+#include "store/reads.h"
 #include "store/store.h"
 
 struct job;
@@ -18,33 +19,13 @@ struct job;
 struct queued_store {
     struct store port; /* first: a struct store * is one of these */
     void (*add)(struct queued_store *store, struct job *take_job);
+    /* All that is handed in is borrowed. */
+    void (*read)(struct store *store, enum read_statement which, const struct column_value *values,
+                 size_t count, const struct reading *reading);
 };
 /* The member `write` of both. */
 void job_write(struct store *store, enum write_kind what, const void *values, store_done *done,
                void *context);
-
-/* Each member of struct store_ops that reads is a function of its name behind `reader_` or `pg_`,
- * of the type that the member has. */
-#define STORE_FUNCTION(prefix, name) __typeof__(*((struct store_ops *)0)->name) prefix##name;
-#define STORE_READS(OP)                                                                            \
-    OP(get)                                                                                        \
-    OP(find_undelivered)                                                                           \
-    OP(list_undelivered)                                                                           \
-    OP(list)                                                                                       \
-    OP(list_live)                                                                                  \
-    OP(history)                                                                                    \
-    OP(get_conversation)                                                                           \
-    OP(find_conversation)                                                                          \
-    OP(list_conversations)                                                                         \
-    OP(list_conversation_events)                                                                   \
-    OP(get_draft)                                                                                  \
-    OP(list_said)                                                                                  \
-    OP(list_settings)                                                                              \
-    OP(list_tokens)                                                                                \
-    OP(list_rules)                                                                                 \
-    OP(list_keys)                                                                                  \
-    OP(get_client_fact)                                                                            \
-    OP(meta)
 
 enum write_flags {
     WRITE_IS_NEW = 1,     /* refused while the disk is nearly full */
@@ -115,6 +96,9 @@ bool job_brings_answer(const struct store_change *change);
 bool job_only_delivers(const struct store_change *change);
 struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
 void job_free(struct job *job);
+void job_set_failed(struct job *job, const struct error *err);  /* what it will be told */
+void job_reset(struct job *job);                                /* as before it was run */
+void job_answer(struct job *take_job);                          /* its completion may add jobs */
 void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
 void job_list_add(struct job_list *list, struct job *take_job);
 struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "store/columns.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/schema.h"
 
@@ -134,6 +135,7 @@ int stage_set_up(void **state)
     make_tables(stage->url);
     stage->pool = staged_pool_on(PQconnectdb(stage->url));
     stage->reads = &stage->pool.pool;
+    stage->of_reads.queued.read = pg_read;
     stage->of_reads.pool = stage->reads;
     stage->store = &stage->of_reads.queued.port;
     assert_int_equal(PQstatus(stage->pool.connection), CONNECTION_OK);
@@ -214,10 +216,10 @@ static void add_answer(struct stage *stage, const struct staged_ask *ask, const 
     char *actor = mem_format("{\"via\":\"%s\"}", or_else(ask->via, "web"));
     struct params params = { 0 };
 
-    params_integer(&params, ask->number + 1);
+    params_add(&params, VALUES(value_number(ask->number + 1)));
     params_text(&params, id);
     params_text(&params, actor);
-    params_integer(&params, ask->number);
+    params_add(&params, VALUES(value_number(ask->number)));
     params_text(&params, ask->answer);
     add(stage,
         "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, answer, person,"
@@ -233,7 +235,7 @@ void stage_ask(struct stage *stage, const struct staged_ask *ask)
     char id[27];
 
     stage_id(id, ask->number);
-    params_integer(&params, ask->number);
+    params_add(&params, VALUES(value_number(ask->number)));
     params_text(&params, id);
     params_text(&params, or_else(ask->form, "{\"title\":\"Which one?\"}"));
     add(stage,
@@ -242,14 +244,14 @@ void stage_ask(struct stage *stage, const struct staged_ask *ask)
         &params);
     if (ask->answer)
         add_answer(stage, ask, id);
-    params_integer(&params, ask->number);
+    params_add(&params, VALUES(value_number(ask->number)));
     params_text(&params, id);
     params_text(&params, or_else(ask->principal, "00000000000000000000000000000000"));
-    params_integer(&params, ask->state ? ask->state : 2);
-    params_integer(&params, ask->deliver_after_ms);
-    params_integer(&params, ask->delivered_ms);
-    params_integer(&params, ask->number + (ask->answer != NULL));
-    params_integer(&params, ask->answer ? ask->number + 1 : 0);
+    params_add(&params, VALUES(value_number(ask->state ? ask->state : 2)));
+    params_add(&params, VALUES(value_number(ask->deliver_after_ms)));
+    params_add(&params, VALUES(value_number(ask->delivered_ms)));
+    params_add(&params, VALUES(value_number(ask->number + (ask->answer != NULL))));
+    params_add(&params, VALUES(value_number(ask->answer ? ask->number + 1 : 0)));
     params_text(&params, ask->agent);
     params_text(&params, ask->key);
     add(stage,

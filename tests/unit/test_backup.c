@@ -388,7 +388,7 @@ static void what_was_begun_can_be_taken_back(void **state)
 /* Reads a damaged backup; the line at which it is refused, 0: it was taken. */
 static int64_t refused_at(const struct lines *lines)
 {
-    struct backup_check *check = backup_check_new();
+    struct backup_place place = { 0 };
     struct place *other = other_place();
     struct restored restored;
     struct error err = { 0 }, second = { 0 };
@@ -396,10 +396,9 @@ static int64_t refused_at(const struct lines *lines)
     bool ok = true;
 
     for (size_t i = 0; ok && i < lines->count; i++)
-        ok = backup_check_line(check, lines->list[i], strlen(lines->list[i]) - 1, &err);
+        ok = backup_check_line(&place, lines->list[i], strlen(lines->list[i]) - 1, &err);
     if (ok)
-        ok = backup_check_end(check, &err);
-    backup_check_free(check);
+        ok = backup_check_end(&place, &err);
     assert_true(read_in(other, lines, &restored, &second) == ok); /* both see the same */
     if (!ok) {
         assert_string_equal(err.message, second.message);

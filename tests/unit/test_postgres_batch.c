@@ -23,6 +23,7 @@
 #include "postgres_proxy.h"
 #include "store/postgres/address.h"
 #include "store/postgres/batch.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/schema.h"
 #include "store/writes.h"
@@ -110,7 +111,7 @@ static bool is_all_done(void *context)
 static bool is_ready(void *context)
 {
     (void)context;
-    return batch_queue_is_ready(stage.queue);
+    return pg_link_is_ready(batch_queue_link(stage.queue));
 }
 
 static bool is_one_failed(void *context)
@@ -136,7 +137,7 @@ static bool never(void *context)
 static bool is_heard(void *context)
 {
     (void)context;
-    return batch_queue_silent_ms(stage.queue) == 0;
+    return pg_link_silent_ms(batch_queue_link(stage.queue)) == 0;
 }
 
 static bool is_held(void *context)
@@ -395,14 +396,14 @@ static void what_cannot_be_sent_fails_in_time(void **state)
     proxy_set(stage.proxy, PROXY_SHUT);
     proxy_cut(stage.proxy);
     run_for(100);
-    assert_false(batch_queue_is_ready(stage.queue));
+    assert_false(pg_link_is_ready(batch_queue_link(stage.queue)));
     begun = loop_boot_ms();
     add("never");
     run(is_all_done);
     assert_int_equal(stage.failed, 1);
     assert_in_range(stage.last_ms - begun, 4900, SOON_MS);
     assert_non_null(strstr(stage.last_error, "nothing was stored"));
-    assert_true(batch_queue_silent_ms(stage.queue) > 2000);
+    assert_true(pg_link_silent_ms(batch_queue_link(stage.queue)) > 2000);
     proxy_set(stage.proxy, PROXY_PASS);
     add("then");
     run(is_all_done);

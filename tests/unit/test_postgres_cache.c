@@ -64,17 +64,17 @@ static void on_key(void *context, const struct store_key *key)
 /* All that is there, a line a table; the instance's own name left out. */
 static char *look(struct cache *cache)
 {
-    struct pg_store reads = { .cache = cache };
+    struct pg_store reads = { .queued.read = pg_read, .cache = cache };
     struct store *store = &reads.queued.port;
     struct text out = { 0 };
 
-    pg_list_settings(store, "owner", on_pair, &out);
+    both_list_settings(store, "owner", on_pair, &out);
     text_add_char(&out, '\n');
-    pg_list_tokens(store, on_token, &out);
+    both_list_tokens(store, on_token, &out);
     text_add_char(&out, '\n');
-    pg_list_rules(store, on_rule, &out);
+    both_list_rules(store, on_rule, &out);
     text_add_char(&out, '\n');
-    pg_list_keys(store, "seal", on_key, &out);
+    both_list_keys(store, "seal", on_key, &out);
     text_add_format(&out, "\n%s", pg_meta(store, "port"));
     return text_take(&out);
 }

@@ -309,11 +309,11 @@ static void indices_are_used(void **state)
     assert_plans(stage, "get", "asks_id");
     pg_list_live(stage->store, 5, nothing, NULL);
     assert_plans(stage, "live", "asks_unsettled");
-    pg_list_undelivered(stage->store, "p3", 50, nothing, NULL);
+    both_list_undelivered(stage->store, "p3", 50, nothing, NULL);
     assert_plans(stage, "undelivered", "asks_un");
-    pg_find_undelivered(stage->store, "p3", digest, NULL, ignore, NULL);
+    both_find_undelivered(stage->store, "p3", digest, NULL, ignore, NULL);
     assert_plans(stage, "find undelivered", "asks_un");
-    pg_list_said(stage->store, "xxxx", ignore_said, NULL);
+    both_list_said(stage->store, "xxxx", ignore_said, NULL);
     assert_plans(stage, "said", "asks_id");
     assert_follow_plans(stage);
 }

@@ -157,7 +157,7 @@ static void read_number(const struct sql *sql, int64_t number)
     struct params params = { 0 };
 
     stage.wanted++;
-    params_integer(&params, number);
+    params_add(&params, VALUES(value_number(number)));
     pool_read(stage.pool, sql, &params, on_read, NULL);
     assert_int_equal(params.count, 0);
 }
@@ -217,10 +217,10 @@ static void values_come_back_as_they_went(void **state)
     stage.pool = pool_open(stage.loop, stage.address);
     params_text(&params, "");
     params_text(&params, "\xe9\x97\xae 'quoted' \\ $1");
-    params_bytes(&params, "\0\xff\x01", 3);
-    params_flag(&params, true);
+    params_add(&params, VALUES(value_bytes("\0\xff\x01", 3)));
+    params_text(&params, "t");
     params_values(&params, &kept, 1, &number);
-    params_bytes(&params, NULL, 5);
+    params_add(&params, VALUES(value_bytes(NULL, 5)));
     pool_read(stage.pool, &sql, &params, check_values, NULL);
     stage.wanted = 1;
     run(is_all_done);
@@ -272,7 +272,7 @@ static void follow(struct follower *follower)
     struct params params = { 0 };
 
     follower->sql = turns[follower->number % 4];
-    params_integer(&params, follower->number);
+    params_add(&params, VALUES(value_number(follower->number)));
     if (follower->sql == &sql_wrong)
         params_release(&params);
     pool_read(stage.pool, follower->sql, &params, on_followed, follower);

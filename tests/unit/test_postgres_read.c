@@ -253,21 +253,21 @@ static void what_was_said_is_found_along_the_chain(void **state)
               " (5, 'x', 16, '', '{\"at\":13,\"said\":\"because\"}', 3, '', 1),"
               " (6, 'x', 16, '', '{\"at\":14}', 5, '', 1), (7, 'x', 16, NULL, NULL, 6, '', 1)");
     stage_run(stage, "UPDATE asks SET seq = 7");
-    pg_list_said(stage->store, id, on_said, &out);
-    pg_list_said(stage->store, "nobody", on_said, &out);
+    both_list_said(stage->store, id, on_said, &out);
+    both_list_said(stage->store, "nobody", on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "1 why \"so\"? 10, 0 because 13, ..");
     text_clear(&out);
     stage_run(stage, "INSERT INTO events (seq, ask, kind, actor, body, earlier_seq, prev_hash, hub)"
                      " SELECT n, 'x', 16, '', '{\"at\":1,\"said\":\"s' || n || '\"}', n - 1, '', 1"
                      " FROM generate_series(8, 300) n; UPDATE asks SET seq = 300");
-    pg_list_said(stage->store, id, on_said, &out);
+    both_list_said(stage->store, id, on_said, &out);
     pool_run(&stage->pool);
     snprintf(first, sizeof first, "0 s%d 1, ", 301 - LIMIT_TALK);
     assert_int_equal(strncmp(text_string(&out), first, strlen(first)), 0);
     text_clear(&out);
     stage->pool.fail_at = stage->pool.reads + 1;
-    pg_list_said(stage->store, id, on_said, &out);
+    both_list_said(stage->store, id, on_said, &out);
     pool_run(&stage->pool);
     assert_string_equal(text_string(&out), "failed");
     text_release(&out);
@@ -345,16 +345,16 @@ static void conversations_are_found_and_listed(void **state)
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct found listed = { 0 };
 
-        pg_list_conversations(stage->store, &cases[i].query, on_conversation, &listed);
+        both_list_conversations(stage->store, &cases[i].query, on_conversation, &listed);
         pool_run(&stage->pool);
         assert_string_equal(listed.ids, cases[i].expected);
         assert_int_equal(listed.ends, 1);
     }
-    pg_get_conversation(stage->store, "a", on_conversation, &found[0]);
-    pg_get_conversation(stage->store, "never", on_conversation, &found[1]);
-    pg_find_conversation(stage->store, "q", "k", on_conversation, &found[2]);
+    both_get_conversation(stage->store, "a", on_conversation, &found[0]);
+    both_get_conversation(stage->store, "never", on_conversation, &found[1]);
+    both_find_conversation(stage->store, "q", "k", on_conversation, &found[2]);
     stage->pool.fail_at = stage->pool.reads + 4;
-    pg_find_conversation(stage->store, "p", "k", on_conversation, &found[3]);
+    both_find_conversation(stage->store, "p", "k", on_conversation, &found[3]);
     pool_run(&stage->pool);
     assert_string_equal(found[0].ids, "ak7 ");
     assert_int_equal(found[0].ends, 0); /* called once */
@@ -380,11 +380,11 @@ static void what_fails_is_told(void **state)
     stage_run(stage, "INSERT INTO drafts VALUES ('ask', 'owner', '{\"a\":1}', 1, 1)");
     make_conversations(stage);
     pg_get(stage->store, id, on_reply, &seen[0]);
-    pg_get_client_fact(stage->store, &client, false, on_reply, &seen[1]);
-    pg_get_client_fact(stage->store, &client, true, on_reply, &seen[2]);
+    both_get_client_fact(stage->store, &client, false, on_reply, &seen[1]);
+    both_get_client_fact(stage->store, &client, true, on_reply, &seen[2]);
     pg_list(stage->store, &query, on_row, &listed);
     pg_get_draft(stage->store, "ask", "owner", on_draft, &told);
-    pg_list_conversation_events(stage->store, "a", 0, 10, on_event, &events);
+    both_list_conversation_events(stage->store, "a", 0, 10, on_event, &events);
     do
         stage->pool.fail_at = stage->pool.reads + 1;
     while (pool_step(&stage->pool));

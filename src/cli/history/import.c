@@ -103,11 +103,10 @@ static bool take_line(void *context, const char *line, size_t length, struct err
 
 static bool check_file(struct source *source, struct error *err)
 {
-    struct backup_check *check = backup_check_new();
-    bool ok = read_lines(source, TEXT_PROGRESS_CHECKING, check_line, check, err) &&
-              backup_check_end(check, err);
+    struct backup_place place = { 0 };
+    bool ok = read_lines(source, TEXT_PROGRESS_CHECKING, check_line, &place, err) &&
+              backup_check_end(&place, err);
 
-    backup_check_free(check);
     rewind(source->stream);
     return ok;
 }

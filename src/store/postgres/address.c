@@ -1,7 +1,6 @@
 /* address.c - see address.h. */
 #include "store/postgres/address.h"
 
-#include <libpq-fe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,18 +269,12 @@ bool address_keywords_init(const struct address *address, char *const *numbers, 
                            struct address_keywords *out)
 {
     *out = (struct address_keywords){ 0 };
-    if (address->host_count > 0 && !list_numbers(address, numbers, first, out)) {
+    if (numbers && address->host_count > 0 && !list_numbers(address, numbers, first, out)) {
         address_keywords_release(out);
         return false;
     }
     list_keywords(address, out);
     return true;
-}
-
-void address_keywords_init_plain(const struct address *address, struct address_keywords *out)
-{
-    *out = (struct address_keywords){ 0 };
-    list_keywords(address, out);
 }
 
 void address_keywords_release(struct address_keywords *keywords)
@@ -290,6 +283,23 @@ void address_keywords_release(struct address_keywords *keywords)
     free(keywords->numbers);
     free(keywords->ports);
     *keywords = (struct address_keywords){ 0 };
+}
+
+static void no_notice(void *context, const char *message)
+{
+    (void)context; /* standard error is not libpq's to write to */
+    (void)message;
+}
+
+PGconn *address_connect(struct address_keywords *keywords)
+{
+    PGconn *connection =
+        mem_or_abort(libpq.connectStartParams(keywords->keywords, keywords->values, 0));
+
+    address_keywords_release(keywords);
+    libpq.setNoticeProcessor(connection, no_notice, NULL);
+    libpq.setErrorVerbosity(connection, PQERRORS_VERBOSE); /* with the SQLSTATE */
+    return connection;
 }
 
 void address_clean(const struct address *address, const char *said, char *out, size_t size)

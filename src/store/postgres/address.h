@@ -5,6 +5,7 @@
  */
 #ifndef STORE_POSTGRES_ADDRESS_H
 #define STORE_POSTGRES_ADDRESS_H
+#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,12 +34,13 @@ struct address_keywords {
     char *hosts, *numbers, *ports; /* owned */
 };
 /* For PQconnectStartParams. `numbers[i]` are the addresses of host i, a comma between, NULL where
- * it has none; `first` is where in the list to begin. False: no host has any. */
+ * it has none; `first` is where in the list to begin. False: no host has any. `numbers` NULL: names
+ * stay as they are, libpq looks them up, and who calls it waits. */
 bool address_keywords_init(const struct address *address, char *const *numbers, size_t first,
                            struct address_keywords *out);
-/* With names as they are: libpq looks them up, and who calls it waits. */
-void address_keywords_init_plain(const struct address *address, struct address_keywords *out);
 void address_keywords_release(struct address_keywords *keywords);
+/* Begins to connect with them, and releases them; never NULL. */
+PGconn *address_connect(struct address_keywords *keywords);
 
 /* The first line of what libpq said, without the password and without what is not plain. */
 void address_clean(const struct address *address, const char *said, char *out, size_t size);

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/metrics.h"
 #include "base/random.h"
+#include "store/columns.h"
 #include "store/postgres/address.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/libpq.h"
@@ -39,37 +41,68 @@ static const struct sql sql_end = { "sayso_end", "SELECT sayso_end($1)" };
 static const int64_t batch_bounds[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
 static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_bounds), 1 };
 
+enum batch_state {
+    BATCH_NONE,
+    BATCH_SENT,
+    BATCH_IN_DOUBT, /* nobody knows; to be asked as soon as there is a connection */
+    BATCH_ASKED,
+    BATCH_ROWLESS, /* committed; rows that are wanted have to be read again */
+    BATCH_READING,
+};
+
+struct batch_queue {
+    struct batch_parts parts;
+    struct pg_link *link;
+    struct loop_timer *timer;
+    struct loop_turn *turn;
+    struct job_list waiting;
+    int64_t not_before_ms; /* a pause after somebody was in the way; 0: none */
+    int64_t moved_ms;      /* when the last transaction was known to be committed */
+
+    /* the transaction under way */
+    enum batch_state state;
+    struct job_list current;
+    char id[27];
+    int count, end_number; /* statements of jobs; sayso_end's, COMMIT is the next */
+    int tries;
+    bool is_committed;
+    enum fault fault; /* the first thing that was refused, */
+    char refusal[6];  /* its SQLSTATE, */
+    int refused;      /* and its number */
+
+    struct metrics_histogram batches;
+    int64_t doubts, retries;
+};
+
 /* A completion may add jobs. */
 static void answer(struct batch_queue *queue, struct job *take_job)
 {
     if (take_job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
         queue->parts.on_stored(queue->parts.context, take_job);
-    if (take_job->done)
-        take_job->done(take_job->context, &take_job->reply);
-    job_free(take_job);
+    job_answer(take_job);
 }
 
-static void fail(struct batch_queue *queue, struct job *take_job, const struct error *err)
+static void fail(struct job *take_job, const struct error *err)
 {
-    job_set_row(take_job, NULL);
-    take_job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
-    answer(queue, take_job);
+    job_set_failed(take_job, err);
+    job_answer(take_job);
 }
 
-static void end_transaction(struct batch_queue *queue, struct job_list *ret_jobs)
+static struct job_list end_transaction(struct batch_queue *queue)
 {
-    *ret_jobs = queue->current;
+    struct job_list jobs = queue->current;
+
     queue->current = (struct job_list){ 0 };
     queue->state = BATCH_NONE;
+    return jobs;
 }
 
 /* each job of the transaction has its reply */
 static void batch_complete(struct batch_queue *queue)
 {
-    struct job_list jobs;
+    struct job_list jobs = end_transaction(queue);
     struct job *job;
 
-    end_transaction(queue, &jobs);
     queue->tries = 0;
     queue->moved_ms = loop_boot_ms();
     while ((job = job_list_take(&jobs)))
@@ -78,26 +111,23 @@ static void batch_complete(struct batch_queue *queue)
 
 static void fail_all(struct batch_queue *queue)
 {
-    struct job_list jobs;
+    struct job_list jobs = end_transaction(queue);
     struct job *job;
     struct error err;
 
     fault_describe(queue->fault, queue->refusal, &err);
-    end_transaction(queue, &jobs);
     queue->tries = 0;
     while ((job = job_list_take(&jobs)))
-        fail(queue, job, &err);
+        fail(job, &err);
 }
 
-/* batch.c */
 static void batch_pause(struct batch_queue *queue, int64_t ms)
 {
     queue->not_before_ms = loop_boot_ms() + ms;
     loop_timer_at(queue->timer, queue->not_before_ms);
 }
 
-/* Who has waited long fails where the database takes nothing; while it does, many were before him.
- */
+/* Who has waited long fails where the database takes nothing; while it does, others were first. */
 static int64_t fails_at_ms(const struct batch_queue *queue, const struct job *job)
 {
     return (job->sent.added_ms > queue->moved_ms ? job->sent.added_ms : queue->moved_ms) +
@@ -115,14 +145,11 @@ static void time_next(struct batch_queue *queue)
 /* Nothing of it was stored: once more. In their old order, before those that came later. */
 static void batch_put_back(struct batch_queue *queue)
 {
-    struct job_list jobs;
+    struct job_list jobs = end_transaction(queue);
 
-    end_transaction(queue, &jobs);
     queue->retries++;
-    for (struct job *job = jobs.first; job; job = job->next) {
-        job_set_row(job, NULL);
-        job->reply = (struct store_reply){ 0 };
-    }
+    for (struct job *job = jobs.first; job; job = job->next)
+        job_reset(job);
     if (!jobs.first)
         return;
     job_list_append(&jobs, &queue->waiting);
@@ -155,37 +182,13 @@ static void try_again(struct batch_queue *queue)
     batch_pause(queue, (int64_t)BATCH_PAUSE_MS * queue->tries);
 }
 
-static void on_rolled_back(void *context, int number, const PGresult *result)
-{
-    (void)context;
-    (void)number;
-    (void)result;
-}
-
-static void on_rollback_end(void *context, bool is_lost)
-{
-    (void)context;
-    (void)is_lost; /* then it is rolled back all the same */
-}
-
-static void roll_back(struct batch_queue *queue)
-{
-    const struct pg_exchange exchange = { on_rolled_back, on_rollback_end, queue };
-
-    if (!pg_link_is_ready(queue->link))
-        return;
-    pg_link_begin(queue->link, &exchange);
-    pg_link_add(queue->link, &sql_rollback, NULL);
-    pg_link_end(queue->link);
-}
-
 /* The server said no before it came to COMMIT: nothing is stored. */
 static void take_refusal(struct batch_queue *queue)
 {
     if (queue->fault == FAULT_GONE)
         pg_link_reset(queue->link);
-    else
-        roll_back(queue);
+    else if (pg_link_is_ready(queue->link)) /* if it is lost, it is rolled back all the same */
+        pg_link_send(queue->link, &(struct pg_exchange){ 0 }, &sql_rollback, NULL);
     switch (queue->fault) {
     case FAULT_SESSION:
         address_set_pooled(queue->parts.address);
@@ -203,10 +206,21 @@ static void take_refusal(struct batch_queue *queue)
     }
 }
 
+/* By the number of its statement; NULL: it is none of theirs. */
+static struct job *find_job(const struct batch_queue *queue, int number)
+{
+    struct job *job = queue->current.first;
+
+    while (job && job->sent.number != number)
+        job = job->next;
+    return job;
+}
+
 static void on_result(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
     enum fault fault = fault_of(result);
+    struct job *job;
 
     if (fault != FAULT_NONE && queue->fault == FAULT_NONE) {
         queue->fault = fault;
@@ -217,12 +231,9 @@ static void on_result(void *context, int number, const PGresult *result)
         return;
     queue->is_committed |= number == queue->end_number + 1 &&
                            strcmp(libpq.cmdStatus((PGresult *)result), "COMMIT") == 0;
-    for (struct job *job = queue->current.first; job; job = job->next) {
-        if (job->sent.number == number) {
-            write_take(job, result);
-            break;
-        }
-    }
+    job = find_job(queue, number);
+    if (job)
+        write_take(job, result);
 }
 
 static void on_end(void *context, bool is_lost)
@@ -260,20 +271,11 @@ static void take_jobs(struct batch_queue *queue)
     }
 }
 
-static void add_number(struct pg_link *link, const struct sql *sql, int64_t number)
+static void add(struct pg_link *link, const struct sql *sql, struct column_value value)
 {
     struct params params = { 0 };
 
-    params_integer(&params, number);
-    pg_link_add(link, sql, &params);
-    params_release(&params);
-}
-
-static void add_id(struct pg_link *link, const struct sql *sql, const char *id)
-{
-    struct params params = { 0 };
-
-    params_text(&params, id);
+    params_add(&params, &value, 1);
     pg_link_add(link, sql, &params);
     params_release(&params);
 }
@@ -288,7 +290,7 @@ static void add_job(struct batch_queue *queue, struct job *job)
         job->sent.number = NUMBER_FIRST + queue->count++;
         pg_link_add(queue->link, sql, &params);
     } else {
-        write_take_outcome(job, STORE_DONE, 0);
+        job_reset(job);
     }
     params_release(&params);
 }
@@ -309,12 +311,12 @@ static void send_batch(struct batch_queue *queue)
     CRASH_POINT(postgres_before_send);
     pg_link_begin(queue->link, &exchange);
     pg_link_add(queue->link, &sql_begin, NULL);
-    add_number(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
-               queue->parts.hub);
+    add(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
+        value_number(queue->parts.hub));
     for (struct job *job = queue->current.first; job; job = job->next)
         add_job(queue, job);
     queue->end_number = NUMBER_FIRST + queue->count;
-    add_id(queue->link, &sql_end, queue->id);
+    add(queue->link, &sql_end, value_text(queue->id));
     pg_link_add(queue->link, &sql_commit, NULL);
     pg_link_end(queue->link);
     CRASH_POINT(postgres_after_send);
@@ -339,7 +341,7 @@ static void fail_old(struct batch_queue *queue, int64_t now)
               "the database does not answer%s%s; nothing was stored: try again", *why ? ": " : "",
               why);
     while (queue->waiting.first && fails_at_ms(queue, queue->waiting.first) <= now)
-        fail(queue, job_list_take(&queue->waiting), &err);
+        fail(job_list_take(&queue->waiting), &err);
 }
 
 static void doubt_go_on(struct batch_queue *queue);
@@ -359,9 +361,7 @@ static void on_time(void *context)
 
 static void on_ready(void *context)
 {
-    struct batch_queue *queue = context;
-
-    doubt_go_on(queue);
+    doubt_go_on(context);
 }
 
 struct batch_queue *batch_queue_open(const struct batch_parts *parts)
@@ -404,10 +404,10 @@ void batch_queue_close(struct batch_queue *queue)
                   ? "the store is closing; nothing was stored"
                   : "the database went away; whether this was stored shows when it is back");
     while (queue->current.first)
-        fail(queue, job_list_take(&queue->current), &err);
+        fail(job_list_take(&queue->current), &err);
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
     while (queue->waiting.first)
-        fail(queue, job_list_take(&queue->waiting), &err);
+        fail(job_list_take(&queue->waiting), &err);
     loop_timer_free(queue->timer);
     free(queue);
 }
@@ -417,19 +417,9 @@ bool batch_queue_is_empty(const struct batch_queue *queue)
     return !queue->waiting.first && queue->state == BATCH_NONE;
 }
 
-bool batch_queue_is_ready(const struct batch_queue *queue)
+const struct pg_link *batch_queue_link(const struct batch_queue *queue)
 {
-    return pg_link_is_ready(queue->link);
-}
-
-int64_t batch_queue_silent_ms(const struct batch_queue *queue)
-{
-    return pg_link_silent_ms(queue->link);
-}
-
-int batch_queue_pid(const struct batch_queue *queue)
-{
-    return pg_link_pid(queue->link);
+    return queue->link;
 }
 
 void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out)
@@ -456,23 +446,14 @@ static const struct sql sql_row = { "row_again", "SELECT " ROW_WHOLE "0 FROM ask
 static const struct sql sql_row_other = { "row_other", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
                                                        "WHERE k.number = $1" };
 
-static const struct {
-    char letter;
-    enum store_outcome outcome;
-} outcomes[] = {
-    { 'D', STORE_DONE },
-    { 'L', STORE_LOST },
-    { 'R', STORE_REPEATED },
-    { 'M', STORE_MISSING },
-};
-
 static enum store_outcome outcome_of(char letter)
 {
-    for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
-        if (outcomes[i].letter == letter)
-            return outcomes[i].outcome;
-    }
-    return STORE_FAILED;
+    static const char letters[] = {
+        [STORE_DONE] = 'D', [STORE_LOST] = 'L', [STORE_REPEATED] = 'R', [STORE_MISSING] = 'M'
+    };
+    const char *found = memchr(letters, letter, sizeof letters);
+
+    return found ? (enum store_outcome)(found - letters) : STORE_FAILED;
 }
 
 /* Only changes have a row, and what was not made because it is there. */
@@ -497,7 +478,8 @@ static void take_outcomes(struct batch_queue *queue, const char *said)
             enum store_outcome outcome = outcome_of(*said);
             int64_t seq = *said ? strtoll(said + 1, &end, 10) : 0;
 
-            write_take_outcome(job, outcome, seq);
+            job->reply.outcome = outcome;
+            job->reply.seq = seq;
             if (outcome == STORE_FAILED)
                 fault_describe(FAULT_SCHEMA, "", &job->reply.err);
             said = end ? end + (*end == ' ') : said;
@@ -547,30 +529,21 @@ static void on_resolve_end(void *context, bool is_lost)
 static void ask(struct batch_queue *queue)
 {
     const struct pg_exchange exchange = { on_resolved, on_resolve_end, queue };
-    struct params params = { 0 };
 
     queue->state = BATCH_ASKED;
-    params_text(&params, queue->id);
     pg_link_begin(queue->link, &exchange);
-    pg_link_add(queue->link, &sql_resolve, &params);
+    add(queue->link, &sql_resolve, value_text(queue->id));
     pg_link_end(queue->link);
-    params_release(&params);
 }
 
 /* A row that is gone by now was dropped by retention: its ask is over for everybody. */
 static void on_row(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
-    struct job *job = queue->current.first;
+    struct job *job = find_job(queue, number);
     struct store_row row;
 
-    if (fault_of(result) != FAULT_NONE)
-        return;
-    for (; job; job = job->next) {
-        if (job->sent.wants_row && job->sent.number == number)
-            break;
-    }
-    if (!job)
+    if (!job || fault_of(result) != FAULT_NONE)
         return;
     job->sent.wants_row = false;
     if (result_count(result) > 0) {
@@ -609,24 +582,16 @@ static void read_rows(struct batch_queue *queue)
     queue->state = BATCH_READING;
     pg_link_begin(queue->link, &exchange);
     for (struct job *job = queue->current.first; job; job = job->next) {
-        struct params params = { 0 };
-
-        if (!job->sent.wants_row)
-            continue;
-        job->sent.number = count++;
-        if (job->what == WRITE_create) {
-            params_integer(&params, job->reply.seq);
-            pg_link_add(queue->link, &sql_row_other, &params);
-        } else {
-            params_text(&params, job->of.change.ask_id);
-            pg_link_add(queue->link, &sql_row, &params);
-        }
-        params_release(&params);
+        job->sent.number = job->sent.wants_row ? count++ : -1;
+        if (job->sent.wants_row && job->what == WRITE_create)
+            add(queue->link, &sql_row_other, value_number(job->reply.seq));
+        else if (job->sent.wants_row)
+            add(queue->link, &sql_row, value_text(job->of.change.ask_id));
     }
     pg_link_end(queue->link);
 }
 
-/* batch.c when connected, and after a pause */
+/* When connected, and after a pause. */
 static void doubt_go_on(struct batch_queue *queue)
 {
     if (!pg_link_is_ready(queue->link))

@@ -152,9 +152,6 @@ int64_t cache_misc(const struct cache *cache)
     return cache->misc;
 }
 
-/* Loading ---------------------------------------------------------------------------------------
- */
-
 bool cache_take(struct cache *cache, const PGresult *result)
 {
     size_t room = (size_t)result_count(result), count = 0;
@@ -204,9 +201,6 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
     cache->is_overtaken = false;
     pool_read(pool, &cache_sql, NULL, on_loaded, cache);
 }
-
-/* Writes of our own -----------------------------------------------------------------------------
- */
 
 static void remove_at(struct cache *cache, size_t place)
 {
@@ -299,61 +293,31 @@ void cache_apply(struct cache *cache, const struct job *job)
     cache->is_overtaken = true;
 }
 
-/* Lists -----------------------------------------------------------------------------------------
- */
-
-static const struct cache *cache_of(struct store *store)
+bool cache_read(const struct cache *cache, enum read_statement which,
+                const struct column_value *values, const struct reading *reading)
 {
-    return ((struct pg_store *)store)->cache;
-}
+    static const enum part parts_of[READ_COUNT] = {
+        [READ_SETTINGS] = PART_SETTING,
+        [READ_TOKENS] = PART_TOKEN,
+        [READ_RULES] = PART_RULE,
+        [READ_KEYS] = PART_KEY,
+    };
+    enum part part = parts_of[which];
+    const struct column *of = parts[part].columns->list;
 
-void pg_list_settings(struct store *store, const char *person, store_pair *each, void *context)
-{
-    const struct cache *cache = cache_of(store);
+    for (size_t i = 0; part && i < cache->count; i++) {
+        const struct entry *entry = &cache->entries[i];
 
-    for (size_t i = 0; i < cache->count; i++) {
-        const struct store_setting *setting = &cache->entries[i].of.setting;
-
-        if (cache->entries[i].part == PART_SETTING && strcmp(setting->person, person) == 0)
-            each(context, setting->name, setting->value);
+        if (entry->part == part &&
+            (!values || strcmp(column_value(of, &entry->of).bytes, values->bytes) == 0))
+            reading->rows->tell(reading, &entry->of, NULL);
     }
-}
-
-void pg_list_tokens(struct store *store, store_token_each *each, void *context)
-{
-    const struct cache *cache = cache_of(store);
-
-    for (size_t i = 0; i < cache->count; i++) {
-        if (cache->entries[i].part == PART_TOKEN)
-            each(context, &cache->entries[i].of.token);
-    }
-}
-
-void pg_list_rules(struct store *store, store_rule_each *each, void *context)
-{
-    const struct cache *cache = cache_of(store);
-
-    for (size_t i = 0; i < cache->count; i++) {
-        if (cache->entries[i].part == PART_RULE)
-            each(context, &cache->entries[i].of.rule);
-    }
-}
-
-void pg_list_keys(struct store *store, const char *purpose, store_key_each *each, void *context)
-{
-    const struct cache *cache = cache_of(store);
-
-    for (size_t i = 0; i < cache->count; i++) {
-        const struct store_key *key = &cache->entries[i].of.key;
-
-        if (cache->entries[i].part == PART_KEY && strcmp(key->purpose, purpose) == 0)
-            each(context, key);
-    }
+    return part;
 }
 
 const char *pg_meta(struct store *store, const char *name)
 {
-    const struct cache *cache = cache_of(store);
+    const struct cache *cache = ((struct pg_store *)store)->cache;
 
     for (size_t i = 0; i < cache->count; i++) {
         const struct store_meta *meta = &cache->entries[i].of.meta;

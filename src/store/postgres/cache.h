@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "store/postgres/libpq.h"
+#include "store/reads.h"
 #include "store/store.h"
 
 struct cache;
@@ -31,6 +32,10 @@ void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *
 /* A write of our own, done: before its completion runs. Jobs of other kinds, and such as did not
  * get through, change nothing. */
 void cache_apply(struct cache *cache, const struct job *job);
+/* Hands on what of it a read asks for; false: that is in the database. The first of `values`, where
+ * there is one, is what the first column must be. */
+bool cache_read(const struct cache *cache, enum read_statement which,
+                const struct column_value *values, const struct reading *reading);
 int64_t cache_misc(const struct cache *cache); /* counter.misc of what was read last */
 
 #endif

@@ -18,6 +18,54 @@
 #include "store/postgres/address.h"
 #include "store/postgres/libpq.h"
 
+enum link_state { LINK_WAITING, LINK_RESOLVING, LINK_CONNECTING, LINK_READY };
+
+enum { LINK_HOSTS = 16, LINK_WHY_BYTES = 240 };
+
+struct link_exchange {
+    struct link_exchange *next;
+    struct pg_exchange of;
+    int number; /* of the statement whose result comes next */
+};
+/* What the server owes an answer for, in order. */
+enum link_item { ITEM_PREPARE, ITEM_QUERY, ITEM_SYNC };
+struct link_items {
+    struct link_due {
+        enum link_item kind;
+        const struct sql *sql;
+    } * each;
+    size_t first, used, capacity;
+};
+struct link_prepared {
+    const struct sql *sql;
+    const struct link_exchange *by; /* NULL: it is there; else that one is preparing it */
+};
+
+struct pg_link {
+    struct pg_link_plan plan;
+    enum link_state state;
+    PGconn *connection;
+    struct watch *watch;
+    struct loop_timer *timer;
+
+    struct resolve *resolve;
+    char *numbers[LINK_HOSTS]; /* by host; NULL: not known */
+    size_t host, first_host;   /* being looked up; where the list begins */
+
+    int64_t pause_ms, silent_since_ms, connects;
+    char why[LINK_WHY_BYTES];
+
+    bool is_broken;    /* to be given up at the next chance */
+    bool is_timed;     /* while ready: the timer runs */
+    bool has_answered; /* this connection is good for something */
+    int64_t heard_ms;
+    struct link_exchange *exchanges, *last_exchange;
+    struct link_items items;
+    PGresult *refused; /* of a statement that could not be prepared: it is its result */
+    struct link_prepared *prepared;
+    size_t prepared_count, prepared_capacity;
+};
+
 /* Statements out, results in, on a link that is ready (connection.h). The server answers in the
  * order it was asked, so one queue of what is due says what a result is about. */
 
@@ -79,7 +127,42 @@ static void end_preparing(struct pg_link *link, const struct sql *sql, bool is_t
         *prepared = link->prepared[--link->prepared_count];
 }
 
-static bool exchange_is_due(const struct pg_link *link);
+/* the server owes an answer */
+static bool exchange_is_due(const struct pg_link *link)
+{
+    return link->items.used > 0;
+}
+
+/* libpq may have closed its socket: whoever gets that number next must not be watched as ours. */
+static void link_fail_soon(struct pg_link *link)
+{
+    watch_free(link->watch);
+    link->watch = NULL;
+    link->is_broken = true;
+    link->is_timed = true;
+    loop_timer_at(link->timer, loop_boot_ms());
+}
+
+/* The timer is set once and looks, when it fires, whether something was heard since. */
+static void link_time_silence(struct pg_link *link)
+{
+    if (link->is_timed)
+        return;
+    link->is_timed = true;
+    loop_timer_at(link->timer, link->heard_ms + link->plan.silence_ms);
+}
+
+/* false: it can't be sent */
+static bool exchange_flush(struct pg_link *link)
+{
+    int rest = libpq.flush(link->connection);
+
+    if (libpq.status(link->connection) == CONNECTION_BAD)
+        return false;
+    if (rest >= 0)
+        watch_for(link->watch, WATCH_READ | (rest > 0 ? WATCH_WRITE : 0));
+    return rest >= 0;
+}
 
 void pg_link_begin(struct pg_link *link, const struct pg_exchange *exchange)
 {
@@ -109,8 +192,6 @@ static bool prepare(struct pg_link *link, const struct sql *sql, const char *nam
     return !prepared->by || prepared->by == link->last_exchange;
 }
 
-static void link_fail_soon(struct pg_link *link);
-
 void pg_link_add(struct pg_link *link, const struct sql *sql, const struct params *params_or_null)
 {
     static const struct params none;
@@ -135,9 +216,6 @@ void pg_link_add(struct pg_link *link, const struct sql *sql, const struct param
         link_fail_soon(link);
 }
 
-static bool exchange_flush(struct pg_link *link);
-static void link_time_silence(struct pg_link *link);
-
 void pg_link_end(struct pg_link *link)
 {
     if (link->is_broken)
@@ -150,16 +228,12 @@ void pg_link_end(struct pg_link *link)
     link_time_silence(link);
 }
 
-/* false: it can't be sent */
-static bool exchange_flush(struct pg_link *link)
+void pg_link_send(struct pg_link *link, const struct pg_exchange *exchange, const struct sql *sql,
+                  const struct params *params_or_null)
 {
-    int rest = libpq.flush(link->connection);
-
-    if (libpq.status(link->connection) == CONNECTION_BAD)
-        return false;
-    if (rest >= 0)
-        watch_for(link->watch, WATCH_READ | (rest > 0 ? WATCH_WRITE : 0));
-    return rest >= 0;
+    pg_link_begin(link, exchange);
+    pg_link_add(link, sql, params_or_null);
+    pg_link_end(link);
 }
 
 static void give_result(struct pg_link *link, const struct link_due *due, PGresult *take_result)
@@ -174,8 +248,10 @@ static void give_result(struct pg_link *link, const struct link_due *due, PGresu
             return;
         }
     } else if (exchange) {
-        exchange->of.result(exchange->of.context, exchange->number++,
-                            link->refused ? link->refused : take_result);
+        if (exchange->of.result)
+            exchange->of.result(exchange->of.context, exchange->number,
+                                link->refused ? link->refused : take_result);
+        exchange->number++;
         libpq.clear(link->refused);
         link->refused = NULL;
     }
@@ -192,6 +268,14 @@ static void drop_due(struct pg_link *link)
     link->heard_ms = loop_boot_ms();
 }
 
+/* It may begin the next. */
+static void end_one(struct link_exchange *take_exchange, bool is_lost)
+{
+    if (take_exchange->of.end)
+        take_exchange->of.end(take_exchange->of.context, is_lost);
+    free(take_exchange);
+}
+
 static void end_exchange(struct pg_link *link)
 {
     struct link_exchange *exchange = link->exchanges;
@@ -202,8 +286,7 @@ static void end_exchange(struct pg_link *link)
     link->exchanges = exchange->next;
     if (!link->exchanges)
         link->last_exchange = NULL;
-    exchange->of.end(exchange->of.context, false); /* it may begin the next */
-    free(exchange);
+    end_one(exchange, false);
 }
 
 /* A statement's result ends with a NULL, a Sync's does not. If more is sent before that NULL was
@@ -218,7 +301,7 @@ static bool take_end(struct pg_link *link)
 
 /* Calling while libpq is busy would wait. A connection that was lost has forgotten what was asked,
  * and half an answer would look like a whole one. */
-void exchange_take_results(struct pg_link *link)
+static void exchange_take_results(struct pg_link *link)
 {
     PGresult *result;
 
@@ -247,6 +330,7 @@ void exchange_take_results(struct pg_link *link)
     }
 }
 
+/* Forgets all that was sent; the exchanges are the caller's then. */
 static struct link_exchange *exchange_drop_all(struct pg_link *link)
 {
     struct link_exchange *all = link->exchanges;
@@ -259,28 +343,9 @@ static struct link_exchange *exchange_drop_all(struct pg_link *link)
     return all;
 }
 
-/* the server owes an answer */
-static bool exchange_is_due(const struct pg_link *link)
-{
-    return link->items.used > 0;
-}
-
-/* Forgets all that was sent; the exchanges are the caller's then. */
-static void exchange_release(struct pg_link *link)
-{
-    free(link->items.each);
-    free(link->prepared);
-}
-
 enum { PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000 };
 
 static void connect_on(struct pg_link *link);
-
-static void no_notice(void *context, const char *message)
-{
-    (void)context; /* standard error is not libpq's to write to */
-    (void)message;
-}
 
 static int64_t jitter(int64_t most_ms)
 {
@@ -347,30 +412,10 @@ static void lose(struct pg_link *link)
         struct link_exchange *exchange = lost;
 
         lost = lost->next;
-        exchange->of.end(exchange->of.context, true);
-        free(exchange);
+        end_one(exchange, true);
     }
     if (link->plan.on_lost)
         link->plan.on_lost(link->plan.context);
-}
-
-/* libpq may have closed its socket: whoever gets that number next must not be watched as ours. */
-static void link_fail_soon(struct pg_link *link)
-{
-    watch_free(link->watch);
-    link->watch = NULL;
-    link->is_broken = true;
-    link->is_timed = true;
-    loop_timer_at(link->timer, loop_boot_ms());
-}
-
-/* Link.c. The timer is set once and looks, when it fires, whether something was heard since. */
-static void link_time_silence(struct pg_link *link)
-{
-    if (link->is_timed)
-        return;
-    link->is_timed = true;
-    loop_timer_at(link->timer, link->heard_ms + link->plan.silence_ms);
 }
 
 static void take_notes(struct pg_link *link)
@@ -436,23 +481,17 @@ static void become_ready(struct pg_link *link)
 /* libpq may close its socket for another at any of these calls, so nobody watches meanwhile. */
 static void connect_on(struct pg_link *link)
 {
+    PostgresPollingStatusType status;
+
     watch_free(link->watch);
     link->watch = NULL;
-    switch (libpq.connectPoll(link->connection)) {
-    case PGRES_POLLING_READING:
-        if (!watch_connection(link, WATCH_READ))
-            fail_to_connect(link, "the connection can't be watched");
-        break;
-    case PGRES_POLLING_WRITING:
-        if (!watch_connection(link, WATCH_WRITE))
-            fail_to_connect(link, "the connection can't be watched");
-        break;
-    case PGRES_POLLING_OK:
+    status = libpq.connectPoll(link->connection);
+    if (status == PGRES_POLLING_OK)
         become_ready(link);
-        break;
-    default:
+    else if (status != PGRES_POLLING_READING && status != PGRES_POLLING_WRITING)
         fail_to_connect(link, libpq.errorMessage(link->connection));
-    }
+    else if (!watch_connection(link, status == PGRES_POLLING_READING ? WATCH_READ : WATCH_WRITE))
+        fail_to_connect(link, "the connection can't be watched");
 }
 
 static void start_connecting(struct pg_link *link)
@@ -464,11 +503,7 @@ static void start_connecting(struct pg_link *link)
         fail_to_connect(link, link->why);
         return;
     }
-    link->connection = libpq.connectStartParams(keywords.keywords, keywords.values, 0);
-    address_keywords_release(&keywords);
-    mem_or_abort(link->connection);
-    libpq.setNoticeProcessor(link->connection, no_notice, NULL);
-    libpq.setErrorVerbosity(link->connection, PQERRORS_VERBOSE); /* with the SQLSTATE */
+    link->connection = address_connect(&keywords);
     loop_timer_at(link->timer, loop_boot_ms() + address_connect_ms(link->plan.address));
     if (libpq.status(link->connection) == CONNECTION_BAD)
         fail_to_connect(link, libpq.errorMessage(link->connection));
@@ -566,7 +601,8 @@ void pg_link_close(struct pg_link *link)
         next = at->next;
         free(at);
     }
-    exchange_release(link);
+    free(link->items.each);
+    free(link->prepared);
     drop_connection(link);
     forget_numbers(link);
     loop_timer_free(link->timer);

@@ -7,7 +7,6 @@
 #define STORE_POSTGRES_CONNECTION_H
 #include <libpq-fe.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct address;
@@ -37,9 +36,9 @@ const char *pg_link_why(const struct pg_link *link); /* of the last failure; "" 
 int64_t pg_link_connects(const struct pg_link *link);
 int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not connected */
 
+/* NULL: nobody looks at it. */
 struct pg_exchange {
-    /* Of each statement in order, from 0; after one that failed the others are
-     * PGRES_PIPELINE_ABORTED. */
+    /* Of each statement in order, from 0; behind one that failed PGRES_PIPELINE_ABORTED. */
     void (*result)(void *context, int number, const PGresult *result);
     /* All is answered. `is_lost`: or the link is lost, and nobody knows what became of those
      * statements without a result. */
@@ -50,58 +49,8 @@ struct pg_exchange {
 void pg_link_begin(struct pg_link *link, const struct pg_exchange *exchange);
 void pg_link_add(struct pg_link *link, const struct sql *sql, const struct params *params_or_null);
 void pg_link_end(struct pg_link *link);
-
-/* What connection.c (connecting) and connection.c (statements) share of a link. */
-
-enum link_state { LINK_WAITING, LINK_RESOLVING, LINK_CONNECTING, LINK_READY };
-
-enum { LINK_HOSTS = 16, LINK_WHY_BYTES = 240 };
-
-struct link_exchange {
-    struct link_exchange *next;
-    struct pg_exchange of;
-    int number; /* of the statement whose result comes next */
-};
-/* What the server owes an answer for, in order. */
-enum link_item { ITEM_PREPARE, ITEM_QUERY, ITEM_SYNC };
-struct link_items {
-    struct link_due {
-        enum link_item kind;
-        const struct sql *sql;
-    } * each;
-    size_t first, used, capacity;
-};
-struct link_prepared {
-    const struct sql *sql;
-    const struct link_exchange *by; /* NULL: it is there; else that one is preparing it */
-};
-
-struct pg_link {
-    struct pg_link_plan plan;
-    enum link_state state;
-    PGconn *connection;
-    struct watch *watch;
-    struct loop_timer *timer;
-
-    struct resolve *resolve;
-    char *numbers[LINK_HOSTS]; /* by host; NULL: not known */
-    size_t host, first_host;   /* being looked up; where the list begins */
-
-    int64_t pause_ms, silent_since_ms, connects;
-    char why[LINK_WHY_BYTES];
-
-    bool is_broken;    /* to be given up at the next chance */
-    bool is_timed;     /* while ready: the timer runs */
-    bool has_answered; /* this connection is good for something */
-    int64_t heard_ms;
-    struct link_exchange *exchanges, *last_exchange;
-    struct link_items items;
-    PGresult *refused; /* of a statement that could not be prepared: it is its result */
-    struct link_prepared *prepared;
-    size_t prepared_count, prepared_capacity;
-};
-
-/* connection.c */
-void exchange_take_results(struct pg_link *link);
+/* All three, with one statement. */
+void pg_link_send(struct pg_link *link, const struct pg_exchange *exchange, const struct sql *sql,
+                  const struct params *params_or_null);
 
 #endif

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "store/columns.h"
 #include "store/postgres/address.h"
 #include "store/postgres/cache.h"
 #include "store/postgres/connection.h"
@@ -93,9 +94,6 @@ void follow_free(struct follow *follow)
     free(follow);
 }
 
-/* The clock -------------------------------------------------------------------------------------
- */
-
 static int64_t clock_at(const struct follow *follow, int64_t boot_ms)
 {
     return follow->clock_ms + boot_ms - follow->clock_boot_ms;
@@ -120,9 +118,6 @@ int64_t follow_utc_ms(const struct follow *follow)
 {
     return follow->clock_boot_ms ? clock_at(follow, loop_boot_ms()) : loop_utc_ms();
 }
-
-/* Looking ---------------------------------------------------------------------------------------
- */
 
 static struct position read_position(const PGresult *result)
 {
@@ -187,16 +182,6 @@ static void on_asks(void *context, const PGresult *result, const struct error *e
     look_on(follow);
 }
 
-static void read_asks(struct follow *follow)
-{
-    struct params params = { 0 };
-
-    params_integer(&params, follow->told.seq);
-    params_integer(&params, follow->now.seq);
-    params_integer(&params, follow->hub);
-    pool_read(follow->pool, &asks_sql, &params, on_asks, follow);
-}
-
 static void on_facts(void *context, bool has_changed, const struct error *err)
 {
     struct follow *follow = context;
@@ -230,25 +215,22 @@ static void on_conversations(void *context, const PGresult *result, const struct
     look_on(follow);
 }
 
-static void read_conversations(struct follow *follow)
-{
-    struct params params = { 0 };
-
-    params_integer(&params, follow->told.stamp);
-    params_integer(&params, follow->now.stamp);
-    params_integer(&params, follow->hub);
-    params_integer(&params, FOLLOW_PAGE);
-    pool_read(follow->pool, &conversations_sql, &params, on_conversations, follow);
-}
-
 static void look_on(struct follow *follow)
 {
-    if (follow->told.seq != follow->now.seq)
-        read_asks(follow);
-    else if (follow->told.misc != follow->now.misc)
+    const struct position *told = &follow->told, *now = &follow->now;
+
+    if (told->seq != now->seq)
+        pool_read_with(
+            follow->pool, &asks_sql,
+            VALUES(value_number(told->seq), value_number(now->seq), value_number(follow->hub)),
+            on_asks, follow);
+    else if (told->misc != now->misc)
         cache_load(follow->cache, follow->pool, on_facts, follow);
-    else if (follow->told.stamp != follow->now.stamp)
-        read_conversations(follow);
+    else if (told->stamp != now->stamp)
+        pool_read_with(follow->pool, &conversations_sql,
+                       VALUES(value_number(told->stamp), value_number(now->stamp),
+                              value_number(follow->hub), value_number(FOLLOW_PAGE)),
+                       on_conversations, follow);
     else
         look_end(follow);
 }
@@ -295,19 +277,16 @@ static void on_looked(void *context, const PGresult *result, const struct error 
 
 void follow_look(struct follow *follow)
 {
-    struct params params = { 0 };
-
     follow->is_wanted = follow->is_looking;
     if (follow->is_looking)
         return;
     follow->is_looking = true;
     follow->asked_boot_ms = loop_boot_ms();
-    params_integer(&params, follow->told.seq);
-    params_integer(&params, follow->hub);
-    params_integer(&params, FOLLOW_PAGE);
-    params_integer(&params, FOLLOW_MOST);
-    params_integer(&params, FOLLOW_MANY);
-    pool_read(follow->pool, &look_sql, &params, on_looked, follow);
+    pool_read_with(follow->pool, &look_sql,
+                   VALUES(value_number(follow->told.seq), value_number(follow->hub),
+                          value_number(FOLLOW_PAGE), value_number(FOLLOW_MOST),
+                          value_number(FOLLOW_MANY)),
+                   on_looked, follow);
 }
 
 enum { LISTEN_PROBE_MS = 2000, LISTEN_DEAF_MS = 60000, LISTEN_SILENCE_MS = 8000 };
@@ -353,11 +332,9 @@ static void on_said(void *context, const PGresult *result, const struct error *e
 
 static void probe(struct listener *listener)
 {
-    struct params params = { 0 };
-
     listener->state = LISTEN_PROBING;
-    params_text(&params, listener->channel);
-    pool_read(listener->parts.pool, &sql_probe, &params, on_said, listener);
+    pool_read_with(listener->parts.pool, &sql_probe, VALUES(value_text(listener->channel)), on_said,
+                   listener);
 }
 
 static void on_result(void *context, int number, const PGresult *result)
@@ -403,25 +380,14 @@ static void on_lost(void *context)
     loop_timer_stop(listener->timer);
 }
 
-static void on_unlistened(void *context, bool is_lost)
-{
-    (void)context;
-    (void)is_lost;
-}
-
 static void hear_ourselves(struct listener *listener)
 {
-    const struct pg_exchange exchange = { on_result, on_unlistened, listener };
-
     if (listener->state == LISTEN_HEARING || listener->state == LISTEN_AWAY)
         return;
     listener->state = LISTEN_HEARING;
     loop_timer_stop(listener->timer);
-    if (!pg_link_is_ready(listener->link))
-        return;
-    pg_link_begin(listener->link, &exchange);
-    pg_link_add(listener->link, &listener->unlisten_own, NULL);
-    pg_link_end(listener->link);
+    if (pg_link_is_ready(listener->link))
+        pg_link_send(listener->link, &(struct pg_exchange){ 0 }, &listener->unlisten_own, NULL);
 }
 
 static void on_note(void *context, const char *channel, int pid)
@@ -529,11 +495,6 @@ struct beat {
     int left_parts;
 };
 
-void beat_write_first(int64_t hub, struct text *out)
-{
-    text_add_format(out, "SELECT sayso_beat(%lld, 0)", (long long)hub);
-}
-
 static void say_good_bye(struct beat *beat);
 
 static void on_left(void *context, const PGresult *result, const struct error *err)
@@ -549,12 +510,10 @@ static void on_left(void *context, const PGresult *result, const struct error *e
 
 static void say_good_bye(struct beat *beat)
 {
-    struct params params = { 0 };
-
-    params_integer(&params, beat->hub);
-    params_integer(&params, beat->left_number);
-    params_integer(&params, BEAT_LEFT);
-    pool_read(beat->pool, &leave_sql, &params, on_left, beat);
+    pool_read_with(
+        beat->pool, &leave_sql,
+        VALUES(value_number(beat->hub), value_number(beat->left_number), value_number(BEAT_LEFT)),
+        on_left, beat);
 }
 
 static void on_beaten(void *context, const PGresult *result, const struct error *err)
@@ -573,15 +532,13 @@ static void on_beaten(void *context, const PGresult *result, const struct error 
 static void on_beat_time(void *context)
 {
     struct beat *beat = context;
-    struct params params = { 0 };
 
     loop_timer_at(beat->timer, loop_boot_ms() + BEAT_MS);
     if (beat->is_beating)
         return;
     beat->is_beating = true;
-    params_integer(&params, beat->hub);
-    params_integer(&params, BEAT_MOST);
-    pool_read(beat->pool, &beat_sql, &params, on_beaten, beat);
+    pool_read_with(beat->pool, &beat_sql, VALUES(value_number(beat->hub), value_number(BEAT_MOST)),
+                   on_beaten, beat);
 }
 
 struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub)

@@ -61,9 +61,6 @@ bool listener_is_hearing(const struct listener *listener); /* it heard itself */
 /* Says every few seconds that this hub is there, and hears of asks whose agents wait at one that
  * is not there any more (sql/hubs.sql). */
 
-/* Is to be run before anything is written as this hub. */
-void beat_write_first(int64_t hub, struct text *out);
-
 /* From now on. All are borrowed. */
 struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub);
 void beat_tell(struct beat *beat, const struct store_news *news, void *context);

@@ -15,9 +15,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/columns.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
+#include "store/reads.h"
 #include "store/row.h"
 
 _Static_assert(STORE_LIST_OPEN == 1 && STORE_LIST_ENDED == 2, "the SQL below knows them by number");
@@ -26,11 +28,6 @@ enum {
     PAGE = 64,           /* rows of one read: they come with their texts */
     FIRST_WINDOW = 1000, /* numbers */
     HITS = 3000,         /* numbers of one read of the index: more would cost too much anyway */
-    /* What a look at a thing costs, in microseconds or so, and how much of that is enough. */
-    COST_NUMBER = 1,
-    COST_ROW = 6,
-    COST_TEXT = 16,
-    COST_MOST = 20000,
 };
 
 #define VIA "CASE WHEN a.actor LIKE '{%' THEN a.actor::json ->> 'via' END"
@@ -43,8 +40,7 @@ enum {
     " AND ($8::text IS NULL OR k.agent = $8) AND ($9::text IS NULL OR " VIA " = $9)"
 #define RANGE  " AND k.number < $1::bigint AND k.number > $2::bigint"
 #define NEWEST " ORDER BY k.number DESC LIMIT $3::bigint"
-/* $10: what is looked for, as patterns. None has a name: each is planned with the filters it has.
- */
+/* $10: patterns that are looked for. None has a name: each is planned with its filters. */
 static const struct sql rows_sql = { NULL, "SELECT " ROW_WHOLE "false FROM asks k" ROW_JOIN
                                            "WHERE " FILTERS RANGE NEWEST };
 /* The range is said twice: nothing is concluded through an outer join. */
@@ -92,19 +88,11 @@ struct looking {
     int hit_count, hits_looked; /* and how many of them were looked at */
 };
 
-/* What is looked for, as PostgreSQL takes it: arrays of texts ------------------------------------
- */
-
 /* As an element of an array of texts, behind the others. */
 static void add_element(struct text *array, const char *bytes, size_t length)
 {
-    text_add_text(array, array->used ? ",\"" : "{\"");
-    for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '"' || bytes[i] == '\\')
-            text_add_char(array, '\\');
-        text_add_char(array, bytes[i]);
-    }
-    text_add_char(array, '"');
+    text_add_char(array, array->used ? ',' : '{');
+    params_add_element(array, bytes, length);
 }
 
 static void add_pattern(struct text *array, const char *term)
@@ -122,48 +110,30 @@ static void add_pattern(struct text *array, const char *term)
     text_release(&pattern);
 }
 
-static bool step(const char **at, const char *end)
-{
-    return *at < end && text_decode(at, end) >= 0;
-}
-
 /* Every three characters of the term; a shorter one has none. */
 static void add_threes(struct text *array, const char *term)
 {
-    const char *first = term, *end = term + strlen(term), *behind = term;
+    const char *end = term + strlen(term);
 
-    for (int i = 0; i < 2; i++) {
-        if (!step(&behind, end))
-            return;
-    }
-    while (step(&behind, end)) {
-        add_element(array, first, (size_t)(behind - first));
-        step(&first, end);
-    }
+    for (size_t length; (length = read_three(term, end)); text_decode(&term, end))
+        add_element(array, term, length);
 }
 
 /* Patterns for LIKE, one a term; and every three characters of the terms that have three, as
  * threes_of() makes them of a text (sql/step_1.sql). An array that would be empty is "". */
-static void patterns_write(const struct search_terms *search, struct text *patterns,
-                           struct text *threes)
-{
-    for (size_t i = 0; i < search->count; i++) {
-        add_pattern(patterns, search->terms[i]);
-        add_threes(threes, search->terms[i]);
-    }
-    if (patterns->used)
-        text_add_char(patterns, '}');
-    if (threes->used)
-        text_add_char(threes, '}');
-}
-
 static void take_search(struct looking *looking, const struct search_terms *search)
 {
-    for (size_t i = 0; i < search->count; i++)
+    for (size_t i = 0; i < search->count; i++) {
         looking->search.terms[i] = mem_text(search->terms[i]);
+        add_pattern(&looking->patterns, search->terms[i]);
+        add_threes(&looking->threes, search->terms[i]);
+    }
     looking->search.count = search->count;
     looking->query.search = &looking->search;
-    patterns_write(search, &looking->patterns, &looking->threes);
+    if (looking->patterns.used)
+        text_add_char(&looking->patterns, '}');
+    if (looking->threes.used)
+        text_add_char(&looking->threes, '}');
 }
 
 static void looking_end(struct looking *looking, int64_t looked_to, const struct error *err)
@@ -177,15 +147,6 @@ static void looking_end(struct looking *looking, int64_t looked_to, const struct
     free((char *)looking->query.list.agent);
     free((char *)looking->query.via);
     free(looking);
-}
-
-/* A page goes on before a number; its time is that of an ask, and no bound. */
-static int64_t until_of(const struct store_history_query *query)
-{
-    int64_t before_ms = query->list.before_number ? 0 : query->list.before_ms;
-
-    return before_ms && (!query->until_ms || before_ms < query->until_ms) ? before_ms
-                                                                          : query->until_ms;
 }
 
 static bool has_words(struct looking *looking, const struct store_row *row)
@@ -262,15 +223,11 @@ static void read_rows(struct looking *looking)
     if (looking->source == SOURCE_HITS)
         sql = &hits_rows_sql;
     looking->wanted = query->search || rest > PAGE ? PAGE + 1 : (int)rest;
-    params_integer(&params, looking->before);
-    params_integer(&params, looking->above);
-    params_integer(&params, looking->wanted);
-    params_integer(&params, query->list.which);
-    params_integer(&params, query->since_ms);
-    params_integer(&params, until_of(query));
-    params_integer(&params, query->list.states);
-    params_text(&params, query->list.agent);
-    params_text(&params, query->via);
+    params_add(&params, VALUES(value_number(looking->before), value_number(looking->above),
+                               value_number(looking->wanted), value_number(query->list.which),
+                               value_number(query->since_ms), value_number(read_until(query)),
+                               value_number(query->list.states), value_text(query->list.agent),
+                               value_text(query->via)));
     if (query->search)
         params_text(&params, text_string(&looking->patterns));
     if (looking->source == SOURCE_HITS) {
@@ -297,12 +254,10 @@ static void on_window(void *context, const PGresult *result, const struct error 
 
 static void find_window(struct looking *looking)
 {
-    struct params params = { 0 };
-
     looking->span = looking->cost ? COST_MOST - looking->cost : FIRST_WINDOW;
-    params_integer(&params, looking->before);
-    params_integer(&params, looking->span);
-    pool_read(looking->pool, &window_sql, &params, on_window, looking);
+    pool_read_with(looking->pool, &window_sql,
+                   VALUES(value_number(looking->before), value_number(looking->span)), on_window,
+                   looking);
 }
 
 static void on_hits(void *context, const PGresult *result, const struct error *err)
@@ -322,13 +277,10 @@ static void on_hits(void *context, const PGresult *result, const struct error *e
 
 static void read_hits(struct looking *looking)
 {
-    struct params params = { 0 };
-
-    params_integer(&params, looking->before);
-    params_text(&params, text_string(&looking->threes));
-    params_text(&params, text_string(&looking->patterns));
-    params_integer(&params, HITS);
-    pool_read(looking->pool, &hits_sql, &params, on_hits, looking);
+    pool_read_with(looking->pool, &hits_sql,
+                   VALUES(value_number(looking->before), value_text(text_string(&looking->threes)),
+                          value_text(text_string(&looking->patterns)), value_number(HITS)),
+                   on_hits, looking);
 }
 
 /* The next of those the index knows. */
@@ -363,7 +315,8 @@ static void look_on(struct looking *looking)
 /* Whether a look may go past many asks before it finds one. */
 static bool fits_few(const struct store_history_query *query)
 {
-    return query->search || query->via || query->list.states || query->since_ms || until_of(query);
+    return query->search || query->via || query->list.states || query->since_ms ||
+           read_until(query);
 }
 
 void pg_history(struct store *store, const struct store_history_query *query, store_found *each,

@@ -142,21 +142,20 @@ void params_text(struct params *params, const char *text_or_null)
     add(params, text_or_null, text_or_null ? strlen(text_or_null) : 0, false);
 }
 
-void params_integer(struct params *params, int64_t number)
+void params_add(struct params *params, const struct column_value *values, size_t count)
 {
-    char room[TEXT_INTEGER_BYTES];
+    char digits[TEXT_INTEGER_BYTES];
 
-    params_text(params, text_of_integer(number, room));
-}
+    for (size_t i = 0; i < count; i++) {
+        const struct column_value *value = &values[i];
 
-void params_flag(struct params *params, bool flag)
-{
-    params_text(params, flag ? "t" : "f");
-}
-
-void params_bytes(struct params *params, const void *bytes_or_null, size_t length)
-{
-    add(params, bytes_or_null, bytes_or_null ? length : 0, true);
+        if (value->kind == VALUE_NUMBER)
+            params_text(params, text_of_integer(value->number, digits));
+        else if (value->kind == VALUE_BYTES)
+            add(params, value->bytes, value->bytes ? value->length : 0, true);
+        else
+            params_text(params, value->kind == VALUE_TEXT ? value->bytes : NULL);
+    }
 }
 
 void params_values(struct params *params, const struct column *list, size_t count, const void *from)
@@ -164,12 +163,7 @@ void params_values(struct params *params, const struct column *list, size_t coun
     for (size_t i = 0; i < count; i++) {
         struct column_value value = column_value(&list[i], from);
 
-        if (value.kind == VALUE_NUMBER)
-            params_integer(params, value.number);
-        else if (value.kind == VALUE_BYTES)
-            params_bytes(params, value.bytes, value.length);
-        else
-            params_text(params, value.kind == VALUE_TEXT ? value.bytes : NULL);
+        params_add(params, &value, 1);
     }
 }
 
@@ -190,13 +184,13 @@ void params_look(const struct params *params, struct params_view *out)
     }
 }
 
-void params_add_element(struct text *out, const char *text)
+void params_add_element(struct text *out, const char *text, size_t length)
 {
     text_add_char(out, '"');
-    for (const char *at = text; *at; at++) {
-        if (*at == '"' || *at == '\\')
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
             text_add_char(out, '\\');
-        text_add_char(out, *at);
+        text_add_char(out, text[i]);
     }
     text_add_char(out, '"');
 }
@@ -232,13 +226,6 @@ bool result_flag(const PGresult *result, int row, int column)
     return text && text[0] == 't';
 }
 
-static int digit_of(char hex)
-{
-    if (hex >= '0' && hex <= '9')
-        return hex - '0';
-    return hex >= 'a' && hex <= 'f' ? hex - 'a' + 10 : -1;
-}
-
 void result_bytes(const PGresult *result, int row, int column, void *out, size_t size)
 {
     const char *text = result_text(result, row, column);
@@ -248,12 +235,12 @@ void result_bytes(const PGresult *result, int row, int column, void *out, size_t
     if (!text || text[0] != '\\' || text[1] != 'x')
         return;
     text += 2;
-    for (size_t i = 0; i < size && text[0]; i++, text += 2) {
-        int high = digit_of(text[0]), low = digit_of(text[1]);
+    for (size_t i = 0; i < size; i++, text += 2) {
+        int byte = column_hex_byte(text);
 
-        if (high < 0 || low < 0)
-            return;
-        bytes[i] = (uint8_t)(high << 4 | low);
+        if (byte < 0)
+            return; /* or the end */
+        bytes[i] = (uint8_t)byte;
     }
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 struct column;
+struct column_value;
 struct columns;
 struct error;
 
@@ -35,10 +36,8 @@ struct error;
     FUNCTION(freemem)                                                                              \
     FUNCTION(getResult)                                                                            \
     FUNCTION(getisnull)                                                                            \
-    FUNCTION(getlength)                                                                            \
     FUNCTION(getvalue)                                                                             \
     FUNCTION(isBusy)                                                                               \
-    FUNCTION(libVersion)                                                                           \
     FUNCTION(nfields)                                                                              \
     FUNCTION(notifies)                                                                             \
     FUNCTION(ntuples)                                                                              \
@@ -49,7 +48,6 @@ struct error;
     FUNCTION(sendQuery)                                                                            \
     FUNCTION(sendQueryParams)                                                                      \
     FUNCTION(sendQueryPrepared)                                                                    \
-    FUNCTION(serverVersion)                                                                        \
     FUNCTION(setErrorVerbosity)                                                                    \
     FUNCTION(setNoticeProcessor)                                                                   \
     FUNCTION(setnonblocking)                                                                       \
@@ -105,16 +103,13 @@ struct params {
 };
 
 void params_text(struct params *params, const char *text_or_null);
-void params_integer(struct params *params, int64_t number);
-void params_flag(struct params *params, bool flag);
-/* For a bytea. */
-void params_bytes(struct params *params, const void *bytes_or_null, size_t length);
+void params_add(struct params *params, const struct column_value *values, size_t count);
 /* Members of `from`. */
 void params_values(struct params *params, const struct column *list, size_t count,
                    const void *from);
 void params_release(struct params *params);
 /* A text as PostgreSQL writes it in an array. */
-void params_add_element(struct text *out, const char *text);
+void params_add_element(struct text *out, const char *text, size_t length);
 
 /* As libpq wants them; borrowed until the next value is added. */
 struct params_view {
@@ -136,8 +131,8 @@ const char *result_text(const PGresult *result, int row, int column);
 void result_bytes(const PGresult *result, int row, int column, void *out, size_t size);
 /* Into its member of `out`; a text is borrowed until PQclear. */
 void result_column(const PGresult *result, int row, int at, const struct column *column, void *out);
-/* All columns of a struct from `first` on, zeroed where they are not there. Texts are borrowed
- * until PQclear. */
+/* All columns of a struct from `first` on, zeroed where absent; texts are borrowed until PQclear.
+ */
 void result_read(const PGresult *result, int row, int first, const struct columns *columns,
                  void *out);
 

@@ -44,14 +44,18 @@ struct link_pool {
     struct read *waiting; /* none before it in the list waits; NULL: none does */
 };
 
-static struct link_pool *of(struct pool *pool)
+void pool_read_with(struct pool *pool, const struct sql *sql, const struct column_value *values,
+                    size_t count, pool_done *done, void *context)
 {
-    return (struct link_pool *)pool;
+    struct params params = { 0 };
+
+    params_add(&params, values, count);
+    pool_read(pool, sql, &params, done, context);
 }
 
-static const struct link_pool *of_const(const struct pool *pool)
+static struct link_pool *of(const struct pool *pool)
 {
-    return (const struct link_pool *)pool;
+    return (struct link_pool *)pool;
 }
 
 static void tell(struct read *read, const PGresult *result, const struct error *err)
@@ -142,9 +146,7 @@ static void send_waiting(struct link_pool *pool)
             continue; /* another has it */
         read->reader = reader;
         reader->under_way++;
-        pg_link_begin(reader->link, &exchange);
-        pg_link_add(reader->link, read->sql, &read->params);
-        pg_link_end(reader->link);
+        pg_link_send(reader->link, &exchange, read->sql, &read->params);
     }
 }
 
@@ -263,7 +265,7 @@ void pool_stop(struct pool *pool)
 
 bool pool_is_empty(const struct pool *pool)
 {
-    return !of_const(pool)->first;
+    return !of(pool)->first;
 }
 
 void pool_free_all(struct pool *pool)
@@ -279,7 +281,7 @@ bool pool_is_ready(const struct pool *pool)
     bool is_ready = false;
 
     for (int i = 0; i < POOL_LINKS; i++)
-        is_ready |= pg_link_is_ready(of_const(pool)->readers[i].link);
+        is_ready |= pg_link_is_ready(of(pool)->readers[i].link);
     return is_ready;
 }
 
@@ -288,6 +290,6 @@ int64_t pool_connects(const struct pool *pool)
     int64_t connects = 0;
 
     for (int i = 0; i < POOL_LINKS; i++)
-        connects += pg_link_connects(of_const(pool)->readers[i].link);
+        connects += pg_link_connects(of(pool)->readers[i].link);
     return connects;
 }

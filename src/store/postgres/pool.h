@@ -11,6 +11,7 @@
 #include "store/postgres/libpq.h"
 
 struct address;
+struct column_value;
 struct error;
 struct loop;
 
@@ -30,6 +31,10 @@ static inline void pool_read(struct pool *pool, const struct sql *sql, struct pa
 {
     pool->read(pool, sql, take_params, done, context);
 }
+
+/* The same with these for $1, $2 and so on. */
+void pool_read_with(struct pool *pool, const struct sql *sql, const struct column_value *values,
+                    size_t count, pool_done *done, void *context);
 
 /* The rest is about those that this opens. */
 struct pool *pool_open(struct loop *loop, struct address *address);

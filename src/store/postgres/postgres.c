@@ -2,6 +2,7 @@
  */
 #include "store/postgres/postgres.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "store/postgres/address.h"
 #include "store/postgres/batch.h"
 #include "store/postgres/cache.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/follow.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
@@ -54,11 +56,10 @@ static void on_swept(void *context, const PGresult *result, const struct error *
     struct job *job = context;
 
     if (err)
-        job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
+        job_set_failed(job, err);
     else
         write_take(job, result);
-    job->done(job->context, &job->reply);
-    job_free(job);
+    job_answer(job);
 }
 
 /* Retention may be repeated, and a batch would hold up every hub: it goes where reads go. */
@@ -109,7 +110,7 @@ static bool is_own(void *context, int pid)
 {
     struct postgres_store *store = context;
 
-    return store->queue && batch_queue_pid(store->queue) == pid;
+    return store->queue && pg_link_pid(batch_queue_link(store->queue)) == pid;
 }
 
 static void on_time(void *context)
@@ -136,7 +137,7 @@ static bool store_is_reachable(struct store *store)
 {
     struct batch_queue *queue = own(store)->queue;
 
-    return queue && batch_queue_silent_ms(queue) <= AWAY_MS;
+    return queue && pg_link_silent_ms(batch_queue_link(queue)) <= AWAY_MS;
 }
 
 static bool store_is_broken(struct store *store)
@@ -164,8 +165,7 @@ static void store_write_metrics(struct store *store, struct text *out)
                       "Connections made for reading.", pool_connects(postgres->reads.pool));
 }
 
-/* Closing ---------------------------------------------------------------------------------------
- * Each completion is called, and may ask for more; nothing is left to do that, in the end. */
+/* Closing: each completion is called, and may ask for more; in the end nothing is left to do. */
 
 static bool is_drained(void *context)
 {
@@ -176,14 +176,13 @@ static bool is_drained(void *context)
 
 static void fail_late(struct postgres_store *store)
 {
-    struct store_reply reply = { .outcome = STORE_FAILED };
+    struct error err;
     struct job *job;
 
-    error_set(&reply.err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
+    error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
     while ((job = job_list_take(&store->late))) {
-        if (job->done)
-            job->done(job->context, &reply);
-        job_free(job);
+        job_set_failed(job, &err);
+        job_answer(job);
     }
 }
 
@@ -228,6 +227,7 @@ static void store_close(struct store *port)
 /* clang-format off */
 static const struct store_ops postgres_ops = {
     STORE_READS(PG_MEMBER)
+    STORE_READS_OF_BOTH(BOTH_MEMBER)
     .write = job_write,
     .close = store_close,
     .is_broken = store_is_broken,
@@ -239,19 +239,13 @@ static const struct store_ops postgres_ops = {
 };
 /* clang-format on */
 
-/* Opening ---------------------------------------------------------------------------------------
- */
-
 /* Whoever writes as this hub is known to be there. */
 static bool arrive(struct postgres_store *store, struct start *start, struct error *err)
 {
-    struct text first = { 0 };
-    bool ok;
+    char first[64];
 
-    beat_write_first(store->hub, &first);
-    ok = start_run(start, text_string(&first), NULL, NULL, err);
-    text_release(&first);
-    return ok;
+    snprintf(first, sizeof first, "SELECT sayso_beat(%lld, 0)", (long long)store->hub);
+    return start_run(start, first, NULL, NULL, err);
 }
 
 /* What is read later knows what the follower knows, or more. */
@@ -297,7 +291,7 @@ static bool is_connected(void *context)
 {
     struct postgres_store *store = context;
 
-    return batch_queue_is_ready(store->queue) && pool_is_ready(store->reads.pool);
+    return pg_link_is_ready(batch_queue_link(store->queue)) && pool_is_ready(store->reads.pool);
 }
 
 static bool connect_parts(struct postgres_store *store, struct error *err)
@@ -332,7 +326,7 @@ bool postgres_store_open(struct loop *loop, const char *url, struct store **ret_
     if (!libpq_load(err) || !address_parse(url, &address, err))
         return false;
     store = mem_new(sizeof *store);
-    store->reads.queued = (struct queued_store){ { &postgres_ops }, add };
+    store->reads.queued = (struct queued_store){ { &postgres_ops }, add, pg_read };
     store->loop = loop;
     store->address = address;
     random_bytes(&store->hub, sizeof store->hub);

@@ -24,5 +24,8 @@ static inline struct pool *pool_of(struct store *store)
 #define PG_FUNCTION(name) STORE_FUNCTION(pg_, name)
 #define PG_MEMBER(name)   .name = pg_##name,
 STORE_READS(PG_FUNCTION)
+/* The member `read` of what both stores begin with. */
+void pg_read(struct store *store, enum read_statement which, const struct column_value *values,
+             size_t count, const struct reading *reading);
 
 #endif

@@ -144,12 +144,6 @@ struct start {
     char said[START_SAID_BYTES]; /* by the server, plain */
 };
 
-static void no_notice(void *context, const char *message)
-{
-    (void)context;
-    (void)message;
-}
-
 /* False: the time is over. */
 static bool wait_for(const struct start *start, short events)
 {
@@ -175,11 +169,6 @@ static void find_state(const char *said, char out[STATE_BYTES])
     }
 }
 
-static bool is_starting(const char *state)
-{
-    return strcmp(state, "57P03") == 0;
-}
-
 static void describe_failure(const struct start *start, struct error *err)
 {
     enum fault fault = fault_of_state(start->state);
@@ -190,7 +179,7 @@ static void describe_failure(const struct start *start, struct error *err)
                   "the database at %.160s is a standby, which can't be written to: name the "
                   "primary in the setting store, or all of them (host=A,B)",
                   address_shown(start->address));
-    } else if (fault == FAULT_GONE && !is_starting(start->state)) {
+    } else if (fault == FAULT_GONE && strcmp(start->state, "57P03") != 0) { /* it is starting */
         error_set(err, ERROR_storage_failed, "",
                   "the database at %.160s can't be reached (%.180s): start it, or look at the "
                   "setting store",
@@ -216,12 +205,8 @@ static bool try_once(struct start *start)
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     struct address_keywords keywords;
 
-    address_keywords_init_plain(start->address, &keywords);
-    start->connection =
-        mem_or_abort(libpq.connectStartParams(keywords.keywords, keywords.values, 0));
-    address_keywords_release(&keywords);
-    libpq.setNoticeProcessor(start->connection, no_notice, NULL);
-    libpq.setErrorVerbosity(start->connection, PQERRORS_VERBOSE);
+    address_keywords_init(start->address, NULL, 0, &keywords);
+    start->connection = address_connect(&keywords);
     if (libpq.status(start->connection) == CONNECTION_BAD)
         status = PGRES_POLLING_FAILED;
     while (status != PGRES_POLLING_OK && status != PGRES_POLLING_FAILED) {
@@ -278,11 +263,6 @@ void start_extend(struct start *start, int64_t limit_ms)
 const char *start_state(const struct start *start)
 {
     return start->state;
-}
-
-static const char *start_said(const struct start *start)
-{
-    return start->said;
 }
 
 /* NULL: the connection or the time is over. */
@@ -362,7 +342,7 @@ bool start_make_schema(struct start *start, struct error *err)
                    err) &&
          start_run(start, text_string(&schema), NULL, NULL, err);
     if (!ok)
-        postgres_schema_refused(start_state(start), start_said(start), err);
+        postgres_schema_refused(start->state, start->said, err);
     text_release(&schema);
     start_extend(start, BEHIND_SCHEMA_MS);
     return ok;

@@ -35,8 +35,7 @@ bool start_open(struct address *address, int64_t limit_ms, struct start **ret_st
 void start_close(struct start *start); /* NULL is fine */
 /* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: nobody
  * looks at it; else the caller ends it with libpq.clear. On false `err` is storage_failed with
- * what PostgreSQL said; then start_state is its SQLSTATE, "" if it said nothing, and start_said its
- * words, plain. */
+ * what PostgreSQL said; then start_state is its SQLSTATE, "" if it said nothing. */
 bool start_run(struct start *start, const char *text, const struct params *params,
                PGresult **ret_result, struct error *err);
 const char *start_state(const struct start *start);

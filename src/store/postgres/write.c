@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
@@ -33,23 +34,6 @@ char *write_agent_name(const char *origin)
     return copy;
 }
 
-static void add_agent(struct params *out, const char *origin)
-{
-    char *name = write_agent_name(origin);
-
-    params_text(out, name);
-    free(name);
-}
-
-static void add_created(struct params *out, const struct ask *ask)
-{
-    struct text body = { 0 };
-
-    event_write_created(ask, &body);
-    params_text(out, text_string(&body));
-    text_release(&body);
-}
-
 /* Those from one place in its list to another. */
 static void add_values(struct params *out, const struct job *job, size_t from, size_t to)
 {
@@ -59,24 +43,26 @@ static void add_values(struct params *out, const struct job *job, size_t from, s
 static void bind_create(const struct job *job, struct params *out)
 {
     const struct ask *ask = &job->of.create.ask;
+    char *agent = write_agent_name(ask->origin_json);
+    struct text body = { 0 };
 
+    event_write_created(ask, &body);
     add_values(out, job, 0, CREATE_FORM);
-    add_agent(out, ask->origin_json);
+    params_text(out, agent);
     add_values(out, job, CREATE_FORM, CREATE_ASKER);
-    add_created(out, ask);
+    params_text(out, text_string(&body));
+    text_release(&body);
+    free(agent);
     add_values(out, job, CREATE_ASKER, job_kinds[WRITE_create].columns.count);
 }
 
 static void bind_deliver(const struct store_change *change, struct params *out)
 {
-    params_text(out, change->ask_id);
-    params_text(out, change->more_ids);
-    params_integer(out, change->from_states);
-    params_text(out, change->principal);
-    params_integer(out, change->event);
-    params_integer(out, change->delivered_ms);
-    params_integer(out, change->now_ms);
-    params_text(out, change->actor_json ? change->actor_json : "");
+    params_add(out, VALUES(value_text(change->ask_id), value_text(change->more_ids),
+                           value_number(change->from_states), value_text(change->principal),
+                           value_number(change->event), value_number(change->delivered_ms),
+                           value_number(change->now_ms),
+                           value_text(change->actor_json ? change->actor_json : "")));
 }
 
 /* Behind the ask's version, which the database writes. */
@@ -99,7 +85,7 @@ static void bind_change(const struct job *job, struct params *out)
     add_values(out, job, 0, CHANGE_ANSWER);
     params_text(out, brings ? change->answer_json : NULL);
     add_values(out, job, CHANGE_KEY, CHANGE_REMOVES);
-    params_flag(out, brings);
+    params_text(out, brings ? "t" : "f");
     add_values(out, job, CHANGE_REMOVES, CHANGE_COPIED);
     add_rest(out, change);
 }
@@ -147,37 +133,20 @@ bool write_bind(const struct job *job, const struct sql **ret_sql, struct params
     return true;
 }
 
-void write_take_outcome(struct job *job, enum store_outcome outcome, int64_t seq)
-{
-    job->reply.outcome = outcome;
-    job->reply.seq = seq;
-}
-
-/* Of the ask that is there already only the name is known. */
-static void take_other(struct job *job, const PGresult *result)
-{
-    const char *id = result_text(result, 0, 2);
-    struct store_row row = { 0 };
-
-    if (!id)
-        return;
-    snprintf(row.ask.id, sizeof row.ask.id, "%s", id);
-    job_set_row(job, &row);
-}
-
 void write_take(struct job *job, const PGresult *result)
 {
-    struct store_row row;
+    struct store_row row = { 0 };
 
-    write_take_outcome(job, (enum store_outcome)result_integer(result, 0, 0),
-                       result_integer(result, 0, 1));
+    job->reply.outcome = (enum store_outcome)result_integer(result, 0, 0);
+    job->reply.seq = result_integer(result, 0, 1);
     job_set_row(job, NULL);
-    if (job->what == WRITE_create) {
-        take_other(job, result);
-    } else if (!result_is_null(result, 0, 2)) {
+    if (result_is_null(result, 0, 2))
+        return;
+    if (job->what == WRITE_create) /* of the ask that is there already only the name is known */
+        text_put(row.ask.id, sizeof row.ask.id, result_text(result, 0, 2));
+    else
         result_read(result, 0, 2, &row_columns, &row);
-        job_set_row(job, &row);
-    }
+    job_set_row(job, &row);
 }
 
 /* What is written holds its asks for a moment, so there are few, and few bytes of texts. */
@@ -229,7 +198,7 @@ static void add_ask(struct arrays *arrays, const PGresult *result, int row)
     text_add_text(&arrays->words, before);
     if (result_flag(result, row, 3)) {
         search_text(result_text(result, row, 4), result_text(result, row, 5), &folded);
-        params_add_element(&arrays->words, text_string(&folded));
+        params_add_element(&arrays->words, text_string(&folded), strlen(text_string(&folded)));
     } else {
         text_add_text(&arrays->words, "NULL");
     }
@@ -266,7 +235,7 @@ static void take_all(struct indexing *indexing, const PGresult *result)
         params_text(&params, text_string(texts[i]));
         text_release(texts[i]);
     }
-    params_integer(&params, arrays.next);
+    params_add(&params, VALUES(value_number(arrays.next)));
     pool_read(indexing->pool, &take, &params, on_taken, indexing);
 }
 
@@ -282,10 +251,9 @@ void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done 
                     void *context)
 {
     struct indexing *indexing = mem_new(sizeof *indexing);
-    struct params params = { 0 };
+    int64_t most = batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH;
 
     *indexing = (struct indexing){ pool, done, context };
-    params_integer(&params, now_ms);
-    params_integer(&params, batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH);
-    pool_read(pool, &pick, &params, on_picked, indexing);
+    pool_read_with(pool, &pick, VALUES(value_number(now_ms), value_number(most)), on_picked,
+                   indexing);
 }

@@ -20,9 +20,7 @@ struct sql;
 /* False: PostgreSQL has nothing to do for it, it is done. */
 bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out);
 void write_take(struct job *job, const PGresult *result);
-void write_take_outcome(struct job *job, enum store_outcome outcome, int64_t seq);
-/* What the agent of an ask calls itself, by asks.origin (NULL is fine); the caller frees it. NULL:
- * it has no name. */
+/* The name of an agent, by asks.origin (NULL is fine); the caller frees it. NULL: it has none. */
 char *write_agent_name(const char *origin);
 
 /* What searches are found by, filled in batches behind the asks. Words are folded here, so the

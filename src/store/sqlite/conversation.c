@@ -22,18 +22,13 @@ static int64_t count_lines(const char *events)
 static int write_line(struct write *write, const char *id, int64_t number, const char *line,
                       size_t length)
 {
-    struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION_EVENT);
     size_t kind_length = strcspn(line, " ");
     char *kind = mem_text_n(line, kind_length);
     char *body = mem_text_n(line + kind_length + 1, length - kind_length - 1);
-    int rc;
+    int rc = write_run_with(write, STATEMENT_CONVERSATION_EVENT,
+                            VALUES(value_text(id), value_number(number), value_text(kind),
+                                   value_number((int64_t)length), value_text(body)));
 
-    statement_text(&insert, id);
-    statement_integer(&insert, number);
-    statement_text(&insert, kind);
-    statement_integer(&insert, (int64_t)length);
-    statement_text(&insert, body);
-    rc = statement_run(&insert);
     free(kind);
     free(body);
     CRASH_POINT(store_conversation_event);
@@ -45,38 +40,26 @@ static int write_events(struct write *write, const char *id, const char *events,
 {
     int64_t number = last - count_lines(events);
     const char *line = events, *end;
-    struct statement prune;
     int rc = SQLITE_OK;
 
     for (; rc == SQLITE_OK && (end = strchr(line, '\n')); line = end + 1)
         rc = write_line(write, id, ++number, line, (size_t)(end - line));
-    if (rc != SQLITE_OK)
-        return rc;
-    prune = statement_of(&write->statements, STATEMENT_CONVERSATION_PRUNE);
-    statement_text(&prune, id);
-    statement_integer(&prune, STORE_CONVERSATION_EVENTS);
-    statement_integer(&prune, STORE_CONVERSATION_BYTES);
-    return statement_run(&prune);
+    if (rc == SQLITE_OK)
+        rc = write_run_with(write, STATEMENT_CONVERSATION_PRUNE,
+                            VALUES(value_text(id), value_number(STORE_CONVERSATION_EVENTS),
+                                   value_number(STORE_CONVERSATION_BYTES)));
+    return rc;
 }
 
 static int find_key(struct write *write, const struct store_conversation *conversation,
                     bool *ret_found)
 {
-    struct statement find = statement_of(&write->statements, STATEMENT_CONVERSATION_FIND_KEY);
+    struct statement find =
+        statement_with(&write->statements, STATEMENT_CONVERSATION_FIND_KEY,
+                       VALUES(value_text(conversation->principal), value_text(conversation->key)));
 
-    statement_text(&find, conversation->principal);
-    statement_text(&find, conversation->key);
     *ret_found = conversation->key && statement_step(&find);
     return statement_end(&find);
-}
-
-static int make_room(struct write *write, const char *principal)
-{
-    struct statement room = statement_of(&write->statements, STATEMENT_CONVERSATION_ROOM);
-
-    statement_text(&room, principal);
-    statement_integer(&room, STORE_CONVERSATIONS);
-    return statement_run(&room);
 }
 
 static int insert_conversation(struct write *write, const struct store_new_conversation *made,
@@ -85,8 +68,8 @@ static int insert_conversation(struct write *write, const struct store_new_conve
     struct statement insert = statement_of(&write->statements, STATEMENT_CONVERSATION);
 
     statement_values(&insert, job_kinds[WRITE_conversation].columns.list, CONVERSATION_LINES, made);
-    statement_integer(&insert, count_lines(made->events));
-    statement_integer(&insert, STORE_CONVERSATIONS);
+    statement_bind(&insert, VALUES(value_number(count_lines(made->events)),
+                                   value_number(STORE_CONVERSATIONS)));
     *ret_inserted = statement_step(&insert);
     return statement_end(&insert);
 }
@@ -104,7 +87,9 @@ int conversation_run(struct write *write, struct job *job)
     }
     rc = write_principal(write, &made->principal, conversation->created_ms);
     if (rc == SQLITE_OK)
-        rc = make_room(write, conversation->principal);
+        rc = write_run_with(
+            write, STATEMENT_CONVERSATION_ROOM,
+            VALUES(value_text(conversation->principal), value_number(STORE_CONVERSATIONS)));
     if (rc == SQLITE_OK)
         rc = insert_conversation(write, made, &is_inserted);
     CRASH_POINT(store_conversation_written);
@@ -121,7 +106,7 @@ static int update_conversation(struct write *write, struct job *job, bool *ret_w
     struct statement update = statement_of(&write->statements, STATEMENT_CONVERSATION_STEP);
 
     statement_values(&update, job_kinds[WRITE_conversation_step].columns.list, STEP_LINES, step);
-    statement_integer(&update, count_lines(step->events));
+    statement_bind(&update, VALUES(value_number(count_lines(step->events))));
     *ret_won = statement_step(&update);
     if (*ret_won)
         job->reply.seq = sqlite3_column_int64(update.handle, 0);
@@ -142,9 +127,9 @@ static int deliver_answer(struct write *write, const struct store_conversation_s
 
 static int refuse_step(struct write *write, struct job *job)
 {
-    struct statement look = statement_of(&write->statements, STATEMENT_CONVERSATION_LOOK);
+    struct statement look = statement_with(&write->statements, STATEMENT_CONVERSATION_LOOK,
+                                           VALUES(value_text(job->of.conversation_step.id)));
 
-    statement_text(&look, job->of.conversation_step.id);
     job->reply.outcome = statement_step(&look) ? STORE_LOST : STORE_MISSING;
     return statement_end(&look);
 }

@@ -24,6 +24,7 @@
 #include "store/event.h"
 #include "store/sqlite/log_vfs.h"
 #include "store/sqlite/schema.h"
+#include "store/sqlite/statement.h"
 
 enum {
     READER_BUSY_MS = 1000, /* the loop stands still meanwhile */
@@ -55,10 +56,17 @@ static enum open_outcome refused(sqlite3 *db, int rc, const char *path, struct e
     return REFUSED;
 }
 
+static char *directory_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? mem_text_n(path, (size_t)(slash - path) + 1) : mem_text(".");
+}
+
 char *database_resolve(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    char *directory = slash ? mem_text_n(path, (size_t)(slash - path) + 1) : mem_text(".");
+    char *directory = directory_of(path);
     char *real = realpath(directory, NULL);
     char *whole = real ? mem_format("%s/%s", real, slash ? slash + 1 : path) : NULL;
 
@@ -70,8 +78,8 @@ char *database_resolve(const char *path)
 static char *resolve(const char *path, struct error *err)
 {
     char *whole = database_resolve(path);
-    const char *slash = strrchr(path, '/'), *why = strerror(errno);
-    char *directory = slash ? mem_text_n(path, (size_t)(slash + 1 - path)) : mem_text(".");
+    const char *why = strerror(errno);
+    char *directory = directory_of(path);
 
     if (!whole)
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_NO_DIRECTORY, "path", directory,
@@ -149,18 +157,13 @@ static sqlite3 *connect(const char *path, const char *vfs_name, int flags)
 
 int database_check_pages(sqlite3 *db)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    struct statement check = statement_once(db, "PRAGMA quick_check(1)");
+    const char *first =
+        statement_step(&check) ? (const char *)sqlite3_column_text(check.handle, 0) : NULL;
+    bool is_whole = first && strcmp(first, "ok") == 0;
+    int rc = statement_end(&check);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW) {
-        const char *first = (const char *)sqlite3_column_text(statement, 0);
-
-        rc = first && strcmp(first, "ok") == 0 ? SQLITE_OK : SQLITE_CORRUPT;
-    }
-    sqlite3_finalize(statement);
-    return rc;
+    return rc == SQLITE_OK && !is_whole ? SQLITE_CORRUPT : rc;
 }
 
 static enum open_outcome judge(sqlite3 *db, enum schema_outcome schema, const char *path,
@@ -184,17 +187,12 @@ static enum open_outcome judge(sqlite3 *db, enum schema_outcome schema, const ch
     return REFUSED;
 }
 
-static int run_sql(sqlite3 *db, const char *sql)
-{
-    return sqlite3_exec(db, sql, NULL, NULL, NULL);
-}
-
 /* Looks before it changes anything: the file may be a newer sayso's, or not ours at all. */
 static enum open_outcome set_up(sqlite3 *db, bool needs_check, const char *path, struct error *err)
 {
     struct event_head head;
     enum open_outcome outcome;
-    int rc = run_sql(db, shared_pragmas);
+    int rc = statement_exec(db, shared_pragmas);
 
     if (rc != SQLITE_OK)
         return refused(db, rc, path, err);
@@ -204,15 +202,14 @@ static enum open_outcome set_up(sqlite3 *db, bool needs_check, const char *path,
     if (needs_check)
         rc = database_check_pages(db);
     if (rc == SQLITE_OK)
-        rc = run_sql(db, writer_pragmas);
+        rc = statement_exec(db, writer_pragmas);
     CRASH_POINT(store_log_on);
     if (rc != SQLITE_OK)
         return refused(db, rc, path, err);
     outcome = judge(db, schema_upgrade(db), path, err);
     if (outcome != OPENED)
         return outcome;
-    /* What a killed process left in the log may not be on disk, and will be acknowledged as it is.
-     */
+    /* What a killed process left in the log may not be on disk, and will be acknowledged so. */
     rc = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = event_head_read(db, &head);
@@ -250,8 +247,7 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
     return outcome;
 }
 
-/* Reads at once: log and index are opened with the first read, and later there may be no
- * descriptors left. */
+/* Reads at once: log and index are opened then, and later there may be no descriptors left. */
 static bool open_reader(struct database *database, const char *vfs_name, struct error *err)
 {
     struct event_head head;
@@ -261,7 +257,7 @@ static bool open_reader(struct database *database, const char *vfs_name, struct 
     rc = sqlite3_extended_errcode(database->reader);
     sqlite3_busy_timeout(database->reader, READER_BUSY_MS);
     if (rc == SQLITE_OK)
-        rc = run_sql(database->reader, shared_pragmas);
+        rc = statement_exec(database->reader, shared_pragmas);
     if (rc == SQLITE_OK)
         rc = event_head_read(database->reader, &head);
     if (rc == SQLITE_OK)
@@ -345,7 +341,7 @@ static bool aside_move(const char *path, char **ret_path, struct error *err)
 static bool remember_aside(sqlite3 *db, const char *aside, const char *path, struct error *err)
 {
     char *sql = sqlite3_mprintf("INSERT INTO meta VALUES ('recovered_from', %Q)", aside);
-    int rc = sql ? run_sql(db, sql) : SQLITE_NOMEM;
+    int rc = sql ? statement_exec(db, sql) : SQLITE_NOMEM;
 
     sqlite3_free(sql);
     if (rc != SQLITE_OK)
@@ -356,22 +352,18 @@ static bool remember_aside(sqlite3 *db, const char *aside, const char *path, str
 /* Starts empty beside the damaged file. */
 static bool begin_again(struct database *database, const char *vfs_name, struct error *err)
 {
+    enum open_outcome outcome;
     char *aside = NULL;
     bool ok = false;
 
     if (!aside_move(database->path, &aside, err))
         return false;
-    switch (open_writer(database, vfs_name, err)) {
-    case OPENED:
+    outcome = open_writer(database, vfs_name, err);
+    if (outcome == OPENED)
         ok = remember_aside(database->writer, aside, database->path, err);
-        break;
-    case DAMAGED:
+    else if (outcome == DAMAGED)
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_DAMAGED_AGAIN, "path",
                   database->path, NULL);
-        break;
-    case REFUSED:
-        break;
-    }
     free(aside);
     return ok;
 }
@@ -416,16 +408,6 @@ static const struct {
     { SQLITE_CORRUPT, FAILURE_BROKEN },  { SQLITE_NOTADB, FAILURE_BROKEN },
     { SQLITE_CANTOPEN, FAILURE_BROKEN }, { SQLITE_PROTOCOL, FAILURE_BROKEN },
 };
-/* A write that did not happen leaves no doubt about the file; a sync that failed always does. */
-static const struct {
-    int system;
-    enum failure failure;
-} by_errno[] = {
-    { ENOSPC, FAILURE_FULL },
-    { EFBIG, FAILURE_FULL },
-    { EDQUOT, FAILURE_FULL },
-    { EROFS, FAILURE_READ_ONLY },
-};
 static const enum text_id remedies[FAILURE_COUNT] = {
     [FAILURE_JOB] = TEXT_REASON_WRITE_REFUSED,        [FAILURE_FULL] = TEXT_REASON_DISK_FULL,
     [FAILURE_READ_ONLY] = TEXT_REASON_DISK_READ_ONLY, [FAILURE_BUSY] = TEXT_REASON_DISK_BUSY,
@@ -445,13 +427,12 @@ static void last_errors(sqlite3 *db, int out[2])
         log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &out[1]);
 }
 
+/* A write that did not happen leaves no doubt about the file; a sync that failed always does. */
 static enum failure failure_of_errno(int system)
 {
-    for (size_t i = 0; i < ARRAY_LEN(by_errno); i++) {
-        if (by_errno[i].system == system)
-            return by_errno[i].failure;
-    }
-    return FAILURE_BROKEN;
+    if (system == ENOSPC || system == EFBIG || system == EDQUOT)
+        return FAILURE_FULL;
+    return system == EROFS ? FAILURE_READ_ONLY : FAILURE_BROKEN;
 }
 
 static enum failure failure_of_write(sqlite3 *db)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
+#include "store/reads.h"
 #include "store/row.h"
 #include "store/sqlite/read.h"
 
@@ -50,9 +51,6 @@ const size_t history_sql_count = HISTORY_COUNT;
 
 _Static_assert(STORE_LIST_OPEN == 1 && STORE_LIST_ENDED == 2, "the SQL above knows them by number");
 
-/* What a look at a thing costs, in microseconds or so, and how much of that is enough. */
-enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MOST = 20000 };
-
 struct looking {
     struct reader *reader;
     const struct store_history_query *query;
@@ -84,12 +82,12 @@ static void stream_step(struct stream *stream)
 static struct stream stream_open(struct looking *looking, enum history_statement how,
                                  int64_t before, int64_t from, const char *what)
 {
-    struct stream stream = { .statement = statement_of(&looking->reader->history, how) };
+    struct stream stream = { .statement =
+                                 statement_with(&looking->reader->history, how,
+                                                VALUES(value_number(before), value_number(from))) };
 
-    statement_integer(&stream.statement, before);
-    statement_integer(&stream.statement, from);
     if (what)
-        statement_text(&stream.statement, what);
+        statement_bind(&stream.statement, VALUES(value_text(what)));
     stream_step(&stream);
     return stream;
 }
@@ -113,15 +111,6 @@ static bool has_words(struct looking *looking, const struct stream *stream,
     return search_terms_found(search, text_string(&looking->body));
 }
 
-/* A page goes on before a number; its time is that of an ask, and no bound. */
-static int64_t until_of(const struct store_history_query *query)
-{
-    int64_t before_ms = query->list.before_number ? 0 : query->list.before_ms;
-
-    return before_ms && (!query->until_ms || before_ms < query->until_ms) ? before_ms
-                                                                          : query->until_ms;
-}
-
 /* Looks at the ask a stream is at; false: that is enough. */
 static bool look(struct looking *looking, const struct stream *stream)
 {
@@ -134,14 +123,11 @@ static bool look(struct looking *looking, const struct stream *stream)
     if (query->search && stream->body && !search_terms_found(query->search, stream->body))
         return looking->cost < COST_MOST;
     looking->cost += COST_ROW;
-    find = statement_of(&looking->reader->history, HISTORY_ROW);
-    statement_integer(&find, stream->number);
-    statement_integer(&find, query->list.which);
-    statement_integer(&find, query->since_ms);
-    statement_integer(&find, until_of(query));
-    statement_integer(&find, query->list.states);
-    statement_text(&find, query->list.agent);
-    statement_text(&find, query->via);
+    find = statement_with(&looking->reader->history, HISTORY_ROW,
+                          VALUES(value_number(stream->number), value_number(query->list.which),
+                                 value_number(query->since_ms), value_number(read_until(query)),
+                                 value_number(query->list.states), value_text(query->list.agent),
+                                 value_text(query->via)));
     if (statement_next(&find, &row_columns, &row) && has_words(looking, stream, &row)) {
         looking->each(looking->context, &row, 0, NULL);
         looking->count++;
@@ -154,21 +140,12 @@ static bool look(struct looking *looking, const struct stream *stream)
 static bool write_match(const struct search_terms *search, struct text *out)
 {
     for (size_t i = 0; i < search->count; i++) {
-        const char *first = search->terms[i], *end = first + strlen(first), *third = first;
+        const char *at = search->terms[i], *end = at + strlen(at);
 
-        for (int points = 0; points < 2 && third < end; points++) {
-            if (text_decode(&third, end) < 0)
-                third = end;
-        }
-        while (third < end) {
+        for (size_t length; (length = read_three(at, end)); text_decode(&at, end)) {
             text_add_char(out, '"');
-            if (text_decode(&third, end) < 0)
-                third = end;
-            for (const char *at = first; at < third; at++)
-                text_add_char(out, *at); /* there is no quote in a word */
+            text_add(out, at, length); /* there is no quote in a word */
             text_add_text(out, "\" ");
-            if (text_decode(&first, end) < 0)
-                break;
         }
     }
     return out->used > 0;
@@ -207,13 +184,9 @@ static bool look_at_words(struct looking *looking, int64_t before)
 static bool look_at_numbers(struct looking *looking, enum history_statement how, int64_t before,
                             int64_t from, const char *what)
 {
-    struct stream stream = stream_open(looking, how, before, from, what);
-    bool goes_on = true;
+    struct stream stream = stream_open(looking, how, before, from, what), none = { .number = 0 };
+    bool goes_on = look_at_both(looking, &stream, &none);
 
-    while (goes_on && stream.number) {
-        goes_on = look(looking, &stream);
-        stream_step(&stream);
-    }
     end(looking, &stream.statement);
     return goes_on;
 }

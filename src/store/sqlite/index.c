@@ -22,14 +22,6 @@ static int read_next(struct write *write, int64_t *ret_next)
     return statement_end(&next);
 }
 
-int index_drop_words(struct write *write, int64_t number)
-{
-    int rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, number);
-
-    CRASH_POINT(store_sweep_unindexed);
-    return rc;
-}
-
 int index_reopen(struct write *write, int64_t number)
 {
     int64_t next;
@@ -44,15 +36,12 @@ int index_reopen(struct write *write, int64_t number)
 static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
 {
     struct text body = { 0 };
-    struct statement insert;
     int rc;
 
     search_text((const char *)sqlite3_column_text(row, 3),
                 (const char *)sqlite3_column_text(row, 4), &body);
-    insert = statement_of(&write->statements, STATEMENT_INDEX_WORDS);
-    statement_integer(&insert, number);
-    statement_text(&insert, text_string(&body));
-    rc = statement_run(&insert);
+    rc = write_run_with(write, STATEMENT_INDEX_WORDS,
+                        VALUES(value_number(number), value_text(text_string(&body))));
     text_release(&body);
     return rc;
 }
@@ -60,14 +49,10 @@ static int add_words(struct write *write, sqlite3_stmt *row, int64_t number)
 static int add_agent(struct write *write, sqlite3_stmt *row, int64_t number)
 {
     const char *agent = (const char *)sqlite3_column_text(row, 2);
-    struct statement insert;
 
-    if (!agent)
-        return SQLITE_OK;
-    insert = statement_of(&write->statements, STATEMENT_INDEX_AGENT);
-    statement_text(&insert, agent);
-    statement_integer(&insert, number);
-    return statement_run(&insert);
+    return agent ? write_run_with(write, STATEMENT_INDEX_AGENT,
+                                  VALUES(value_text(agent), value_number(number)))
+                 : SQLITE_OK;
 }
 
 static int take_up(struct write *write, sqlite3_stmt *row, int64_t number, bool is_left)
@@ -93,15 +78,13 @@ struct taken {
 static int take_some(struct write *write, const struct store_index *index, int64_t from, int64_t to,
                      struct taken *taken)
 {
-    struct statement pick =
-        statement_of(&write->statements, to ? STATEMENT_INDEX_PICK_LEFT : STATEMENT_INDEX_PICK);
+    struct statement pick = statement_with(
+        &write->statements, to ? STATEMENT_INDEX_PICK_LEFT : STATEMENT_INDEX_PICK,
+        VALUES(value_number(index->now_ms), value_number(from), value_number(index->batch)));
     int rc = SQLITE_OK, ended;
 
-    statement_integer(&pick, index->now_ms);
-    statement_integer(&pick, from);
-    statement_integer(&pick, index->batch);
     if (to)
-        statement_integer(&pick, to);
+        statement_bind(&pick, VALUES(value_number(to)));
     while (rc == SQLITE_OK && !taken->is_cut && statement_step(&pick)) {
         taken->last = sqlite3_column_int64(pick.handle, 0);
         taken->count++;
@@ -115,13 +98,13 @@ static int take_some(struct write *write, const struct store_index *index, int64
 /* A window of those that were left, the next one the next time. */
 static int take_left(struct write *write, const struct store_index *index, int64_t *ret_count)
 {
-    struct statement window = statement_of(&write->statements, STATEMENT_INDEX_WINDOW);
+    struct statement window =
+        statement_with(&write->statements, STATEMENT_INDEX_WINDOW,
+                       VALUES(value_number(write->left_from), value_number(INDEX_WINDOW)));
     struct taken taken = { 0 };
     int64_t to = 0, seen = 0;
     int rc;
 
-    statement_integer(&window, write->left_from);
-    statement_integer(&window, INDEX_WINDOW);
     if (statement_step(&window)) {
         to = sqlite3_column_int64(window.handle, 0);
         seen = sqlite3_column_int64(window.handle, 1);
@@ -137,18 +120,14 @@ static int take_left(struct write *write, const struct store_index *index, int64
     return rc;
 }
 
-static int64_t at_least(int64_t number, int64_t least)
-{
-    return number > least ? number : least;
-}
-
 /* A step is bounded by what it writes. Where much is gone it reads far more, so the index is
  * written anew before that is so. */
 static bool must_be_anew(const struct write *write)
 {
-    if (write->is_sweeping) /* what is written anew while more goes will be again */
-        return write->gaps >= at_least(write->ended / INDEX_GAPS_PART, INDEX_MAX_GAPS);
-    return write->gaps >= INDEX_MAX_GAPS;
+    /* what is written anew while more goes will be again */
+    int64_t many = write->is_sweeping ? write->ended / INDEX_GAPS_PART : 0;
+
+    return write->gaps >= INDEX_MAX_GAPS && write->gaps >= many;
 }
 
 /* Merges a few pages; what was deleted goes from the file with the pages that held it. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/columns.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/schema.h"
 #include "store/sqlite/statement.h"
@@ -39,23 +40,16 @@ static char *address_of(const char *path, bool is_still)
     return address;
 }
 
-static char *read_only_address(const char *path)
+int store_open_read_only(const char *path, int busy_ms, sqlite3 **ret_db)
 {
     char *real = database_resolve(path);
     char *address = address_of(real ? real : path, !database_has_log(path));
-
-    free(real);
-    return address;
-}
-
-int store_open_read_only(const char *path, int busy_ms, sqlite3 **ret_db)
-{
-    char *address = read_only_address(path);
     int rc = sqlite3_open_v2(address, ret_db,
                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW |
                                  SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              NULL);
 
+    free(real);
     free(address);
     if (!*ret_db)
         abort(); /* out of memory, as everywhere */
@@ -70,17 +64,17 @@ static bool count_tokens(sqlite3 *db, int64_t now_utc_ms, struct inspection *out
         " count(*) FILTER (WHERE is_valid), count(*) FILTER (WHERE NOT is_valid)"
         " FROM (SELECT kind, expires_ms = 0 OR expires_ms > ?1 AS is_valid FROM tokens"
         " WHERE revoked_ms = 0)";
-    sqlite3_stmt *count = NULL;
-    bool ok = sqlite3_prepare_v2(db, sql, -1, &count, NULL) == SQLITE_OK &&
-              sqlite3_bind_int64(count, 1, now_utc_ms) == SQLITE_OK &&
-              sqlite3_step(count) == SQLITE_ROW;
+    struct statement count = statement_once(db, sql);
+    bool ok;
 
+    statement_bind(&count, VALUES(value_number(now_utc_ms)));
+    ok = statement_step(&count);
     if (ok) {
-        out->agent_tokens = sqlite3_column_int64(count, 0);
-        out->all_tokens = sqlite3_column_int64(count, 1);
-        out->expired_tokens = sqlite3_column_int64(count, 2);
+        out->agent_tokens = sqlite3_column_int64(count.handle, 0);
+        out->all_tokens = sqlite3_column_int64(count.handle, 1);
+        out->expired_tokens = sqlite3_column_int64(count.handle, 2);
     }
-    sqlite3_finalize(count);
+    statement_end(&count);
     return ok;
 }
 

@@ -2,17 +2,9 @@
 #include "store/sqlite/read.h"
 
 #include "base/mem.h"
-#include "core/limits.h"
+#include "store/reads.h"
 #include "store/row.h"
 #include "store/sqlite/database.h"
-#include "store/writes.h"
-
-enum read_statement {
-#define STATEMENT(id, ...) READ_##id,
-#include "store/sqlite_read.def"
-#undef STATEMENT
-    READ_COUNT
-};
 
 #define UNDELIVERED                                                                                \
     "WHERE " UNSETTLED "AND k.principal = ?1 AND k.delivered_ms = 0"                               \
@@ -89,12 +81,11 @@ bool reader_end(struct reader *reader, struct statement *statement, struct error
 
 bool reader_begin(struct reader *reader)
 {
-    struct statement begin = statement_of(&reader->statements, READ_BEGIN);
+    struct statement begin;
 
-    if (!sqlite3_get_autocommit(reader->db)) { /* further up the stack somebody did */
-        statement_end(&begin);
-        return false;
-    }
+    if (!sqlite3_get_autocommit(reader->db))
+        return false; /* further up the stack somebody did */
+    begin = statement_of(&reader->statements, READ_BEGIN);
     statement_step(&begin);
     return reader_end(reader, &begin, NULL);
 }
@@ -107,323 +98,109 @@ void reader_rest(struct reader *reader)
     reader_end(reader, &rest, NULL);
 }
 
-static void answer_one(struct reader *reader, struct statement *statement, store_done *done,
-                       void *context)
+/* Hands on each row of a statement and ends it; false: `err`. */
+static bool hand_on(struct reader *reader, struct statement *statement,
+                    const struct reading *reading, size_t *ret_count, struct error *err)
 {
-    struct store_reply reply = { .outcome = STORE_MISSING };
-    struct store_row row;
+    const struct read_rows *rows = reading->rows;
+    union read_row row;
 
-    if (statement_next(statement, &row_columns, &row)) {
-        reply.outcome = STORE_DONE;
-        reply.row = &row;
-        done(context, &reply);
-        reader_end(reader, statement, NULL);
-        return;
+    *ret_count = 0;
+    while (!(rows->is_one && *ret_count) && statement_next(statement, rows->columns, &row)) {
+        rows->tell(reading, &row, NULL);
+        ++*ret_count;
     }
-    if (!reader_end(reader, statement, &reply.err))
-        reply.outcome = STORE_FAILED;
-    done(context, &reply);
+    return reader_end(reader, statement, err);
+}
+
+void reader_read(struct store *store, enum read_statement which, const struct column_value *values,
+                 size_t count, const struct reading *reading)
+{
+    struct reader *reader = reader_of(store);
+    struct statement statement = statement_with(&reader->statements, which, values, count);
+    struct error err = { 0 };
+    size_t told;
+    bool ok = hand_on(reader, &statement, reading, &told, &err);
+
+    if (!reading->rows->is_one || told == 0)
+        reading->rows->tell(reading, NULL, ok ? NULL : &err);
 }
 
 void reader_get(struct store *store, const char *ask_id, store_done *done, void *context)
 {
-    struct reader *reader = reader_of(store);
-    struct statement get = statement_of(&reader->statements, READ_GET);
-
-    statement_text(&get, ask_id);
-    answer_one(reader, &get, done, context);
-}
-
-void reader_find_undelivered(struct store *store, const char *principal, const uint8_t *digest,
-                             const char *idempotency_key, store_done *done, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement find = statement_of(&reader->statements,
-                                         idempotency_key ? READ_UNDELIVERED_KEY : READ_UNDELIVERED);
-
-    statement_text(&find, principal);
-    if (idempotency_key)
-        statement_text(&find, idempotency_key);
-    else
-        statement_blob(&find, digest, DIGEST_BYTES);
-    answer_one(reader, &find, done, context);
-}
-
-/* Hands on each row of a statement and ends it; false: `err`. */
-static bool hand_on_rows(struct reader *reader, struct statement *statement, store_each *each,
-                         void *context, size_t *ret_count, struct error *err)
-{
-    struct store_row row;
-
-    for (*ret_count = 0; statement_next(statement, &row_columns, &row); ++*ret_count)
-        each(context, &row, NULL);
-    return reader_end(reader, statement, err);
-}
-
-static void answer_rows(struct reader *reader, struct statement *statement, store_each *each,
-                        void *context)
-{
-    struct error err = { 0 };
-    size_t count;
-
-    each(context, NULL, hand_on_rows(reader, statement, each, context, &count, &err) ? NULL : &err);
-}
-
-void reader_list_undelivered(struct store *store, const char *principal, size_t limit,
-                             store_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_UNDELIVERED_ALL);
-
-    statement_text(&list, principal);
-    statement_integer(&list, row_limit(limit));
-    answer_rows(reader, &list, each, context);
-}
-
-static struct statement bind_list(struct reader *reader, size_t which,
-                                  const struct store_list_query *query, size_t limit)
-{
-    struct statement list = statement_of(&reader->statements, which);
-
-    statement_integer(&list, row_limit(limit));
-    statement_integer(&list,
-                      query->before_number || !query->before_ms ? INT64_MAX : query->before_ms);
-    statement_integer(&list, query->before_number ? query->before_number : INT64_MAX);
-    statement_text(&list, query->principal);
-    statement_integer(&list, query->states);
-    statement_text(&list, query->agent);
-    statement_text(&list, query->id_prefix);
-    statement_integer(&list, query->which);
-    return list;
+    reader_read(store, READ_GET, VALUES(value_text(ask_id)),
+                &(struct reading){ &read_one_ask, { .one = done }, context });
 }
 
 /* Both parts see the same: what the index takes up in between would be in neither. */
 static void list_of_agent(struct reader *reader, const struct store_list_query *query,
-                          store_each *each, void *context)
+                          const struct reading *reading)
 {
     bool is_begun = reader_begin(reader);
-    struct statement list = bind_list(reader, READ_LIST_NEW, query, query->limit);
+    struct column_value values[READ_LIST_VALUES];
+    struct statement list;
     struct error err = { 0 };
     size_t count;
     bool ok;
 
-    ok = hand_on_rows(reader, &list, each, context, &count, &err);
+    read_list_values(query, query->limit, values);
+    list = statement_with(&reader->statements, READ_LIST_NEW, values, READ_LIST_VALUES);
+    ok = hand_on(reader, &list, reading, &count, &err);
     if (ok && count < query->limit) {
-        list = bind_list(reader, query->principal ? READ_LIST_OWN : READ_LIST_AGENT, query,
-                         query->limit - count);
-        ok = hand_on_rows(reader, &list, each, context, &count, &err);
+        read_list_values(query, query->limit - count, values);
+        list =
+            statement_with(&reader->statements, query->principal ? READ_LIST_OWN : READ_LIST_AGENT,
+                           values, READ_LIST_VALUES);
+        ok = hand_on(reader, &list, reading, &count, &err);
     }
     if (is_begun)
         reader_rest(reader);
-    each(context, NULL, ok ? NULL : &err);
+    reading->rows->tell(reading, NULL, ok ? NULL : &err);
 }
 
 void reader_list(struct store *store, const struct store_list_query *query, store_each *each,
                  void *context)
 {
-    struct reader *reader = reader_of(store);
-    size_t which = query->which == STORE_LIST_OPEN ? READ_LIST_OPEN
-                   : query->id_prefix              ? READ_LIST_PREFIX
-                                                   : READ_LIST;
-    struct statement list;
+    const struct reading reading = { &read_asks, { .each = each }, context };
+    struct column_value values[READ_LIST_VALUES];
+    enum read_statement which = query->which == STORE_LIST_OPEN ? READ_LIST_OPEN
+                                : query->id_prefix              ? READ_LIST_PREFIX
+                                                                : READ_LIST;
 
     if ((query->agent || query->principal) && which == READ_LIST) {
-        list_of_agent(reader, query, each, context);
+        list_of_agent(reader_of(store), query, &reading);
         return;
     }
-    list = bind_list(reader, which, query, query->limit);
-    answer_rows(reader, &list, each, context);
+    read_list_values(query, query->limit, values);
+    reader_read(store, which, values, READ_LIST_VALUES, &reading);
 }
 
 void reader_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_LIVE);
-
-    statement_integer(&list, now_ms);
-    answer_rows(reader, &list, each, context);
+    reader_read(store, READ_LIVE, VALUES(value_number(now_ms)),
+                &(struct reading){ &read_asks, { .each = each }, context });
 }
 
 void reader_get_draft(struct store *store, const char *ask_id, const char *person,
                       store_draft_done *done, void *context)
 {
-    struct reader *reader = reader_of(store);
-    struct statement get = statement_of(&reader->statements, READ_DRAFT);
-    struct error err = { 0 };
-    bool is_there;
+    static const struct column list[] = { COLUMN_OF(TEXT, struct store_draft, ask_id),
+                                          COLUMN_OF(TEXT, struct store_draft, json) };
+    static const struct columns columns = { list, 2, sizeof(struct store_draft) };
+    static const struct read_rows draft = { &columns, read_tell_draft, true };
 
-    statement_text(&get, ask_id);
-    statement_text(&get, person);
-    is_there = statement_step(&get);
-    if (is_there)
-        done(context, (const char *)sqlite3_column_text(get.handle, 1), NULL);
-    if (!reader_end(reader, &get, &err) && !is_there)
-        done(context, NULL, &err);
-    else if (!is_there)
-        done(context, NULL, NULL);
-}
-
-void reader_list_said(struct store *store, const char *ask_id, store_said_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_SAID);
-    struct error err = { 0 };
-    struct store_said said;
-
-    statement_text(&list, ask_id);
-    statement_integer(&list, LIMIT_TALK);
-    while (statement_next(&list, &said_columns, &said))
-        each(context, &said, NULL);
-    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
-}
-
-void reader_list_settings(struct store *store, const char *person, store_pair *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_SETTINGS);
-    struct store_meta pair;
-
-    statement_text(&list, person);
-    while (statement_next(&list, &meta_columns, &pair))
-        each(context, pair.name, pair.value);
-    reader_end(reader, &list, NULL);
-}
-
-void reader_list_tokens(struct store *store, store_token_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_TOKENS);
-    struct store_token token;
-
-    while (statement_next(&list, &token_columns, &token))
-        each(context, &token);
-    reader_end(reader, &list, NULL);
-}
-
-void reader_list_rules(struct store *store, store_rule_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_RULES);
-    struct store_rule rule;
-
-    while (statement_next(&list, &rule_columns, &rule))
-        each(context, &rule);
-    reader_end(reader, &list, NULL);
-}
-
-void reader_list_keys(struct store *store, const char *purpose, store_key_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_KEYS);
-    struct store_key key;
-
-    statement_text(&list, purpose);
-    while (statement_next(&list, &key_columns, &key))
-        each(context, &key);
-    reader_end(reader, &list, NULL);
-}
-
-void reader_get_client_fact(struct store *store, const struct store_client *client, bool is_form,
-                            store_done *done, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement get =
-        statement_of(&reader->statements, is_form ? READ_FORM_FACT : READ_CUT_OFF);
-    struct store_reply reply = { .outcome = STORE_MISSING };
-
-    statement_text(&get, client->name);
-    statement_text(&get, client->version);
-    statement_text(&get, client->transport);
-    if (statement_step(&get) && sqlite3_column_type(get.handle, 0) != SQLITE_NULL) {
-        reply.outcome = STORE_DONE;
-        reply.seq = sqlite3_column_int64(get.handle, 0);
-    }
-    if (!reader_end(reader, &get, &reply.err))
-        reply.outcome = STORE_FAILED;
-    done(context, &reply);
+    reader_read(store, READ_DRAFT, VALUES(value_text(ask_id), value_text(person)),
+                &(struct reading){ &draft, { .draft = done }, context });
 }
 
 const char *reader_meta(struct store *store, const char *name)
 {
     struct reader *reader = reader_of(store);
-    struct statement get = statement_of(&reader->statements, READ_META);
+    struct statement get = statement_with(&reader->statements, READ_META, VALUES(value_text(name)));
 
     text_clear(&reader->meta);
-    statement_text(&get, name);
     if (statement_step(&get))
         text_add_text(&reader->meta, (const char *)sqlite3_column_text(get.handle, 0));
     reader_end(reader, &get, NULL);
     return text_string(&reader->meta);
-}
-
-/* Conversations ---------------------------------------------------------------------------------
- */
-
-static void answer_conversation(struct reader *reader, struct statement *get,
-                                store_conversation_each *each, void *context)
-{
-    struct store_conversation conversation;
-    struct error err = { 0 };
-
-    if (statement_next(get, &conversation_columns, &conversation)) {
-        each(context, &conversation, NULL);
-        reader_end(reader, get, NULL);
-        return;
-    }
-    each(context, NULL, reader_end(reader, get, &err) ? NULL : &err);
-}
-
-void reader_get_conversation(struct store *store, const char *id, store_conversation_each *each,
-                             void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement get = statement_of(&reader->statements, READ_CONVERSATION_GET);
-
-    statement_text(&get, id);
-    answer_conversation(reader, &get, each, context);
-}
-
-void reader_find_conversation(struct store *store, const char *principal, const char *key,
-                              store_conversation_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement find = statement_of(&reader->statements, READ_CONVERSATION_FIND);
-
-    statement_text(&find, principal);
-    statement_text(&find, key);
-    answer_conversation(reader, &find, each, context);
-}
-
-void reader_list_conversations(struct store *store, const struct store_conversation_query *query,
-                               store_conversation_each *each, void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_CONVERSATION_LIST);
-    struct store_conversation conversation;
-    struct error err = { 0 };
-
-    statement_text(&list, query->principal);
-    statement_text(&list, query->state);
-    statement_text(&list, query->before_id);
-    statement_integer(&list, row_limit(query->limit));
-    while (statement_next(&list, &conversation_columns, &conversation))
-        each(context, &conversation, NULL);
-    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
-}
-
-void reader_list_conversation_events(struct store *store, const char *id, int64_t after,
-                                     size_t limit, store_conversation_event_each *each,
-                                     void *context)
-{
-    struct reader *reader = reader_of(store);
-    struct statement list = statement_of(&reader->statements, READ_CONVERSATION_EVENTS);
-    struct store_conversation_event event;
-    struct error err = { 0 };
-
-    statement_text(&list, id);
-    statement_integer(&list, after);
-    statement_integer(&list, (int64_t)limit);
-    while (statement_next(&list, &conversation_event_columns, &event))
-        each(context, &event, NULL);
-    each(context, NULL, reader_end(reader, &list, &err) ? NULL : &err);
 }

@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 
 #include "base/text.h"
+#include "store/columns.h"
+#include "store/reads.h"
 #include "store/sqlite/statement.h"
 #include "store/store.h"
 #include "store/writes.h"
@@ -31,6 +33,9 @@ static inline struct reader *reader_of(struct store *store)
 #define READER_FUNCTION(name) STORE_FUNCTION(reader_, name)
 #define READER_MEMBER(name)   .name = reader_##name,
 STORE_READS(READER_FUNCTION)
+/* The member `read` of what both stores begin with. */
+void reader_read(struct store *store, enum read_statement which, const struct column_value *values,
+                 size_t count, const struct reading *reading);
 
 /* Ends a statement. False: `err`, and is_broken where only a restart mends it. */
 bool reader_end(struct reader *reader, struct statement *statement, struct error *err);

@@ -175,14 +175,14 @@ static bool run_step(sqlite3 *db, int step)
              SCHEMA_APPLICATION_ID);
     CRASH_POINT(store_migration_begun);
     for (int i = 0; i < STEP_TEXTS && steps[step].texts[i]; i++) {
-        if (sqlite3_exec(db, steps[step].texts[i], NULL, NULL, NULL) != SQLITE_OK)
+        if (statement_exec(db, steps[step].texts[i]) != SQLITE_OK)
             return false;
         CRASH_POINT(store_migration_part);
     }
-    if (sqlite3_exec(db, marks, NULL, NULL, NULL) != SQLITE_OK)
+    if (statement_exec(db, marks) != SQLITE_OK)
         return false;
     CRASH_POINT(store_migration_marked);
-    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+    if (statement_exec(db, "COMMIT") != SQLITE_OK)
         return false;
     CRASH_POINT(store_migration_committed);
     return true;
@@ -213,8 +213,7 @@ enum schema_outcome schema_upgrade(sqlite3 *db)
     if (statement_number(db, "PRAGMA user_version", &version) != SQLITE_OK)
         return SCHEMA_FAILED;
     for (int step = (int)version; step < schema_version(); step++) {
-        if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK ||
-            !run_step(db, step))
+        if (statement_exec(db, "BEGIN IMMEDIATE") != SQLITE_OK || !run_step(db, step))
             return SCHEMA_FAILED;
     }
     return SCHEMA_READY;

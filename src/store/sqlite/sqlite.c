@@ -60,6 +60,7 @@ static void store_close(struct store *store)
 /* clang-format off */
 static const struct store_ops sqlite_ops = {
     STORE_READS(READER_MEMBER)
+    STORE_READS_OF_BOTH(BOTH_MEMBER)
     .write = job_write,
     .close = store_close,
     .is_broken = store_is_broken,
@@ -82,7 +83,7 @@ bool sqlite_store_open_with_vfs(struct loop *loop, const char *path, const char 
         return false;
     }
     reader_init(&store->reader, store->database.reader, store->database.path, &store->is_broken);
-    store->reader.queued = (struct queued_store){ { &sqlite_ops }, store_add };
+    store->reader.queued = (struct queued_store){ { &sqlite_ops }, store_add, reader_read };
     if (*reader_meta(&store->reader.queued.port, "importing")) {
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_INCOMPLETE, NULL);
         store_close(&store->reader.queued.port);

@@ -42,24 +42,41 @@ static void note(struct statement *statement, int rc)
         statement->rc = rc;
 }
 
-void statement_text(struct statement *statement, const char *text)
+void statement_bind(struct statement *statement, const struct column_value *values, size_t count)
 {
-    if (statement->handle)
-        note(statement,
-             sqlite3_bind_text(statement->handle, ++statement->bound, text, -1, SQLITE_STATIC));
+    sqlite3_stmt *handle = statement->handle;
+
+    for (size_t i = 0; handle && i < count; i++) {
+        const struct column_value *value = &values[i];
+        int at = ++statement->bound;
+
+        if (value->kind == VALUE_NUMBER)
+            note(statement, sqlite3_bind_int64(handle, at, value->number));
+        else if (value->kind == VALUE_BYTES)
+            note(statement,
+                 sqlite3_bind_blob64(handle, at, value->bytes, value->length, SQLITE_STATIC));
+        else if (value->kind == VALUE_TEXT)
+            note(statement, sqlite3_bind_text(handle, at, value->bytes, -1, SQLITE_STATIC));
+        else
+            note(statement, sqlite3_bind_null(handle, at));
+    }
 }
 
-void statement_integer(struct statement *statement, int64_t number)
+struct statement statement_with(struct statements *set, size_t which,
+                                const struct column_value *values, size_t count)
 {
-    if (statement->handle)
-        note(statement, sqlite3_bind_int64(statement->handle, ++statement->bound, number));
+    struct statement statement = statement_of(set, which);
+
+    statement_bind(&statement, values, count);
+    return statement;
 }
 
-void statement_blob(struct statement *statement, const void *bytes, size_t length)
+struct statement statement_once(sqlite3 *db, const char *sql)
 {
-    if (statement->handle)
-        note(statement, sqlite3_bind_blob64(statement->handle, ++statement->bound, bytes, length,
-                                            SQLITE_STATIC));
+    struct statement statement = { .is_own = true };
+
+    statement.rc = sqlite3_prepare_v2(db, sql, -1, &statement.handle, NULL);
+    return statement;
 }
 
 void statement_values(struct statement *statement, const struct column *list, size_t count,
@@ -70,12 +87,7 @@ void statement_values(struct statement *statement, const struct column *list, si
     for (size_t i = 0; i < count && statement->bound < most; i++) {
         struct column_value value = column_value(&list[i], from);
 
-        if (value.kind == VALUE_NUMBER)
-            statement_integer(statement, value.number);
-        else if (value.kind == VALUE_BYTES)
-            statement_blob(statement, value.bytes, value.length);
-        else
-            statement_text(statement, value.kind == VALUE_TEXT ? value.bytes : NULL);
+        statement_bind(statement, &value, 1);
     }
 }
 
@@ -137,15 +149,19 @@ int statement_run(struct statement *statement)
     return statement_end(statement);
 }
 
+int statement_exec(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL);
+}
+
 int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number)
 {
-    sqlite3_stmt *statement = NULL;
-    int rc = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+    struct statement read = statement_once(db, sql);
+    bool is_row = statement_step(&read);
+    int rc;
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    if (rc == SQLITE_ROW)
-        *ret_number = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+    if (is_row)
+        *ret_number = sqlite3_column_int64(read.handle, 0);
+    rc = statement_end(&read);
+    return rc == SQLITE_OK && !is_row ? SQLITE_DONE : rc;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct column;
+struct column_value;
 struct columns;
 
 struct statements {
@@ -24,13 +25,14 @@ struct statement {
     sqlite3_stmt *handle; /* NULL: could not be prepared, rc says why */
     int bound;
     int rc;      /* the first thing that went wrong, or SQLITE_OK */
-    bool is_own; /* the kept one was in use further up the stack */
+    bool is_own; /* nobody keeps it: it ends with its use */
 };
 
 struct statement statement_of(struct statements *set, size_t which);
-void statement_text(struct statement *statement, const char *text); /* NULL binds NULL */
-void statement_integer(struct statement *statement, int64_t number);
-void statement_blob(struct statement *statement, const void *bytes, size_t length);
+struct statement statement_with(struct statements *set, size_t which,
+                                const struct column_value *values, size_t count);
+struct statement statement_once(sqlite3 *db, const char *sql); /* kept by nobody */
+void statement_bind(struct statement *statement, const struct column_value *values, size_t count);
 /* Members of `from`; no more than the statement has parameters for. */
 void statement_values(struct statement *statement, const struct column *list, size_t count,
                       const void *from);
@@ -39,7 +41,8 @@ bool statement_step(struct statement *statement); /* true: there is a row */
 bool statement_next(struct statement *statement, const struct columns *columns, void *out);
 /* Ends this use. Returns what went wrong, or SQLITE_OK. */
 int statement_end(struct statement *statement);
-int statement_run(struct statement *statement); /* step, then end */
+int statement_run(struct statement *statement);   /* step, then end */
+int statement_exec(sqlite3 *db, const char *sql); /* one or several, without values */
 /* Of a statement that is used once, the first value of its first row. SQLITE_DONE: it has none. */
 int statement_number(sqlite3 *db, const char *sql, int64_t *ret_number);
 

@@ -25,10 +25,9 @@ struct victims {
 static int pick(struct write *write, enum write_statement how, int64_t bound_ms, int64_t limit,
                 struct victims *victims)
 {
-    struct statement select = statement_of(&write->statements, how);
+    struct statement select = statement_with(&write->statements, how,
+                                             VALUES(value_number(bound_ms), value_number(limit)));
 
-    statement_integer(&select, bound_ms);
-    statement_integer(&select, limit);
     while (victims->count < victims->room && statement_step(&select)) {
         victims->list[victims->count++] = (struct victim){
             .number = sqlite3_column_int64(select.handle, 0),
@@ -38,16 +37,15 @@ static int pick(struct write *write, enum write_statement how, int64_t bound_ms,
     return statement_end(&select);
 }
 
-/* Counting takes long, so it is done once for many batches; what ends meanwhile is added to it
- * (write_ask.c). */
+/* Counting takes long: it is done for many batches; what ends meanwhile is added (write_ask.c). */
 static int count_ended(struct write *write, int64_t needed)
 {
     struct statement count;
 
     if (write->ended >= needed || write->is_ended_exact)
         return SQLITE_OK;
-    count = statement_of(&write->statements, STATEMENT_SWEEP_COUNT);
-    statement_integer(&count, needed + SWEEP_COUNT_AHEAD);
+    count = statement_with(&write->statements, STATEMENT_SWEEP_COUNT,
+                           VALUES(value_number(needed + SWEEP_COUNT_AHEAD)));
     write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
     write->is_ended_exact = write->ended < needed + SWEEP_COUNT_AHEAD;
     return statement_end(&count);
@@ -73,11 +71,11 @@ static int pick_all(struct write *write, const struct store_sweep *sweep, struct
 /* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
 static int empty_event(struct write *write, int64_t *seq)
 {
-    struct statement update = statement_of(&write->statements, STATEMENT_SWEEP_EVENT);
+    struct statement update =
+        statement_with(&write->statements, STATEMENT_SWEEP_EVENT, VALUES(value_number(*seq)));
     int64_t earlier = 0;
     int rc;
 
-    statement_integer(&update, *seq);
     while (statement_step(&update))
         earlier = sqlite3_column_int64(update.handle, 0);
     rc = statement_end(&update);
@@ -101,7 +99,8 @@ static int drop(struct write *write, const struct victim *victim)
     return rc;
 }
 
-/* Until the slice is over, but one at least. The words come last, all of them together. */
+/* Until the slice is over, but one at least. The words come last, all of them together, because
+ * every statement that might be undone alone makes the index write what it has gathered. */
 static int drop_some(struct write *write, struct victims *victims, int64_t *ret_dropped)
 {
     int64_t dropped = 0;
@@ -112,8 +111,10 @@ static int drop_some(struct write *write, struct victims *victims, int64_t *ret_
         if (slice_is_over(&write->slice))
             break;
     }
-    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++)
-        rc = index_drop_words(write, victims->list[i].number);
+    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++) {
+        rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
+        CRASH_POINT(store_sweep_unindexed);
+    }
     *ret_dropped = dropped;
     return rc;
 }
@@ -125,11 +126,11 @@ static int move_on(struct write *write)
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && !is_found && write->head.unsettled <= write->head.seq) {
-        struct statement find = statement_of(&write->statements, STATEMENT_UNSETTLED);
         int64_t to = write->head.unsettled + SWEEP_WINDOW;
+        struct statement find =
+            statement_with(&write->statements, STATEMENT_UNSETTLED,
+                           VALUES(value_number(write->head.unsettled), value_number(to)));
 
-        statement_integer(&find, write->head.unsettled);
-        statement_integer(&find, to);
         is_found = statement_step(&find);
         if (is_found)
             write->head.unsettled = sqlite3_column_int64(find.handle, 0);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/ask.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/sqlite/statement.h"
 #include "store/writes.h"
@@ -66,6 +67,8 @@ typedef int job_run(struct write *write, struct job *job);
 
 int write_run(struct write *write, enum write_statement which); /* one without parameters */
 int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
+int write_run_with(struct write *write, enum write_statement which,
+                   const struct column_value *values, size_t count);
 /* Appends to the chain and sets event->seq. */
 int write_event(struct write *write, struct event *event);
 int write_counter(struct write *write);
@@ -73,9 +76,6 @@ int write_counter(struct write *write);
 int write_look(struct write *write, const char *id, struct found *ret_found);
 void write_hint(struct write *write, const char *id, const struct found *ask);
 
-/* index.c: takes an ask's words out of the index; apart from all else, because every
- * statement that might be undone alone makes the index write what it has gathered. */
-int index_drop_words(struct write *write, int64_t number);
 int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
 /* What was added to the index is merged in small steps, as long as the slice lasts. */
 int index_merge(struct write *write, bool *ret_is_done);

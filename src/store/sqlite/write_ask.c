@@ -64,15 +64,13 @@ int write_look(struct write *write, const char *id, struct found *ret_found)
 
     *ret_found = (struct found){ 0 };
     if (hinted) {
-        look = statement_of(&write->statements, STATEMENT_LOOK);
-        statement_integer(&look, hinted);
-        statement_text(&look, id);
+        look = statement_with(&write->statements, STATEMENT_LOOK,
+                              VALUES(value_number(hinted), value_text(id)));
         rc = read_found(&look, ret_found);
     }
     if (rc != SQLITE_OK || ret_found->number)
         return rc;
-    look = statement_of(&write->statements, STATEMENT_SEARCH);
-    statement_text(&look, id);
+    look = statement_with(&write->statements, STATEMENT_SEARCH, VALUES(value_text(id)));
     return read_found(&look, ret_found);
 }
 
@@ -82,10 +80,9 @@ _Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
 static int reply_row(struct write *write, struct job *job, enum write_statement how,
                      const char *what)
 {
-    struct statement find = statement_of(&write->statements, how);
+    struct statement find = statement_with(&write->statements, how, VALUES(value_text(what)));
     struct store_row row;
 
-    statement_text(&find, what);
     job_set_row(job, NULL);
     if (statement_next(&find, &row_columns, &row))
         job_set_row(job, &row);
@@ -106,10 +103,9 @@ static struct statement bind_change(struct write *write, const struct store_chan
 
     statement_values(&update, columns, CHANGE_ACTOR, change);
     statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
-    statement_integer(&update, ask->number);
-    statement_integer(&update, ask->seq);
-    statement_integer(&update, write->head.seq + 1);
-    statement_integer(&update, job_brings_answer(change));
+    statement_bind(&update, VALUES(value_number(ask->number), value_number(ask->seq),
+                                   value_number(write->head.seq + 1),
+                                   value_number(job_brings_answer(change))));
     return update;
 }
 
@@ -158,13 +154,11 @@ static int update_ask(struct write *write, const struct store_change *change,
 
 static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
 {
-    struct statement draft = statement_of(&write->statements, STATEMENT_ANSWER_TO_DRAFT);
-    int rc;
+    int rc = write_run_with(write, STATEMENT_ANSWER_TO_DRAFT,
+                            VALUES(value_number(number),
+                                   value_text(change->person ? change->person : ""),
+                                   value_number(change->now_ms)));
 
-    statement_integer(&draft, number);
-    statement_text(&draft, change->person ? change->person : "");
-    statement_integer(&draft, change->now_ms);
-    rc = statement_run(&draft);
     CRASH_POINT(store_answer_to_draft);
     if (rc != SQLITE_OK)
         return rc;
@@ -228,9 +222,11 @@ int change_run(struct write *write, struct job *job)
         }
     }
     rc = update_ask(write, change, &changed);
-    if (rc == SQLITE_OK && changed.has_won && change->removes_answer)
+    if (rc == SQLITE_OK && !changed.has_won)
+        return reply_lost(write, job);
+    if (rc == SQLITE_OK && change->removes_answer)
         rc = undo_answer(write, change, changed.ask.number);
-    if (rc == SQLITE_OK && changed.has_won) {
+    if (rc == SQLITE_OK) {
         event.earlier_seq = changed.ask.seq;
         describe(change, &changed, &body);
         event.body = text_string(&body);
@@ -239,8 +235,6 @@ int change_run(struct write *write, struct job *job)
         write_hint(write, change->ask_id, &changed.ask);
         text_release(&body);
     }
-    if (rc == SQLITE_OK && !changed.has_won)
-        return reply_lost(write, job);
     if (rc == SQLITE_OK && !change->skips_row)
         rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
     return rc;
@@ -250,29 +244,25 @@ int mark_run(struct write *write, struct job *job)
 {
     const struct store_mark *mark = &job->of.mark;
     struct found ask = { 0 };
-    struct statement update;
     int rc = write_look(write, mark->ask_id, &ask);
 
     if (rc == SQLITE_OK && ask.number == 0)
         job->reply.outcome = STORE_MISSING;
     if (rc != SQLITE_OK || ask.number == 0)
         return rc;
-    update = statement_of(&write->statements, STATEMENT_MARK);
-    statement_integer(&update, ask.number);
-    statement_integer(&update, mark->set_flags);
-    statement_integer(&update, mark->clear_flags);
-    rc = statement_run(&update);
+    rc = write_run_with(write, STATEMENT_MARK,
+                        VALUES(value_number(ask.number), value_number(mark->set_flags),
+                               value_number(mark->clear_flags)));
     job->reply.outcome = sqlite3_changes(write->db) > 0 ? STORE_DONE : STORE_LOST;
     return rc;
 }
 
 bool abandon_is_needed(struct write *write)
 {
-    struct statement find = statement_of(&write->statements, STATEMENT_ABANDONED);
-    bool is_needed;
+    struct statement find = statement_with(&write->statements, STATEMENT_ABANDONED,
+                                           VALUES(value_number(write->head.unsettled)));
+    bool is_needed = statement_step(&find);
 
-    statement_integer(&find, write->head.unsettled);
-    is_needed = statement_step(&find);
     return statement_end(&find) == SQLITE_OK && is_needed;
 }
 
@@ -300,15 +290,11 @@ int abandon_run(struct write *write, struct job *job)
 static int deliver_here(struct write *write, const struct store_change *change, const char *id,
                         int64_t number, bool *ret_has_won)
 {
-    struct statement update = statement_of(&write->statements, STATEMENT_DELIVERED);
-    int rc;
+    int rc = write_run_with(
+        write, STATEMENT_DELIVERED,
+        VALUES(value_number(number), value_text(id), value_number(change->from_states),
+               value_number(change->delivered_ms), value_text(change->principal)));
 
-    statement_integer(&update, number);
-    statement_text(&update, id);
-    statement_integer(&update, change->from_states);
-    statement_integer(&update, change->delivered_ms);
-    statement_text(&update, change->principal);
-    rc = statement_run(&update);
     *ret_has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
     CRASH_POINT(store_delivered);
     return rc;

@@ -24,32 +24,32 @@ const char *const write_sql[STATEMENT_COUNT] = {
 #include "store/sqlite_write.def"
 #undef STATEMENT
 };
-int write_run(struct write *write, enum write_statement which)
+int write_run_with(struct write *write, enum write_statement which,
+                   const struct column_value *values, size_t count)
 {
-    struct statement statement = statement_of(&write->statements, which);
+    struct statement statement = statement_with(&write->statements, which, values, count);
 
     return statement_run(&statement);
+}
+
+int write_run(struct write *write, enum write_statement which)
+{
+    return write_run_with(write, which, NULL, 0);
 }
 
 int write_run_on(struct write *write, enum write_statement which, int64_t number)
 {
-    struct statement statement = statement_of(&write->statements, which);
-
-    statement_integer(&statement, number);
-    return statement_run(&statement);
+    return write_run_with(write, which, VALUES(value_number(number)));
 }
 
 static void bind_rest(struct statement *insert, const struct event *event)
 {
-    if (event->form) {
-        statement_text(insert, event->form);
-        statement_text(insert, event->arguments);
-    } else if (event->answered_ms) {
-        statement_text(insert, event->answer);
-        statement_text(insert, event->person);
-        statement_text(insert, event->answer_key);
-        statement_integer(insert, event->answered_ms);
-    }
+    if (event->form)
+        statement_bind(insert, VALUES(value_text(event->form), value_text(event->arguments)));
+    else if (event->answered_ms)
+        statement_bind(insert,
+                       VALUES(value_text(event->answer), value_text(event->person),
+                              value_text(event->answer_key), value_number(event->answered_ms)));
 }
 
 int write_event(struct write *write, struct event *event)
@@ -64,13 +64,10 @@ int write_event(struct write *write, struct event *event)
     memcpy(event->previous, write->head.hash, HASH_BYTES);
     if (!event->actor)
         event->actor = ""; /* NULL says emptied */
-    statement_integer(&insert, event->seq);
-    statement_text(&insert, event->ask);
-    statement_integer(&insert, event->kind);
-    statement_text(&insert, event->actor);
-    statement_text(&insert, event->body);
-    statement_integer(&insert, event->earlier_seq);
-    statement_blob(&insert, event->previous, HASH_BYTES);
+    statement_bind(&insert, VALUES(value_number(event->seq), value_text(event->ask),
+                                   value_number(event->kind), value_text(event->actor),
+                                   value_text(event->body), value_number(event->earlier_seq),
+                                   value_bytes(event->previous, HASH_BYTES)));
     bind_rest(&insert, event);
     rc = statement_run(&insert);
     if (rc == SQLITE_OK) {
@@ -83,29 +80,24 @@ int write_event(struct write *write, struct event *event)
 
 int write_counter(struct write *write)
 {
-    struct statement update = statement_of(&write->statements, STATEMENT_COUNTER);
+    const struct event_head *head = &write->head;
 
-    statement_integer(&update, write->head.seq);
-    statement_blob(&update, write->head.hash, HASH_BYTES);
-    statement_integer(&update, write->head.unsettled);
-    return statement_run(&update);
+    return write_run_with(write, STATEMENT_COUNTER,
+                          VALUES(value_number(head->seq), value_bytes(head->hash, HASH_BYTES),
+                                 value_number(head->unsettled)));
 }
 
 int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms)
 {
-    struct statement insert;
     int rc;
 
     if (strcmp(write->principal, principal->id) == 0)
         return SQLITE_OK;
-    insert = statement_of(&write->statements, STATEMENT_PRINCIPAL);
-    statement_text(&insert, principal->id);
-    statement_text(&insert, principal->kind);
-    statement_integer(&insert, principal->uid);
-    statement_text(&insert, principal->name ? principal->name : "");
-    statement_text(&insert, principal->place);
-    statement_integer(&insert, now_ms);
-    rc = statement_run(&insert);
+    rc = write_run_with(write, STATEMENT_PRINCIPAL,
+                        VALUES(value_text(principal->id), value_text(principal->kind),
+                               value_number(principal->uid),
+                               value_text(principal->name ? principal->name : ""),
+                               value_text(principal->place), value_number(now_ms)));
     if (rc == SQLITE_OK && strlen(principal->id) < PRINCIPAL_BYTES)
         memcpy(write->principal, principal->id, strlen(principal->id) + 1);
     return rc;
@@ -118,8 +110,9 @@ static int write_ask(struct write *write, const struct job *job)
     bool has_ended = state_is_over(ask->state);
 
     statement_values(&insert, job_kinds[WRITE_create].columns.list, CREATE_FORM, &job->of);
-    statement_integer(&insert, has_ended ? ask->created_ms : 0);
-    statement_integer(&insert, write->head.seq + 1); /* the ask has its first event's number */
+    /* the ask has its first event's number */
+    statement_bind(&insert, VALUES(value_number(has_ended ? ask->created_ms : 0),
+                                   value_number(write->head.seq + 1)));
     write->ended += has_ended;
     return statement_run(&insert);
 }
@@ -153,8 +146,7 @@ int create_run(struct write *write, struct job *job)
     return rc;
 }
 
-/* The job's values into one statement; where that changes nothing, the outcome is
- * `unless_changed`. / */
+/* The job's values into one statement; the outcome is `unless_changed` where nothing changes. */
 static int write_plain(struct write *write, struct job *job, enum write_statement which,
                        enum store_outcome unless_changed)
 {
@@ -269,11 +261,9 @@ int shift_run(struct write *write, struct job *job)
     int rc = SQLITE_OK;
 
     for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(both); i++) {
-        struct statement update = statement_of(&write->statements, both[i]);
-
-        statement_integer(&update, job->of.shift.by_ms);
-        statement_integer(&update, write->head.unsettled);
-        rc = statement_run(&update);
+        rc = write_run_with(
+            write, both[i],
+            VALUES(value_number(job->of.shift.by_ms), value_number(write->head.unsettled)));
         CRASH_POINT(store_deadlines_shifted);
     }
     return rc;

@@ -26,27 +26,13 @@ static job_run *const runs[WRITE_KINDS] = {
 #undef WRITE
 };
 
-/* an SQLite code */
-static int batch_runner_init(struct batch_runner *runner, sqlite3 *db, const char *path,
-                             atomic_bool *is_broken)
-{
-    *runner = (struct batch_runner){
-        .write.db = db, .path = path, .is_broken = is_broken, .is_full_sync = true
-    };
-    statements_init(&runner->write.statements, db, write_sql, STATEMENT_COUNT);
-    return event_head_read(db, &runner->write.head);
-}
-
-static void batch_runner_release(struct batch_runner *runner)
-{
-    statements_release(&runner->write.statements);
-}
-
-static void job_fail(struct job *job, const struct error *err)
-{
-    job_set_row(job, NULL);
-    job->reply = (struct store_reply){ .outcome = STORE_FAILED, .err = *err };
-}
+struct batch_runner {
+    struct write write;
+    const char *path;       /* of the database, borrowed */
+    atomic_bool *is_broken; /* borrowed; also read and set by the loop's thread */
+    bool is_full_sync;      /* what PRAGMA synchronous is now */
+    bool uses_savepoints;   /* a job of this batch was refused */
+};
 
 /* After what was written since is taken back. */
 static void go_back(struct write *write, const struct event_head *head)
@@ -63,9 +49,8 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     int rc = SQLITE_OK;
 
     if (is_full != runner->is_full_sync)
-        rc = sqlite3_exec(runner->write.db,
-                          is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
-                          NULL, NULL, NULL);
+        rc = statement_exec(runner->write.db,
+                            is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     if (rc == SQLITE_OK)
         runner->is_full_sync = is_full;
     return rc;
@@ -79,15 +64,6 @@ static bool needs_sync(const struct job *jobs)
     while (job && !job->needs_sync)
         job = job->next;
     return job != NULL;
-}
-
-static void refuse_new(const struct batch_runner *runner, struct job *job)
-{
-    struct error err;
-
-    error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path", runner->path,
-              NULL);
-    job_fail(job, &err);
 }
 
 /* Returns an SQLite code only for what fails the whole batch. */
@@ -108,7 +84,7 @@ static int run_job_alone(struct batch_runner *runner, struct job *job)
     if (failure != FAILURE_JOB || sqlite3_get_autocommit(write->db))
         return rc;
     failure_describe(failure, write->db, runner->path, &err);
-    job_fail(job, &err);
+    job_set_failed(job, &err);
     go_back(write, &head);
     rc = write_run(write, STATEMENT_UNDO);
     return rc == SQLITE_OK ? write_run(write, STATEMENT_RELEASE) : rc;
@@ -130,6 +106,7 @@ static int run_job(struct batch_runner *runner, struct job *job)
 static int run_jobs(struct batch_runner *runner, struct job *jobs)
 {
     bool has_asked = false, is_nearly_full = false;
+    struct error err;
     int rc = SQLITE_OK;
 
     for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
@@ -138,9 +115,12 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
 
             has_asked = true;
             is_nearly_full = left >= 0 && left < RESERVED_BYTES;
+            if (is_nearly_full)
+                error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path",
+                          runner->path, NULL);
         }
         if ((job_kinds[job->what].flags & WRITE_IS_NEW) && is_nearly_full)
-            refuse_new(runner, job);
+            job_set_failed(job, &err);
         else
             rc = run_job(runner, job);
     }
@@ -171,7 +151,7 @@ static int run_transaction(struct batch_runner *runner, struct job *jobs)
 static void roll_back(sqlite3 *db)
 {
     if (!sqlite3_get_autocommit(db))
-        sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+        statement_exec(db, "ROLLBACK");
 }
 
 /*
@@ -193,18 +173,14 @@ static void forget_failed_commit(struct batch_runner *runner)
 static void fail_all(struct job *jobs, const struct error *err)
 {
     for (struct job *job = jobs; job; job = job->next)
-        job_fail(job, err);
+        job_set_failed(job, err);
 }
 
-static void forget_replies(struct job *jobs)
-{
-    for (struct job *job = jobs; job; job = job->next) {
-        job_set_row(job, NULL);
-        job->reply = (struct store_reply){ .outcome = STORE_DONE };
-    }
-}
-
-void batch_run(struct batch_runner *runner, struct job *jobs)
+/* Runs a list of jobs as one transaction on the writer's connection (group commit). A job that is
+ * refused leaves its neighbours alone: they are run once more, each job with a savepoint. If the
+ * transaction itself fails, every job of it fails. Afterwards each job->reply says what became of
+ * it. */
+static void batch_run(struct batch_runner *runner, struct job *jobs)
 {
     struct event_head head = runner->write.head;
     sqlite3 *db = runner->write.db;
@@ -223,7 +199,8 @@ void batch_run(struct batch_runner *runner, struct job *jobs)
     if (runner->uses_savepoints) {
         roll_back(db);
         go_back(&runner->write, &head);
-        forget_replies(jobs);
+        for (struct job *job = jobs; job; job = job->next)
+            job_reset(job);
         rc = run_transaction(runner, jobs);
     }
     if (rc == SQLITE_OK)
@@ -366,9 +343,7 @@ static void answer_all(struct writer *writer, struct job *jobs)
         jobs = job->next;
         if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
             writer->last_seq = job->reply.seq;
-        if (job->done)
-            job->done(job->context, &job->reply);
-        job_free(job);
+        job_answer(job);
     }
 }
 
@@ -439,8 +414,13 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 {
     struct writer *writer = mem_new(sizeof *writer);
 
-    *ret_rc = batch_runner_init(&writer->runner, db, path, is_broken);
+    writer->runner.write.db = db;
     writer->runner.write.slice.is_wanted = &writer->is_wanted;
+    writer->runner.path = path;
+    writer->runner.is_broken = is_broken;
+    writer->runner.is_full_sync = true;
+    statements_init(&writer->runner.write.statements, db, write_sql, STATEMENT_COUNT);
+    *ret_rc = event_head_read(db, &writer->runner.write.head);
     if (*ret_rc == SQLITE_OK)
         abandon(writer);
     writer->last_seq = writer->runner.write.head.seq;
@@ -454,7 +434,7 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
         *ret_rc = SQLITE_NOMEM;
     loop_turn_free(writer->turn);
     loop_wake_free(writer->wake);
-    batch_runner_release(&writer->runner);
+    statements_release(&writer->runner.write.statements);
     free(writer);
     return NULL;
 }
@@ -502,7 +482,7 @@ void writer_free(struct writer *writer)
         answer_all(writer, jobs);
     }
     sqlite3_wal_hook(writer->runner.write.db, NULL, NULL);
-    batch_runner_release(&writer->runner);
+    statements_release(&writer->runner.write.statements);
     loop_wake_free(writer->wake);
     pthread_cond_destroy(&writer->has_work);
     pthread_mutex_destroy(&writer->lock);

@@ -8,12 +8,11 @@
 #define STORE_SQLITE_WRITER_H
 #include <sqlite3.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "store/sqlite/write.h"
-
+struct job;
 struct loop;
+struct text;
 struct writer;
 
 /* NULL: *ret_rc is an SQLite code. `db` is borrowed and the thread's alone until writer_free. */
@@ -24,20 +23,5 @@ int64_t writer_last_seq(const struct writer *writer); /* of what was handed back
 void writer_write_metrics(struct writer *writer, struct text *out);
 /* Finishes what is queued, and what the completions of that still add; NULL is fine. */
 void writer_free(struct writer *writer);
-
-/* Runs a list of jobs as one transaction on the writer's connection (group commit). A job that is
- * refused leaves its neighbours alone: they are run once more, each job with a savepoint. If the
- * transaction itself fails, every job of it fails. Afterwards each job->reply says what became of
- * it. */
-
-struct batch_runner {
-    struct write write;
-    const char *path;       /* of the database, borrowed */
-    atomic_bool *is_broken; /* borrowed; also read and set by the loop's thread */
-    bool is_full_sync;      /* what PRAGMA synchronous is now */
-    bool uses_savepoints;   /* a job of this batch was refused */
-};
-
-void batch_run(struct batch_runner *runner, struct job *jobs);
 
 #endif

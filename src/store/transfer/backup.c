@@ -86,24 +86,25 @@ static void write_select(const struct backup_table *table, struct text *sql)
 static int write_table(struct backup *backup, const struct backup_table *table)
 {
     struct text sql = { 0 };
-    sqlite3_stmt *rows = NULL;
+    struct statement rows;
+    bool is_taken = true;
     int rc;
 
     write_select(table, &sql);
-    rc = sqlite3_prepare_v2(backup->db, text_string(&sql), -1, &rows, NULL);
+    rows = statement_once(backup->db, text_string(&sql));
     text_release(&sql);
-    while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+    while (is_taken && statement_step(&rows)) {
         struct json_writer writer = begin_line(backup);
 
         json_write_object(&writer, table->name);
         for (size_t i = 0; i < table->column_count; i++)
-            write_cell(&writer, &table->columns[i], rows, (int)i);
+            write_cell(&writer, &table->columns[i], rows.handle, (int)i);
         json_write_end_object(&writer);
         backup->done++;
-        rc = hand_on(backup) ? SQLITE_OK : SQLITE_ABORT;
+        is_taken = hand_on(backup);
     }
-    sqlite3_finalize(rows);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+    rc = statement_end(&rows);
+    return is_taken ? rc : SQLITE_ABORT;
 }
 
 static int count_rows(struct backup *backup)
@@ -156,8 +157,7 @@ static int read_all(struct backup *backup, struct error *err)
     int rc;
 
     sqlite3_busy_timeout(backup->db, BUSY_MS);
-    rc = sqlite3_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN",
-                      NULL, NULL, NULL);
+    rc = statement_exec(backup->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON; BEGIN");
     if (rc == SQLITE_OK && schema_look(backup->db) != SCHEMA_READY) {
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_DOCTOR, NULL);
         return SQLITE_ABORT;

@@ -10,29 +10,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/crypto.h"
+
 struct error;
 struct restore;
 
 enum { BACKUP_MOST_BYTES = 16777216 }; /* of a line: texts and arguments, every character escaped */
 
-/* One line with its end; `done` of `all` rows were handed on. False: it could not be taken, which
- * ends the backup. */
+/* One line with its end; `done` of `all` rows were handed on. False ends the backup. */
 typedef bool backup_sink(void *context, const char *line, size_t length, int64_t done, int64_t all);
 /* False: `err`; where the sink refused, without a code. */
 bool store_backup(const char *path, backup_sink *sink, void *context, struct error *err);
 
+/* Where a backup is; begins zeroed. */
+struct backup_place {
+    uint8_t hash[HASH_BYTES];
+    int64_t line; /* how many there were */
+    int64_t rows; /* of them */
+    int table;    /* of the last row */
+    bool has_head, is_over;
+    int64_t announced_rows;
+};
 /* Looks through a backup without a store: one line after the other, then the end. */
-struct backup_check;
-struct backup_check *backup_check_new(void);
-bool backup_check_line(struct backup_check *check, const char *bytes, size_t length,
+bool backup_check_line(struct backup_place *place, const char *bytes, size_t length,
                        struct error *err);
-bool backup_check_end(struct backup_check *check, struct error *err);
-void backup_check_free(struct backup_check *check);
+bool backup_check_end(const struct backup_place *place, struct error *err);
 
 /* NULL: `err`. */
 struct restore *restore_open(const char *path, struct error *err);
-/* One line without its end. False: `err` names it; what came in earlier batches stays, for the next
- * time. */
+/* One line without its end. False: `err` names it; what earlier batches brought stays. */
 bool restore_line(struct restore *restore, const char *bytes, size_t length, struct error *err);
 struct restored {
     int64_t lines, added; /* rows that were not there before */

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
+#include "store/columns.h"
 #include "store/transfer/backup.h"
 
 static const char check_key[] = ",\"check\":\"";
@@ -44,14 +45,6 @@ bool backup_is_short(const struct backup_place *place, struct error *err)
                      TEXT_NUMBER(place->line), NULL);
 }
 
-static int hex_of(char digit)
-{
-    static const char digits[] = "0123456789abcdef";
-    const char *found = digit ? strchr(digits, digit) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
 static bool read_blob(const struct json *value, uint8_t *out, size_t bytes)
 {
     const char *hex = json_text(value);
@@ -59,11 +52,11 @@ static bool read_blob(const struct json *value, uint8_t *out, size_t bytes)
     if (!hex || json_length(value) != 2 * bytes)
         return false;
     for (size_t i = 0; i < bytes; i++) {
-        int high = hex_of(hex[2 * i]), low = hex_of(hex[2 * i + 1]);
+        int byte = column_hex_byte(&hex[2 * i]);
 
-        if (high < 0 || low < 0)
+        if (byte < 0)
             return false;
-        out[i] = (uint8_t)(high << 4 | low);
+        out[i] = (uint8_t)byte;
     }
     return true;
 }
@@ -220,31 +213,17 @@ void backup_line_release(struct backup_line *line)
     *line = (struct backup_line){ 0 };
 }
 
-struct backup_check {
-    struct backup_place place;
-};
-
-struct backup_check *backup_check_new(void)
-{
-    return mem_new(sizeof(struct backup_check));
-}
-
-bool backup_check_line(struct backup_check *check, const char *bytes, size_t length,
+bool backup_check_line(struct backup_place *place, const char *bytes, size_t length,
                        struct error *err)
 {
     struct backup_line line;
-    bool ok = backup_line_read(&check->place, bytes, length, &line, err);
+    bool ok = backup_line_read(place, bytes, length, &line, err);
 
     backup_line_release(&line);
     return ok;
 }
 
-bool backup_check_end(struct backup_check *check, struct error *err)
+bool backup_check_end(const struct backup_place *place, struct error *err)
 {
-    return check->place.is_over || backup_is_short(&check->place, err);
-}
-
-void backup_check_free(struct backup_check *check)
-{
-    free(check);
+    return place->is_over || backup_is_short(place, err);
 }

@@ -42,16 +42,6 @@ struct backup_line {
     struct json *json;                        /* owned; texts lie in it */
 };
 
-/* Where a backup is; begins zeroed. */
-struct backup_place {
-    uint8_t hash[HASH_BYTES];
-    int64_t line; /* how many there were */
-    int64_t rows; /* of them */
-    int table;    /* of the last row */
-    bool has_head, is_over;
-    int64_t announced_rows;
-};
-
 /* Ends an object without its brace with its check, and moves on. */
 void backup_line_end(struct backup_place *place, struct text *line);
 /* A line without its end. False: `err` names the line. The caller releases either way. */

@@ -5,16 +5,143 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/crash_point.h"
+#include "base/crypto.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
+#include "store/columns.h"
+#include "store/postgres/address.h"
 #include "store/postgres/libpq.h"
+#include "store/postgres/schema.h"
 #include "store/postgres/write.h"
 
 enum { MOST_ROWS = 500, MOST_BYTES = 1048576 };
+
+enum {
+    MOVE_FACT_BYTES = 256,
+    OPEN_MS = 10000,
+    OPEN_AGAIN_MS = 60000, /* it was there a moment ago */
+    STATEMENT_MS = 600000, /* to count a big table takes long */
+    MOST_TRIES = 8,
+    PAUSE_MS = 200,
+};
+
+/* A database while a whole store is moved into it: statements that wait, over a connection that is
+ * made again when it is lost. Each change is one transaction that also changes a fact in meta, so
+ * that after a lost reply the fact tells whether it was made. */
+struct move_in {
+    struct address *address;
+    struct start *start; /* NULL: lost */
+};
+
+/* Connects, and brings the schema up to date. The caller closes either way. */
+static bool move_in_open(const char *url, struct move_in *move, struct error *err)
+{
+    return libpq_load(err) && address_parse(url, &move->address, err) &&
+           start_open(move->address, OPEN_MS, &move->start, err) &&
+           start_make_schema(move->start, err);
+}
+
+static void move_in_close(struct move_in *move)
+{
+    start_close(move->start);
+    address_free(move->address);
+}
+
+/* SQLSTATE of what failed last. */
+static const char *move_in_state(const struct move_in *move)
+{
+    return move->start ? start_state(move->start) : "";
+}
+
+/* Whether it makes sense to try again; then there is a connection. */
+static bool recover(struct move_in *move, int tries, struct error *err)
+{
+    const struct timespec pause = { 0, PAUSE_MS * 1000000L };
+    enum fault fault = fault_of_state(move_in_state(move));
+
+    if (tries >= MOST_TRIES || (fault != FAULT_GONE && fault != FAULT_AGAIN))
+        return false;
+    nanosleep(&pause, NULL);
+    if (fault == FAULT_AGAIN)
+        return true;
+    start_close(move->start);
+    move->start = NULL;
+    return start_open(move->address, OPEN_AGAIN_MS, &move->start, err);
+}
+
+static bool run_once(struct move_in *move, const char *sql, const struct params *params,
+                     PGresult **ret_result, struct error *err)
+{
+    start_extend(move->start, STATEMENT_MS);
+    return start_run(move->start, sql, params, ret_result, err);
+}
+
+/* The caller ends *ret_result with libpq.clear. `params` may be NULL, then `sql` may be several
+ * statements. May take minutes. */
+static bool move_in_read(struct move_in *move, const char *sql, const struct params *params,
+                         PGresult **ret_result, struct error *err)
+{
+    for (int tries = 0; !run_once(move, sql, params, ret_result, err); tries++) {
+        if (!recover(move, tries, err))
+            return false;
+    }
+    *err = (struct error){ 0 };
+    return true;
+}
+
+/* "" where there is none. */
+static bool move_in_fact(struct move_in *move, const char *name, char out[MOVE_FACT_BYTES],
+                         struct error *err)
+{
+    struct params params = { 0 };
+    PGresult *result = NULL;
+    bool ok;
+
+    params_text(&params, name);
+    ok = move_in_read(move, "SELECT value FROM meta WHERE name = $1", &params, &result, err);
+    params_release(&params);
+    if (!ok)
+        return false;
+    text_put(out, MOVE_FACT_BYTES, result_count(result) > 0 ? result_text(result, 0, 0) : "");
+    libpq.clear(result);
+    return true;
+}
+
+/* After it the fact `name` is `wanted` ("": gone); wrong_state: others change the database too. */
+static bool move_in_change(struct move_in *move, const char *sql, const struct params *params,
+                           const char *name, const char *wanted, struct error *err)
+{
+    char found[MOVE_FACT_BYTES];
+
+    for (int tries = 0; !run_once(move, sql, params, NULL, err); tries++) {
+        if (!recover(move, tries, err) || !move_in_fact(move, name, found, err))
+            return false;
+        if (strcmp(found, wanted) == 0)
+            break; /* it was made, only its reply was lost */
+    }
+    if (!move_in_fact(move, name, found, err))
+        return false;
+    if (strcmp(found, wanted) == 0)
+        return true;
+    return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
+}
+
+/* Rows of one table on their way: column by column, each an array of PostgreSQL. */
+struct migrate_rows {
+    size_t table;
+    int64_t count;
+    size_t bytes;
+    int columns;
+    char names[WALK_COLUMNS][32];
+    const char *types[WALK_COLUMNS]; /* in PostgreSQL */
+    struct text values[WALK_COLUMNS];
+    struct text agents; /* of asks */
+};
 
 static void add_comma(struct text *values)
 {
@@ -24,13 +151,8 @@ static void add_comma(struct text *values)
 
 static void add_bytes(struct text *out, const uint8_t *bytes, size_t length)
 {
-    static const char digits[] = "0123456789abcdef";
-
     text_add_text(out, "\"\\\\x");
-    for (size_t i = 0; i < length; i++) {
-        text_add_char(out, digits[bytes[i] >> 4]);
-        text_add_char(out, digits[bytes[i] & 15]);
-    }
+    hash_hex(bytes, length, text_add_room(out, 2 * length));
     text_add_char(out, '"');
 }
 
@@ -64,7 +186,7 @@ static bool add_value(struct text *out, sqlite3_stmt *row, int column)
         if (strlen(text) != (size_t)sqlite3_column_bytes(row, column) ||
             !text_is_utf8(text, strlen(text)))
             return false;
-        params_add_element(out, text);
+        params_add_element(out, text, strlen(text));
         return true;
     }
 }
@@ -79,7 +201,7 @@ static void add_agent(struct text *out, sqlite3_stmt *row, int columns)
     }
     add_comma(out);
     if (name)
-        params_add_element(out, name);
+        params_add_element(out, name, strlen(name));
     else
         text_add_text(out, "NULL");
     free(name);
@@ -90,6 +212,7 @@ static bool is_asks(const struct migrate_rows *rows)
     return strcmp(walk_tables[rows->table].name, "asks") == 0;
 }
 
+/* False: a value is nothing that the database could hold. */
 static bool migrate_rows_add(struct migrate_rows *rows, size_t table, sqlite3_stmt *row,
                              struct error *err)
 {
@@ -112,12 +235,6 @@ static bool migrate_rows_add(struct migrate_rows *rows, size_t table, sqlite3_st
     return true;
 }
 
-/* False: a value is nothing that the database could hold. */
-static bool migrate_rows_are_enough(const struct migrate_rows *rows)
-{
-    return rows->count >= MOST_ROWS || rows->bytes >= MOST_BYTES;
-}
-
 static void add_array(struct params *params, const struct text *values)
 {
     struct text array = { 0 };
@@ -129,6 +246,8 @@ static void add_array(struct params *params, const struct text *values)
     text_release(&array);
 }
 
+/* One statement that writes them and moves the mark from `before` to `after`, or does nothing
+ * where the mark is another. */
 static void migrate_rows_write(const struct migrate_rows *rows, const char *before,
                                const char *after, struct text *sql, struct params *params)
 {
@@ -162,11 +281,8 @@ static void migrate_rows_clear(struct migrate_rows *rows)
         text_clear(&rows->values[i]);
     text_clear(&rows->agents);
     rows->count = 0;
-    rows->bytes = 0;
 }
 
-/* One statement that writes them and moves the mark from `before` to `after`, or does nothing
- * where the mark is another. */
 static void migrate_rows_release(struct migrate_rows *rows)
 {
     for (size_t i = 0; i < WALK_COLUMNS; i++)
@@ -190,11 +306,11 @@ struct mark {
 
 struct migration {
     struct walk walk;
-    struct move_in *move;
+    struct move_in move;
     struct migrate_rows rows;
     char mark[MOVE_FACT_BYTES]; /* as it is in the database */
     struct mark begun;          /* how far an earlier attempt came */
-    int64_t done;               /* rows that are there */
+    int64_t done, copied;       /* rows that are there; of the table under way */
     enum migrate_phase phase;
     migrate_told *told;
     void *context;
@@ -239,15 +355,14 @@ static void add_empty(struct text *sql)
                        " INSERT INTO search (\"only\", next) VALUES (1, 1);");
 }
 
-static bool refused(const struct migration *migration, struct error *err)
+static void refused(const struct migration *migration, struct error *err)
 {
-    const char *state = move_in_state(migration->move);
+    const char *state = move_in_state(&migration->move);
 
     if (strcmp(state, "SY010") == 0)
-        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
     if (strcmp(state, "SY011") == 0)
-        return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
-    return false;
+        error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_TWICE, NULL);
 }
 
 /* All or nothing, behind every write that is under way. `before` is the mark that was read. */
@@ -270,8 +385,8 @@ static bool begin(struct migration *migration, const char *before, struct error 
     text_add_format(&sql, " INSERT INTO meta (name, value) VALUES ('migrating', '%s');",
                     migration->mark);
     text_add_text(&sql, " END $begin$");
-    ok =
-        move_in_change(migration->move, text_string(&sql), NULL, "migrating", migration->mark, err);
+    ok = move_in_change(&migration->move, text_string(&sql), NULL, "migrating", migration->mark,
+                        err);
     if (!ok)
         refused(migration, err);
     text_release(&sql);
@@ -294,7 +409,7 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
     char found[MOVE_FACT_BYTES];
     bool is_ours;
 
-    if (!move_in_fact(migration->move, "migrating", found, err))
+    if (!move_in_fact(&migration->move, "migrating", found, err))
         return false;
     is_ours =
         parse_mark(found, &migration->begun) && strcmp(begun->source, migration->walk.source) == 0;
@@ -312,7 +427,7 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
 /* What the server says of data holds people's words: only its code is passed on. */
 static bool rows_refused(const struct migration *migration, size_t table, struct error *err)
 {
-    const char *state = move_in_state(migration->move);
+    const char *state = move_in_state(&migration->move);
 
     if (!*state || fault_of_state(state) != FAULT_DATA)
         return false;
@@ -320,7 +435,7 @@ static bool rows_refused(const struct migration *migration, size_t table, struct
                      walk_tables[table].name, "state", state, NULL);
 }
 
-static bool flush(struct migration *migration, size_t table, int64_t *copied, struct error *err)
+static bool flush(struct migration *migration, size_t table, struct error *err)
 {
     struct params params = { 0 };
     struct text sql = { 0 };
@@ -329,50 +444,50 @@ static bool flush(struct migration *migration, size_t table, int64_t *copied, st
 
     if (migration->rows.count == 0)
         return true;
-    write_mark(migration, table, *copied + migration->rows.count, after);
+    write_mark(migration, table, migration->copied + migration->rows.count, after);
     migrate_rows_write(&migration->rows, migration->mark, after, &sql, &params);
     CRASH_POINT(migrate_before_batch);
-    ok = move_in_change(migration->move, text_string(&sql), &params, "migrating", after, err);
+    ok = move_in_change(&migration->move, text_string(&sql), &params, "migrating", after, err);
     CRASH_POINT(migrate_after_batch);
     params_release(&params);
     text_release(&sql);
     if (!ok)
         return rows_refused(migration, table, err);
     text_put(migration->mark, sizeof migration->mark, after);
-    *copied += migration->rows.count;
+    migration->copied += migration->rows.count;
     migration->done += migration->rows.count;
     migrate_rows_clear(&migration->rows);
     tell(migration, migration->done, migration->walk.all);
     return true;
 }
 
-struct table_copy {
-    struct migration *migration;
-    int64_t copied;
-};
-
 static bool take_row(void *context, size_t table, sqlite3_stmt *row, struct error *err)
 {
-    struct table_copy *copy = context;
-    struct migrate_rows *rows = &copy->migration->rows;
+    struct migration *migration = context;
+    struct migrate_rows *rows = &migration->rows;
 
-    return migrate_rows_add(rows, table, row, err) &&
-           (!migrate_rows_are_enough(rows) || flush(copy->migration, table, &copy->copied, err));
+    if (!migrate_rows_add(rows, table, row, err))
+        return false;
+    if (rows->count < MOST_ROWS && rows->bytes < MOST_BYTES)
+        return true;
+    return flush(migration, table, err);
+}
+
+/* Where an earlier attempt ended; 0: there was none. */
+static size_t first_table(const struct migration *migration)
+{
+    return *migration->begun.table ? table_of(&migration->begun) : 0;
 }
 
 static bool copy_all(struct migration *migration, struct error *err)
 {
-    size_t first = *migration->begun.table ? table_of(&migration->begun) : 0;
+    size_t first = first_table(migration);
 
     migration->phase = MIGRATE_COPYING;
-    for (size_t table = 0; table < first; table++)
-        migration->done += migration->walk.counts[table];
-    migration->done += migration->begun.rows;
     for (size_t table = first; table < WALK_TABLES; table++) {
-        struct table_copy copy = { migration, table == first ? migration->begun.rows : 0 };
-
-        if (!walk_rows(&migration->walk, table, copy.copied, take_row, &copy, err) ||
-            !flush(migration, table, &copy.copied, err))
+        migration->copied = table == first ? migration->begun.rows : 0;
+        if (!walk_rows(&migration->walk, table, migration->copied, take_row, migration, err) ||
+            !flush(migration, table, err))
             return false;
     }
     return true;
@@ -395,7 +510,7 @@ static bool compare_counts(struct migration *migration, struct error *err)
 
         text_add_format(&sql, NO_LIMIT "SELECT count(*) FROM %s%s%s", table->name,
                         table->where ? " WHERE " : "", table->where ? table->where : "");
-        ok = move_in_read(migration->move, text_string(&sql), NULL, &result, err);
+        ok = move_in_read(&migration->move, text_string(&sql), NULL, &result, err);
         text_release(&sql);
         if (!ok)
             return false;
@@ -420,10 +535,9 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
     int64_t bad;
     bool ok;
 
-    params_integer(&params, from);
-    params_integer(&params, from + CHAIN_EVENTS);
-    params_bytes(&params, migration->walk.hash, HASH_BYTES);
-    ok = move_in_read(migration->move, sql, &params, &result, err);
+    params_add(&params, VALUES(value_number(from), value_number(from + CHAIN_EVENTS),
+                               value_bytes(migration->walk.head.hash, HASH_BYTES)));
+    ok = move_in_read(&migration->move, sql, &params, &result, err);
     params_release(&params);
     if (!ok)
         return false;
@@ -434,7 +548,7 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
 
 static bool compare_all(struct migration *migration, struct error *err)
 {
-    int64_t last = migration->walk.seq;
+    int64_t last = migration->walk.head.seq;
 
     migration->phase = MIGRATE_COMPARING;
     if (!compare_counts(migration, err))
@@ -460,19 +574,18 @@ static bool finish(struct migration *migration, struct error *err)
         " counted AS (INSERT INTO counter (\"only\", seq, hash, unsettled, failures, misc, stamp,"
         " ended) SELECT 1, $2::bigint, $3::bytea, $4::bigint, $5::bigint, sayso_now(), 0, 0"
         " FROM gone) INSERT INTO meta (name, value) SELECT 'migrated', $6 FROM gone";
+    const struct walk *walk = &migration->walk;
     struct params params = { 0 };
     char done[MOVE_FACT_BYTES];
     bool ok;
 
     write_done(migration, done);
-    params_text(&params, migration->mark);
-    params_integer(&params, migration->walk.seq);
-    params_bytes(&params, migration->walk.hash, HASH_BYTES);
-    params_integer(&params, migration->walk.unsettled);
-    params_integer(&params, migration->walk.failures);
-    params_text(&params, done);
+    params_add(&params,
+               VALUES(value_text(migration->mark), value_number(walk->head.seq),
+                      value_bytes(walk->head.hash, HASH_BYTES), value_number(walk->head.unsettled),
+                      value_number(walk->failures), value_text(done)));
     CRASH_POINT(migrate_before_end);
-    ok = move_in_change(migration->move, sql, &params, "migrated", done, err);
+    ok = move_in_change(&migration->move, sql, &params, "migrated", done, err);
     CRASH_POINT(migrate_after_end);
     params_release(&params);
     return ok;
@@ -484,7 +597,7 @@ static bool is_done(struct migration *migration, bool *ret_is_done, struct error
     char found[MOVE_FACT_BYTES], done[MOVE_FACT_BYTES];
 
     write_done(migration, done);
-    if (!move_in_fact(migration->move, "migrated", found, err))
+    if (!move_in_fact(&migration->move, "migrated", found, err))
         return false;
     *ret_is_done = strcmp(found, done) == 0;
     return true;
@@ -501,9 +614,10 @@ static bool migrate(struct migration *migration, struct migrated *out, struct er
         return false;
     CRASH_POINT(migrate_begun);
     out->was_begun = true;
-    out->earlier = migration->begun.rows;
-    for (size_t i = 0; *migration->begun.table && i < table_of(&migration->begun); i++)
-        out->earlier += migration->walk.counts[i];
+    migration->done = migration->begun.rows;
+    for (size_t i = 0; i < first_table(migration); i++)
+        migration->done += migration->walk.counts[i];
+    out->earlier = migration->done;
     return copy_all(migration, err) && compare_all(migration, err) && finish(migration, err);
 }
 
@@ -519,24 +633,22 @@ bool postgres_migrate(const char *path, const char *url, migrate_told *told, voi
          migrate(&migration, out, err);
     memcpy(out->counts, migration.walk.counts, sizeof out->counts);
     out->rows = migration.walk.all;
-    out->seq = migration.walk.seq;
+    out->seq = migration.walk.head.seq;
     migrate_rows_release(&migration.rows);
-    move_in_close(migration.move);
+    move_in_close(&migration.move);
     walk_close(&migration.walk);
     return ok;
 }
 
 bool postgres_migrate_discard(const char *url, bool *ret_was_begun, struct error *err)
 {
-    struct move_in *move = NULL;
+    struct move_in move = { 0 };
     char found[MOVE_FACT_BYTES];
     struct text sql = { 0 };
     bool ok;
 
     *err = (struct error){ 0 };
-    if (!move_in_open(url, &move, err))
-        return false;
-    ok = move_in_fact(move, "migrating", found, err);
+    ok = move_in_open(url, &move, err) && move_in_fact(&move, "migrating", found, err);
     *ret_was_begun = ok && *found;
     if (*ret_was_begun) {
         text_add_text(&sql, "DO $discard$ BEGIN LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE;"
@@ -547,9 +659,9 @@ bool postgres_migrate_discard(const char *url, bool *ret_was_begun, struct error
                       " INSERT INTO counter (\"only\", seq, hash, unsettled, failures, misc, stamp,"
                       " ended) VALUES (1, 0, decode(repeat('00', 32), 'hex'), 1, 0, sayso_now(),"
                       " 0, 0); END IF; END $discard$");
-        ok = move_in_change(move, text_string(&sql), NULL, "migrating", "", err);
+        ok = move_in_change(&move, text_string(&sql), NULL, "migrating", "", err);
     }
     text_release(&sql);
-    move_in_close(move);
+    move_in_close(&move);
     return ok;
 }

@@ -15,6 +15,7 @@
 #include "core/fields/form.h"
 #include "core/lifecycle.h"
 #include "i18n/i18n.h"
+#include "store/columns.h"
 #include "store/event.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/schema.h"
@@ -34,10 +35,11 @@ struct restore {
     struct backup_place place;
     struct backup_head head; /* of the backup */
     enum restore_mode mode;
-    struct event_head last; /* event that is there */
-    bool is_last_known;     /* its hash is; not of one that was emptied */
-    int64_t first_seq;      /* events up to this one were there before */
-    sqlite3_stmt *inserts[BACKUP_TABLES], *look;
+    struct event_head last;       /* event that is there */
+    bool is_last_known;           /* its hash is; not of one that was emptied */
+    int64_t first_seq;            /* events up to this one were there before */
+    struct statements statements; /* by enum backup_table_id, and the look at an event */
+    char *sql[BACKUP_TABLES + 1]; /* owned: of each */
     bool is_begun;
     int64_t in_batch, added;
     int64_t asks; /* lines of them */
@@ -54,11 +56,6 @@ static bool is_done(struct restore *restore, int rc, struct error *err)
     return false;
 }
 
-static int run(struct restore *restore, const char *sql)
-{
-    return sqlite3_exec(restore->database.writer, sql, NULL, NULL, NULL);
-}
-
 static bool is_last_known(struct restore *restore)
 {
     int64_t is_known = 1;
@@ -66,6 +63,31 @@ static bool is_last_known(struct restore *restore)
     statement_number(restore->database.writer,
                      "SELECT body IS NOT NULL FROM events ORDER BY seq DESC LIMIT 1", &is_known);
     return is_known != 0;
+}
+
+static char *write_insert(const struct backup_table *table)
+{
+    struct text sql = { 0 };
+
+    text_add_format(&sql, "INSERT INTO %s (", table->name);
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add_format(&sql, "%s%s", i ? ", " : "", table->columns[i].name);
+    text_add_text(&sql, ") VALUES (");
+    for (size_t i = 0; i < table->column_count; i++)
+        text_add_format(&sql, "%s?%zu", i ? ", " : "", i + 1);
+    text_add_text(&sql, ") ON CONFLICT DO NOTHING");
+    return text_take(&sql);
+}
+
+static void prepare_statements(struct restore *restore)
+{
+    for (size_t i = 0; i < BACKUP_TABLES; i++)
+        restore->sql[i] = write_insert(&backup_tables[i]);
+    restore->sql[BACKUP_TABLES] = mem_text("SELECT ask = ?2 AND kind = ?3 AND prev_hash = ?4"
+                                           " AND (body IS NULL OR body IS ?5) FROM events"
+                                           " WHERE seq = ?1");
+    statements_init(&restore->statements, restore->database.writer,
+                    (const char *const *)restore->sql, ARRAY_LEN(restore->sql));
 }
 
 struct restore *restore_open(const char *path, struct error *err)
@@ -78,6 +100,7 @@ struct restore *restore_open(const char *path, struct error *err)
         free(restore);
         return NULL;
     }
+    prepare_statements(restore);
     rc = event_head_read(restore->database.writer, &restore->last);
     if (is_done(restore, rc, err)) {
         restore->first_seq = restore->last.seq;
@@ -92,38 +115,30 @@ void restore_close(struct restore *restore)
 {
     if (!restore)
         return;
-    for (int i = 0; i < BACKUP_TABLES; i++)
-        sqlite3_finalize(restore->inserts[i]);
-    sqlite3_finalize(restore->look);
+    statements_release(&restore->statements);
+    for (size_t i = 0; i < ARRAY_LEN(restore->sql); i++)
+        free(restore->sql[i]);
     if (restore->is_begun)
-        run(restore, "ROLLBACK");
+        statement_exec(restore->database.writer, "ROLLBACK");
     database_close(&restore->database, true);
     free(restore);
 }
 
-/* Names the backup by its first line. */
-static void name_backup(const struct restore *restore, char out[HASH_HEX_BYTES])
-{
-    hash_hex(restore->place.hash, HASH_BYTES, out);
-}
-
 static int read_marker(struct restore *restore, char out[HASH_HEX_BYTES])
 {
-    static const char sql[] = "SELECT value FROM meta WHERE name = 'importing'";
-    sqlite3_stmt *read = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &read, NULL);
+    struct statement read =
+        statement_once(restore->database.writer, "SELECT value FROM meta WHERE name = 'importing'");
 
     out[0] = '\0';
-    if (rc == SQLITE_OK && sqlite3_step(read) == SQLITE_ROW &&
-        sqlite3_column_bytes(read, 0) == HASH_HEX_BYTES - 1)
-        memcpy(out, sqlite3_column_text(read, 0), HASH_HEX_BYTES);
-    sqlite3_finalize(read);
-    return rc;
+    if (statement_step(&read) && sqlite3_column_bytes(read.handle, 0) == HASH_HEX_BYTES - 1)
+        memcpy(out, sqlite3_column_text(read.handle, 0), HASH_HEX_BYTES);
+    return statement_end(&read);
 }
 
 static int begin(struct restore *restore)
 {
-    int rc = restore->is_begun ? SQLITE_OK : run(restore, "BEGIN IMMEDIATE");
+    int rc =
+        restore->is_begun ? SQLITE_OK : statement_exec(restore->database.writer, "BEGIN IMMEDIATE");
 
     restore->is_begun = rc == SQLITE_OK;
     return rc;
@@ -131,19 +146,12 @@ static int begin(struct restore *restore)
 
 static int save_head(struct restore *restore)
 {
-    static const char sql[] = "UPDATE counter SET seq = ?1, hash = ?2, unsettled = 1";
-    sqlite3_stmt *update = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &update, NULL);
+    struct statement update = statement_once(
+        restore->database.writer, "UPDATE counter SET seq = ?1, hash = ?2, unsettled = 1");
 
-    if (rc == SQLITE_OK) {
-        sqlite3_bind_int64(update, 1, restore->last.seq);
-        sqlite3_bind_blob(update, 2, restore->last.hash, HASH_BYTES, SQLITE_STATIC);
-        rc = sqlite3_step(update) == SQLITE_DONE
-                 ? SQLITE_OK
-                 : sqlite3_extended_errcode(restore->database.writer);
-    }
-    sqlite3_finalize(update);
-    return rc;
+    statement_bind(&update, VALUES(value_number(restore->last.seq),
+                                   value_bytes(restore->last.hash, HASH_BYTES)));
+    return statement_run(&update);
 }
 
 static int commit(struct restore *restore)
@@ -156,7 +164,7 @@ static int commit(struct restore *restore)
         rc = save_head(restore);
     CRASH_POINT(restore_before_commit);
     if (rc == SQLITE_OK)
-        rc = run(restore, "COMMIT");
+        rc = statement_exec(restore->database.writer, "COMMIT");
     CRASH_POINT(restore_after_commit);
     if (rc == SQLITE_OK)
         rc = sqlite3_wal_checkpoint_v2(restore->database.writer, NULL, SQLITE_CHECKPOINT_PASSIVE,
@@ -172,10 +180,11 @@ static int forget_begun(struct restore *restore)
     int rc = begin(restore);
 
     if (rc == SQLITE_OK)
-        rc = run(restore, "DELETE FROM asks; DELETE FROM events; DELETE FROM drafts;"
-                          "DELETE FROM conversations; DELETE FROM principals;"
-                          "DELETE FROM meta WHERE name = 'importing';"
-                          "UPDATE counter SET seq = 0, hash = zeroblob(32), unsettled = 1");
+        rc = statement_exec(restore->database.writer,
+                            "DELETE FROM asks; DELETE FROM events; DELETE FROM drafts;"
+                            "DELETE FROM conversations; DELETE FROM principals;"
+                            "DELETE FROM meta WHERE name = 'importing';"
+                            "UPDATE counter SET seq = 0, hash = zeroblob(32), unsettled = 1");
     restore->first_seq = 0;
     restore->last = (struct event_head){ 0 };
     restore->is_last_known = true;
@@ -202,7 +211,7 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
     int rc = read_marker(restore, marker);
 
     restore->head = *head;
-    name_backup(restore, ours);
+    hash_hex(restore->place.hash, HASH_BYTES, ours); /* its first line names a backup */
     if (!is_done(restore, rc, err))
         return false;
     if (head->schema > schema_version())
@@ -221,71 +230,42 @@ static bool take_head(struct restore *restore, const struct backup_head *head, s
         rc = begin(restore);
     sql = sqlite3_mprintf("INSERT INTO meta VALUES ('importing', %Q)", ours);
     if (rc == SQLITE_OK)
-        rc = sql ? run(restore, sql) : SQLITE_NOMEM;
+        rc = sql ? statement_exec(restore->database.writer, sql) : SQLITE_NOMEM;
     sqlite3_free(sql);
     if (rc == SQLITE_OK)
         rc = commit(restore);
     return is_done(restore, rc, err);
 }
 
-/* Rows, each checked before ---------------------------------------------------------------------
- */
-
-static sqlite3_stmt *insert_of(struct restore *restore, enum backup_table_id id)
+static struct column_value value_of(const struct backup_column *column,
+                                    const struct backup_cell *cell)
 {
-    const struct backup_table *table = &backup_tables[id];
-    struct text sql = { 0 };
-
-    if (restore->inserts[id]) {
-        sqlite3_reset(restore->inserts[id]);
-        sqlite3_clear_bindings(restore->inserts[id]);
-        return restore->inserts[id];
-    }
-    text_add_format(&sql, "INSERT INTO %s (", table->name);
-    for (size_t i = 0; i < table->column_count; i++)
-        text_add_format(&sql, "%s%s", i ? ", " : "", table->columns[i].name);
-    text_add_text(&sql, ") VALUES (");
-    for (size_t i = 0; i < table->column_count; i++)
-        text_add_format(&sql, "%s?%zu", i ? ", " : "", i + 1);
-    text_add_text(&sql, ") ON CONFLICT DO NOTHING");
-    sqlite3_prepare_v3(restore->database.writer, text_string(&sql), -1, SQLITE_PREPARE_PERSISTENT,
-                       &restore->inserts[id], NULL);
-    text_release(&sql);
-    return restore->inserts[id];
+    if (!cell->is_there)
+        return (struct column_value){ .kind = VALUE_NULL };
+    if (column->value == BACKUP_INTEGER)
+        return value_number(cell->number);
+    return column->value == BACKUP_BLOB ? value_bytes(cell->blob, column->bytes)
+                                        : value_text(cell->text);
 }
 
 static int insert_row(struct restore *restore, const struct backup_line *line)
 {
     const struct backup_table *table = &backup_tables[line->table];
-    sqlite3_stmt *insert = insert_of(restore, line->table);
     int rc = begin(restore);
+    struct statement insert;
 
-    if (!insert)
-        return sqlite3_extended_errcode(restore->database.writer);
-    for (size_t i = 0; rc == SQLITE_OK && i < table->column_count; i++) {
-        const struct backup_cell *cell = &line->cells[i];
-        int at = (int)i + 1;
-
-        if (!cell->is_there)
-            continue;
-        if (table->columns[i].value == BACKUP_INTEGER)
-            rc = sqlite3_bind_int64(insert, at, cell->number);
-        else if (table->columns[i].value == BACKUP_BLOB)
-            rc =
-                sqlite3_bind_blob64(insert, at, cell->blob, table->columns[i].bytes, SQLITE_STATIC);
-        else
-            rc = sqlite3_bind_text64(insert, at, cell->text, cell->length, SQLITE_STATIC,
-                                     SQLITE_UTF8);
-    }
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(insert);
-    if (rc == SQLITE_DONE) {
+    if (rc != SQLITE_OK)
+        return rc;
+    insert = statement_of(&restore->statements, line->table);
+    for (size_t i = 0; i < table->column_count; i++)
+        statement_bind(&insert, VALUES(value_of(&table->columns[i], &line->cells[i])));
+    rc = statement_run(&insert);
+    if (rc == SQLITE_OK) {
         int changes = sqlite3_changes(restore->database.writer);
 
         restore->added += changes;
         rc = changes == 0 && line->table == BACKUP_EVENTS ? SQLITE_CONSTRAINT : SQLITE_OK;
     }
-    sqlite3_reset(insert);
     CRASH_POINT(restore_row);
     return rc;
 }
@@ -317,28 +297,16 @@ static struct event read_event(const struct backup_line *line)
 /* An event that is there must be the same one; retention may have emptied it since. */
 static bool compare_event(struct restore *restore, const struct event *event, struct error *err)
 {
-    static const char sql[] = "SELECT ask = ?2 AND kind = ?3 AND prev_hash = ?4"
-                              " AND (body IS NULL OR body IS ?5) FROM events WHERE seq = ?1";
-    int rc = SQLITE_OK;
+    struct statement look = statement_of(&restore->statements, BACKUP_TABLES);
     bool is_same;
 
-    if (!restore->look)
-        rc = sqlite3_prepare_v3(restore->database.writer, sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                &restore->look, NULL);
-    if (!is_done(restore, rc, err))
+    statement_bind(
+        &look, VALUES(value_number(event->seq), value_text(event->ask), value_number(event->kind),
+                      value_bytes(event->previous, HASH_BYTES), value_text(event->body)));
+    is_same = statement_step(&look) && sqlite3_column_int(look.handle, 0) == 1;
+    if (!is_done(restore, statement_end(&look), err))
         return false;
-    sqlite3_reset(restore->look);
-    sqlite3_bind_int64(restore->look, 1, event->seq);
-    sqlite3_bind_text(restore->look, 2, event->ask, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(restore->look, 3, event->kind);
-    sqlite3_bind_blob(restore->look, 4, event->previous, HASH_BYTES, SQLITE_STATIC);
-    sqlite3_bind_text(restore->look, 5, event->body, -1, SQLITE_STATIC);
-    is_same =
-        sqlite3_step(restore->look) == SQLITE_ROW && sqlite3_column_int(restore->look, 0) == 1;
-    sqlite3_reset(restore->look);
-    if (!is_same)
-        error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
-    return is_same;
+    return is_same || error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_OWN, NULL);
 }
 
 /* What is shown of an event must be of the kind that is shown. */
@@ -407,9 +375,6 @@ static bool take_row(struct restore *restore, const struct backup_line *line, st
     return ok;
 }
 
-/* Lines -----------------------------------------------------------------------------------------
- */
-
 bool restore_line(struct restore *restore, const char *bytes, size_t length, struct error *err)
 {
     struct backup_line line;
@@ -430,15 +395,16 @@ static int check_asks(struct restore *restore, bool *ret_is_good)
 {
     static const char sql[] = "SELECT count(*), count(t.form) FROM asks k LEFT JOIN events t"
                               " ON t.seq = k.number AND t.ask = k.id";
-    sqlite3_stmt *count = NULL;
-    int rc = sqlite3_prepare_v2(restore->database.writer, sql, -1, &count, NULL);
+    struct statement count = statement_once(restore->database.writer, sql);
+    int64_t asks = 0;
 
-    *ret_is_good =
-        rc == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW &&
-        sqlite3_column_int64(count, 0) == sqlite3_column_int64(count, 1) &&
-        (restore->mode == RESTORE_COMPARE || sqlite3_column_int64(count, 0) == restore->asks);
-    sqlite3_finalize(count);
-    return rc;
+    *ret_is_good = statement_step(&count);
+    if (*ret_is_good) {
+        asks = sqlite3_column_int64(count.handle, 0);
+        *ret_is_good = asks == sqlite3_column_int64(count.handle, 1) &&
+                       (restore->mode == RESTORE_COMPARE || asks == restore->asks);
+    }
+    return statement_end(&count);
 }
 
 bool restore_finish(struct restore *restore, struct restored *out, struct error *err)
@@ -458,7 +424,7 @@ bool restore_finish(struct restore *restore, struct restored *out, struct error 
     if (rc == SQLITE_OK && (bad || !are_asks_good || restore->last.seq < restore->head.seq))
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_BACKUP_CONTRADICTS, NULL);
     if (rc == SQLITE_OK)
-        rc = run(restore, "DELETE FROM meta WHERE name = 'importing'");
+        rc = statement_exec(restore->database.writer, "DELETE FROM meta WHERE name = 'importing'");
     CRASH_POINT(restore_finished);
     *out = (struct restored){ restore->place.line, restore->added };
     return is_done(restore, rc, err);

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
-#include "store/event.h"
 #include "store/sqlite/database.h"
 #include "store/sqlite/inspect.h"
 #include "store/sqlite/statement.h"
@@ -80,10 +79,8 @@ static bool open_file(struct walk *walk, struct error *err)
     int rc = store_open_read_only(walk->path, BUSY_MS, &walk->db);
 
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(walk->db,
-                          "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
-                          "PRAGMA cell_size_check = ON; BEGIN",
-                          NULL, NULL, NULL);
+        rc = statement_exec(walk->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
+                                      "PRAGMA cell_size_check = ON; BEGIN");
     return rc == SQLITE_OK || failed(walk, rc, err);
 }
 
@@ -115,28 +112,24 @@ static bool read_facts(struct walk *walk, struct error *err)
 {
     static const char sql[] =
         "SELECT c.failures, (SELECT value FROM meta WHERE name = 'instance') FROM counter c";
-    struct event_head head = { 0 };
-    sqlite3_stmt *row = NULL;
-    int rc = event_head_read(walk->db, &head);
+    struct statement read;
+    int rc = event_head_read(walk->db, &walk->head);
 
-    if (rc == SQLITE_OK)
-        rc = sqlite3_prepare_v2(walk->db, sql, -1, &row, NULL);
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW) {
-        const void *instance = sqlite3_column_blob(row, 1);
-        struct hash_part part = { instance ? instance : "", (size_t)sqlite3_column_bytes(row, 1) };
+    if (rc != SQLITE_OK)
+        return failed(walk, rc, err);
+    read = statement_once(walk->db, sql);
+    if (statement_step(&read)) {
+        const void *instance = sqlite3_column_blob(read.handle, 1);
+        struct hash_part part = { instance ? instance : "",
+                                  (size_t)sqlite3_column_bytes(read.handle, 1) };
         uint8_t hash[HASH_BYTES];
 
-        walk->failures = sqlite3_column_int64(row, 0);
+        walk->failures = sqlite3_column_int64(read.handle, 0);
         hash_parts(&part, 1, hash);
         hash_hex(hash, HASH_BYTES, walk->source);
-        walk->seq = head.seq;
-        walk->unsettled = head.unsettled;
-        memcpy(walk->hash, head.hash, HASH_BYTES);
     }
-    sqlite3_finalize(row);
-    return rc == SQLITE_ROW || failed(walk, rc, err);
+    rc = statement_end(&read);
+    return rc == SQLITE_OK || failed(walk, rc, err);
 }
 
 bool walk_open(const char *path, struct walk *out, struct error *err)
@@ -161,7 +154,7 @@ void walk_close(struct walk *walk)
 bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, void *context,
                struct error *err)
 {
-    sqlite3_stmt *rows = NULL;
+    struct statement rows;
     struct text sql = { 0 };
     bool ok = true;
     int rc;
@@ -170,14 +163,12 @@ bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, v
     add_where(&sql, &walk_tables[table]);
     text_add_format(&sql, " ORDER BY %s LIMIT -1 OFFSET %lld", walk_tables[table].order,
                     (long long)skip);
-    rc = sqlite3_prepare_v2(walk->db, text_string(&sql), -1, &rows, NULL);
+    rows = statement_once(walk->db, text_string(&sql));
     text_release(&sql);
-    while (ok && rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-        ok = each(context, table, rows, err);
-        rc = SQLITE_OK;
-    }
-    sqlite3_finalize(rows);
-    return ok && (rc == SQLITE_DONE || failed(walk, rc, err));
+    while (ok && statement_step(&rows))
+        ok = each(context, table, rows.handle, err);
+    rc = statement_end(&rows);
+    return ok && (rc == SQLITE_OK || failed(walk, rc, err));
 }
 
 struct look {
@@ -218,7 +209,7 @@ static bool look_at(void *context, size_t table, sqlite3_stmt *row, struct error
 bool walk_check(struct walk *walk, walk_told *told, void *context, struct error *err)
 {
     struct look look = { .walk = walk, .told = told, .context = context };
-    const int64_t facts[] = { walk->seq, walk->unsettled, walk->failures };
+    const int64_t facts[] = { walk->head.seq, walk->head.unsettled, walk->failures };
     int64_t bad = 0;
     int rc = event_check_chain(walk->db, &bad);
 
@@ -233,7 +224,7 @@ bool walk_check(struct walk *walk, walk_told *told, void *context, struct error 
     }
     hash_parts((struct hash_part[]){ { look.hash, HASH_BYTES },
                                      { facts, sizeof facts },
-                                     { walk->hash, HASH_BYTES } },
+                                     { walk->head.hash, HASH_BYTES } },
                3, look.hash);
     hash_hex(look.hash, HASH_BYTES, walk->state);
     return true;

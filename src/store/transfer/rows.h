@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/crypto.h"
+#include "store/event.h"
 
 struct error;
 
@@ -28,13 +29,12 @@ struct walk {
     sqlite3 *db;
     char *path;
     int64_t counts[WALK_TABLES], all; /* rows */
-    int64_t seq, unsettled, failures; /* the row of counter */
-    uint8_t hash[HASH_BYTES];
-    char source[HASH_HEX_BYTES]; /* which store it is, whatever it holds */
-    char state[HASH_HEX_BYTES];  /* of all rows, after walk_check */
+    struct event_head head;           /* the row of counter, */
+    int64_t failures;                 /* and more of it */
+    char source[HASH_HEX_BYTES];      /* which store it is, whatever it holds */
+    char state[HASH_HEX_BYTES];       /* of all rows, after walk_check */
 };
-/* `out` is zeroed on false. Says what is wrong with a file that is damaged, busy, not ours, newer
- * or older. */
+/* `out` is zeroed on false; `err`: the file is damaged, busy, not ours, newer or older. */
 bool walk_open(const char *path, struct walk *out, struct error *err);
 void walk_close(struct walk *walk); /* zeroed is fine */
 
