@@ -91,8 +91,7 @@ void serve_conversation_new(struct call *call)
         return;
     writer = conversation_params(call, &params);
     json_write_value(&writer, "sub_agent", json_member(body, "sub_agent"));
-    if (key)
-        json_write_text(&writer, "key", key);
+    json_write_text_if(&writer, "key", key);
     json_free(body);
     bring(call, &writer, &params, on_done);
 }
@@ -101,16 +100,13 @@ void serve_conversation_list(struct call *call)
 {
     struct text params = { 0 };
     struct json_writer writer;
-    const char *before;
     int64_t limit;
 
-    if (!query_integer(call, &parameter_page, 50, &limit))
+    if (!query_integer(call, PARAMETER_PAGE, 50, &limit))
         return;
     writer = conversation_params(call, &params);
     json_write_integer(&writer, "limit", limit);
-    before = http_parameter(call->exchange, parameter_before.name);
-    if (before)
-        json_write_text(&writer, "before", before);
+    json_write_text_if(&writer, "before", http_parameter(call->exchange, "before"));
     bring(call, &writer, &params, look_listed);
 }
 

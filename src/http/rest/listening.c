@@ -85,7 +85,7 @@ static void refuse(struct listening *listening, const struct desk_reply *reply)
     } else if (reply->err.code == ERROR_not_found) {
         reply_gone(call, &reply->err);
     } else {
-        reply_bad_parameter(call, reply->err.code, parameter_last_event.name, reply->err.message);
+        reply_bad_parameter(call, reply->err.code, "Last-Event-ID", reply->err.message);
     }
 }
 
@@ -227,10 +227,10 @@ static bool read_after(struct call *call, int64_t *ret_after)
     const char *heard = http_header(call->exchange, "last-event-id");
 
     if (!heard)
-        return query_integer(call, &parameter_after, 0, ret_after);
+        return query_integer(call, PARAMETER_AFTER, 0, ret_after);
     if (text_parse_integer(heard, ret_after) && *ret_after >= 0)
         return true;
-    reply_bad_parameter(call, ERROR_bad_format, parameter_last_event.name,
+    reply_bad_parameter(call, ERROR_bad_format, "Last-Event-ID",
                         "Last-Event-ID is the id of an event of this conversation, or 0");
     return false;
 }

@@ -133,15 +133,15 @@ static void set_retry(struct call *call, int64_t seconds)
  * and the peer does not know them by those names. */
 static void translate(const struct call *call, struct error *err)
 {
-    const struct shape *body = call->operation->body;
+    const struct member *row = call->operation->body ? shape_find(call->operation->body) : NULL;
 
     if (strcmp(err->path, "/answer_key") == 0)
         snprintf(err->message, sizeof err->message,
                  "this Idempotency-Key was used for another answer to this ask: make a new one");
-    for (size_t i = 0; body && i < body->count; i++) {
-        size_t length = strlen(body->members[i].name);
+    while (row && (row = shape_next(row))) {
+        size_t length = strlen(row->name);
 
-        if (strncmp(err->path + 1, body->members[i].name, length) == 0 &&
+        if (strncmp(err->path + 1, row->name, length) == 0 &&
             (err->path[1 + length] == '\0' || err->path[1 + length] == '/'))
             return;
     }
