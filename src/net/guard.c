@@ -100,9 +100,8 @@ const struct guard_route *guard_route_at(const struct guard *guard, size_t index
 void guard_refuse(struct http_exchange *exchange, int status, const char *code, const char *message)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     json_write_text(&writer, "code", code);
     json_write_text(&writer, "message", message);

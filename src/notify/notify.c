@@ -61,9 +61,8 @@ static void message_set(struct message *message, const char *name, const char *v
 
 void message_write_facts(const struct announcement *announcement, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "event", announcement->is_reminder ? "ask.waiting" : "ask.created");
     json_write_text(&writer, "session_id", announcement->session_id);
     json_write_text(&writer, "title", announcement->title);
@@ -255,14 +254,13 @@ static bool desktop_prepare(const struct notify_parts *parts,
                             const struct announcement *announcement, struct message *message)
 {
     enum language language = settings_language(parts->settings);
-    struct json_writer writer = json_writer_to(&message->input);
+    struct json_writer writer = json_object_to(&message->input);
     struct text title = { 0 }, body = { 0 };
 
     i18n_format_in(language, &title,
                    announcement->is_reminder ? TEXT_NOTIFY_STILL : TEXT_NOTIFY_NEW, "agent",
                    announcement->agent, NULL);
     add_escaped(&body, announcement->title);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "title", text_string(&title));
     json_write_text(&writer, "body", text_string(&body));
     json_write_bool(&writer, "urgent", announcement->is_destructive);

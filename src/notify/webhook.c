@@ -53,11 +53,10 @@ static bool is_address(const char *url)
 
 static void write_body(const struct announcement *announcement, int64_t now_s, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     struct text facts = { 0 };
 
     message_write_facts(announcement, &facts);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "type", announcement->is_reminder ? "ask.waiting" : "ask.created");
     json_write_integer(&writer, "timestamp", now_s);
     json_write_raw(&writer, "data", text_string(&facts));

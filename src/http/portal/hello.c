@@ -34,9 +34,8 @@ static void refuse(struct session *session, const char *id_json, const char *cod
 {
     struct wire_peer *peer = &session->wire;
     struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
+    struct json_writer writer = json_object_to(&data);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "code", code);
     if (retry_s > 0)
         json_write_integer(&writer, "retry_after_seconds", retry_s);
