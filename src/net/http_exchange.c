@@ -244,30 +244,32 @@ void http_exchange_check_rate(struct http_exchange *exchange)
 
 /* What a handler may know of a request, and what it may want to hear; see http.h. */
 
-static const char *or_empty(const char *text)
+static const struct http_request *request_of(const struct http_exchange *exchange)
 {
-    return text ? text : "";
+    static const struct http_request forgotten = { .method = "", .path = "", .query = "" };
+
+    return exchange->asked ? &exchange->asked->request : &forgotten;
 }
 
 const char *http_method(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.method) : "";
+    return request_of(exchange)->method;
 }
 
 const char *http_path(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.path) : "";
+    return request_of(exchange)->path;
 }
 
 const char *http_query(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.query) : "";
+    return request_of(exchange)->query;
 }
 
 const char *http_header(const struct http_exchange *exchange, const char *name)
 {
-    const struct http_request *request = exchange->asked ? &exchange->asked->request : NULL;
-    int index = request ? http_request_find(request, name, 0) : -1;
+    const struct http_request *request = request_of(exchange);
+    int index = http_request_find(request, name, 0);
 
     return index < 0 ? NULL : request->fields[index].value;
 }

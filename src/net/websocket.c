@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -744,23 +743,6 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     return server;
 }
 
-/* One of the words of a list between commas. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    while (list && *list) {
-        size_t part;
-
-        list += strspn(list, " \t,");
-        part = strcspn(list, " \t,");
-        if (part == length && strncasecmp(list, word, length) == 0)
-            return true;
-        list += part;
-    }
-    return false;
-}
-
 /* Sixteen bytes in base64, which is 22 characters and "==". */
 static bool is_key(const char *key)
 {
@@ -788,8 +770,8 @@ bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange,
     if (is_page && !http_header(exchange, "origin")) { /* the gate looked at one that is there */
         guard_refuse(exchange, 403, "foreign_origin", "a page says its Origin: it is needed here");
     } else if (strcmp(http_method(exchange), "GET") != 0 || exchange->minor < 1 ||
-               !has_word(http_header(exchange, "upgrade"), "websocket") ||
-               !has_word(http_header(exchange, "connection"), "upgrade") || !version ||
+               !http_list_has(http_header(exchange, "upgrade"), "websocket") ||
+               !http_list_has(http_header(exchange, "connection"), "upgrade") || !version ||
                strcmp(version, "13") != 0) {
         refuse_version(exchange);
     } else if (!is_key(key)) {
