@@ -88,9 +88,7 @@ static void send_away(const struct http_server *server, int fd)
 static struct http_connection *find_stranger(struct http_link *waits)
 {
     for (struct http_link *link = waits->next; link != waits; link = link->next) {
-        struct http_connection *connection =
-            (struct http_connection *)(void *)((char *)link -
-                                               offsetof(struct http_connection, wait));
+        struct http_connection *connection = TABLE_THING(http_connection, wait, link);
 
         if (!connection->is_known)
             return connection;
@@ -183,17 +181,10 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
     }
 }
 
-static struct http_connection *first_of(struct http_link *head, size_t offset)
-{
-    return head->next == head ? NULL
-                              : (struct http_connection *)(void *)((char *)head->next - offset);
-}
-
 /* One look for all peers; those that are left over are found first in the next turn. */
 static void on_peers(uv_poll_t *poll, int status, int events)
 {
-    struct http_server *server =
-        (struct http_server *)(void *)((char *)poll - offsetof(struct http_server, poll));
+    struct http_server *server = TABLE_THING(http_server, poll, poll);
     struct os_ready ready[HTTP_TURN_PEERS];
     int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
 
@@ -207,9 +198,9 @@ static void on_peers(uv_poll_t *poll, int status, int events)
 
 static void free_gone(struct http_server *server)
 {
-    struct http_connection *connection;
+    while (!http_list_is_empty(&server->gone)) {
+        struct http_connection *connection = TABLE_THING(http_connection, all, server->gone.next);
 
-    while ((connection = first_of(&server->gone, offsetof(struct http_connection, all)))) {
         http_link_remove(&connection->all);
         http_connection_free(connection);
     }
@@ -324,9 +315,10 @@ void http_server_use_tls(struct http_server *server, const struct tls_context *t
 
 void http_server_flush(struct http_server *server)
 {
-    struct http_connection *connection;
+    while (!http_list_is_empty(&server->dirty)) {
+        struct http_connection *connection =
+            TABLE_THING(http_connection, dirty, server->dirty.next);
 
-    while ((connection = first_of(&server->dirty, offsetof(struct http_connection, dirty)))) {
         http_link_remove(&connection->dirty);
         http_connection_write(connection);
     }
@@ -336,8 +328,7 @@ void http_server_flush(struct http_server *server)
 
 static void on_poller_closed(uv_handle_t *handle)
 {
-    struct http_server *server =
-        (struct http_server *)(void *)((char *)handle - offsetof(struct http_server, poll));
+    struct http_server *server = TABLE_THING(http_server, poll, handle);
 
     free_gone(server);
     http_server_unref(server);
@@ -364,12 +355,11 @@ static void stop_listening(struct http_server *server)
 /* Everybody once, though some leave meanwhile: those who were seen go to the end of the list. */
 static void for_each(struct http_server *server, void (*call)(struct http_connection *connection))
 {
-    for (size_t left = server->count; left > 0; left--) {
+    for (size_t left = server->count; left > 0 && !http_list_is_empty(&server->connections);
+         left--) {
         struct http_connection *connection =
-            first_of(&server->connections, offsetof(struct http_connection, all));
+            TABLE_THING(http_connection, all, server->connections.next);
 
-        if (!connection)
-            return;
         http_link_remove(&connection->all);
         http_link_append(&server->connections, &connection->all);
         call(connection);
@@ -423,9 +413,7 @@ void http_server_cut(struct http_server *server, uint64_t owner)
     struct http_link *head = &server->connections;
 
     for (struct http_link *link = head->next; link != head; link = link->next) {
-        struct http_connection *connection =
-            (struct http_connection *)(void *)((char *)link -
-                                               offsetof(struct http_connection, all));
+        struct http_connection *connection = TABLE_THING(http_connection, all, link);
 
         if (connection->owner == owner)
             http_connection_doom(connection);
@@ -444,15 +432,13 @@ size_t http_server_peer_count(const struct http_server *server)
 
 void http_server_free(struct http_server *server)
 {
-    struct http_connection *connection;
-
     if (!server)
         return;
     server->is_draining = true;
     server->is_freed = true;
     stop_listening(server);
-    while ((connection = first_of(&server->connections, offsetof(struct http_connection, all))))
-        http_connection_close(connection);
+    while (!http_list_is_empty(&server->connections))
+        http_connection_close(TABLE_THING(http_connection, all, server->connections.next));
     http_clock_release(server);
     table_release(&server->addresses);
     uv_close((uv_handle_t *)&server->poll, on_poller_closed);

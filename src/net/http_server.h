@@ -38,6 +38,10 @@ struct http_link {
     struct http_link *next, *previous;
 };
 void http_link_init(struct http_link *head);
+static inline bool http_list_is_empty(const struct http_link *head)
+{
+    return head->next == head;
+}
 void http_link_append(struct http_link *head, struct http_link *link);
 void http_link_remove(struct http_link *link); /* in no list: nothing happens */
 

@@ -46,63 +46,40 @@ void http_link_remove(struct http_link *link)
     link->next = link->previous = NULL;
 }
 
-static struct http_connection *connection_of(struct http_wait *wait)
+static void on_head_late(struct http_connection *connection)
 {
-    return (struct http_connection *)(void *)((char *)wait -
-                                              offsetof(struct http_connection, wait));
+    http_connection_refuse(connection, 408, "the head took too long");
 }
 
-static void on_doomed(struct http_wait *wait)
+static void on_body(struct http_connection *connection)
 {
-    http_connection_close(connection_of(wait));
+    http_exchange_check_rate(connection->exchange);
 }
 
-static void on_resume(struct http_wait *wait)
+static void on_beat(struct http_connection *connection)
 {
-    http_connection_resume(connection_of(wait));
-}
-
-static void on_head_late(struct http_wait *wait)
-{
-    http_connection_refuse(connection_of(wait), 408, "the head took too long");
-}
-
-static void on_body(struct http_wait *wait)
-{
-    http_exchange_check_rate(connection_of(wait)->exchange);
-}
-
-static void on_settle(struct http_wait *wait)
-{
-    http_connection_check_fate(connection_of(wait));
-}
-
-static void on_beat(struct http_wait *wait)
-{
-    struct http_connection *connection = connection_of(wait);
-
-    http_wait_begin(connection->server, wait, HTTP_WAIT_BEAT);
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BEAT);
     sse_beat(connection->exchange);
 }
 
 #define TIME(member) offsetof(struct http_times, member)
 static const struct {
-    void (*call)(struct http_wait *wait);
+    void (*call)(struct http_connection *connection);
     int fixed_ms; /* -1: one of struct http_times */
     size_t member;
 } classes[HTTP_CLASSES] = {
-    [HTTP_WAIT_DOOMED] = { on_doomed, 0, 0 },
-    [HTTP_WAIT_RESUME] = { on_resume, 0, 0 },
-    [HTTP_WAIT_HANDSHAKE] = { on_doomed, -1, TIME(handshake_ms) },
-    [HTTP_WAIT_IDLE] = { on_doomed, -1, TIME(idle_ms) },
-    [HTTP_WAIT_KNOWN_IDLE] = { on_doomed, -1, TIME(idle_ms) },
+    [HTTP_WAIT_DOOMED] = { http_connection_close, 0, 0 },
+    [HTTP_WAIT_RESUME] = { http_connection_resume, 0, 0 },
+    [HTTP_WAIT_HANDSHAKE] = { http_connection_close, -1, TIME(handshake_ms) },
+    [HTTP_WAIT_IDLE] = { http_connection_close, -1, TIME(idle_ms) },
+    [HTTP_WAIT_KNOWN_IDLE] = { http_connection_close, -1, TIME(idle_ms) },
     [HTTP_WAIT_HEAD] = { on_head_late, -1, TIME(head_ms) },
     [HTTP_WAIT_BODY_START] = { on_body, -1, TIME(body_grace_ms) },
     [HTTP_WAIT_BODY_RATE] = { on_body, CLOCK_RATE_MS, 0 },
-    [HTTP_WAIT_STALL] = { on_doomed, -1, TIME(stall_ms) },
-    [HTTP_WAIT_STAY] = { on_settle, -1, TIME(settle_ms) },
-    [HTTP_WAIT_SETTLE] = { on_settle, CLOCK_LOOK_MS, 0 },
-    [HTTP_WAIT_LINGER] = { on_doomed, -1, TIME(linger_ms) },
+    [HTTP_WAIT_STALL] = { http_connection_close, -1, TIME(stall_ms) },
+    [HTTP_WAIT_STAY] = { http_connection_check_fate, -1, TIME(settle_ms) },
+    [HTTP_WAIT_SETTLE] = { http_connection_check_fate, CLOCK_LOOK_MS, 0 },
+    [HTTP_WAIT_LINGER] = { http_connection_close, -1, TIME(linger_ms) },
     [HTTP_WAIT_BEAT] = { on_beat, -1, TIME(beat_ms) },
 };
 
@@ -172,7 +149,7 @@ static void tick(void *context)
                 break;
             }
             http_wait_end(wait);
-            classes[kind].call(wait);
+            classes[kind].call(TABLE_THING(http_connection, wait, wait));
         }
     }
     if (server->is_paused && !server->is_freed)

@@ -127,7 +127,6 @@ size_t ws_peer_behind(const struct ws_peer *peer)
     return peer->behind;
 }
 
-/* websocket.c */
 static void ws_peer_drop_queue(struct ws_peer *peer)
 {
     for (uint32_t i = 0; i < peer->queued; i++)
@@ -204,14 +203,13 @@ void ws_server_flush(struct ws_server *server)
 {
     struct http_link *head = &server->dirty;
 
-    for (int i = 0; i < FLUSH_PEERS && head->next != head; i++) {
-        struct ws_peer *peer =
-            (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, dirty));
+    for (int i = 0; i < FLUSH_PEERS && !http_list_is_empty(head); i++) {
+        struct ws_peer *peer = TABLE_THING(ws_peer, dirty, head->next);
 
         http_link_remove(&peer->dirty);
         ws_peer_write(peer);
     }
-    if (head->next != head)
+    if (!http_list_is_empty(head))
         loop_wake_send(server->wake);
 }
 
@@ -226,11 +224,6 @@ static const struct ws_times default_times = {
     .stall_ms = 30000,
     .close_ms = 2000,
 };
-
-static struct ws_peer *peer_of(struct http_link *link)
-{
-    return (struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, wait));
-}
 
 static void on_hello_late(struct ws_peer *peer)
 {
@@ -270,7 +263,6 @@ static void arm(struct ws_server *server, int64_t at_ms)
     loop_timer_at(server->timer, at_ms);
 }
 
-/* websocket.c */
 static void ws_wait_end(struct ws_peer *peer)
 {
     http_link_remove(&peer->wait);
@@ -306,7 +298,11 @@ static void ring(struct ws_peer *peer, int64_t now_ms)
     }
 }
 
-static void ws_server_unref(struct ws_server *server);
+static void ws_server_unref(struct ws_server *server)
+{
+    if (--server->references == 0)
+        free(server);
+}
 
 static void tick(void *context)
 {
@@ -319,8 +315,8 @@ static void tick(void *context)
         struct http_link *head = &server->waits[kind];
         int64_t limit_ms = limit_of(server, kind);
 
-        while (head->next != head && !server->is_freed) {
-            struct ws_peer *peer = peer_of(head->next);
+        while (!http_list_is_empty(head) && !server->is_freed) {
+            struct ws_peer *peer = TABLE_THING(ws_peer, wait, head->next);
 
             if (peer->wait_ms + limit_ms > now_ms) {
                 arm(server, peer->wait_ms + limit_ms +
@@ -347,11 +343,6 @@ static void ws_clock_init(struct ws_server *server)
 }
 
 /* One WebSocket peer: bytes to messages, and how it ends. */
-
-static void ws_peer_free(struct ws_peer *peer)
-{
-    pool_free(peer, sizeof *peer);
-}
 
 static void forget_unread(struct ws_peer *peer)
 {
@@ -407,7 +398,7 @@ void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
     ws_wait_begin(peer, WS_WAIT_CLOSE);
 }
 
-/* Ws_peer.c. Everything is with the kernel. */
+/* Everything is with the kernel. */
 static void ws_peer_drained(struct ws_peer *peer)
 {
     if (peer->is_closing && !peer->has_shut) {
@@ -633,13 +624,13 @@ static void make_room(struct ws_server *server, const struct http_server *http)
     size_t few = http->most / 4 < http->most_strangers ? http->most / 4 : http->most_strangers;
     size_t most = server->most_strangers ? server->most_strangers : few;
 
-    if (server->strangers >= most && head->next != head)
-        ws_peer_drop(
-            (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, wait)));
+    if (server->strangers >= most && !http_list_is_empty(head))
+        ws_peer_drop(TABLE_THING(ws_peer, wait, head->next));
 }
 
-static void ws_peer_new(struct ws_server *server, const struct http_taken *taken)
+void ws_server_take(void *context, const struct http_taken *taken)
 {
+    struct ws_server *server = context;
     struct ws_peer *peer = pool_new(sizeof *peer);
 
     peer->server = server;
@@ -668,32 +659,23 @@ static void ws_peer_new(struct ws_server *server, const struct http_taken *taken
 
 enum { KEY_CHARACTERS = 24 };
 
-static void ws_server_unref(struct ws_server *server)
+/* What is to be sent goes with the flush of this turn. */
+static void free_gone(void *context)
 {
-    if (--server->references == 0)
-        free(server);
-}
+    struct ws_server *server = context;
 
-static void free_gone(struct ws_server *server)
-{
-    while (server->gone.next != &server->gone) {
-        struct http_link *link = server->gone.next;
+    while (!http_list_is_empty(&server->gone)) {
+        struct ws_peer *peer = TABLE_THING(ws_peer, all, server->gone.next);
 
-        http_link_remove(link);
-        ws_peer_free((struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, all)));
+        http_link_remove(&peer->all);
+        pool_free(peer, sizeof *peer);
     }
-}
-
-static void on_wake(void *context)
-{
-    free_gone(context); /* what is to be sent goes with the flush of this turn */
 }
 
 /* One look for all peers; those that are left over are found first in the next turn. */
 static void on_peers(uv_poll_t *poll, int status, int events)
 {
-    struct ws_server *server =
-        (struct ws_server *)(void *)((char *)poll - offsetof(struct ws_server, poll));
+    struct ws_server *server = TABLE_THING(ws_server, poll, poll);
     struct os_ready ready[HTTP_TURN_PEERS];
     int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
 
@@ -707,8 +689,7 @@ static void on_peers(uv_poll_t *poll, int status, int events)
 
 static void on_poller_closed(uv_handle_t *handle)
 {
-    struct ws_server *server =
-        (struct ws_server *)(void *)((char *)handle - offsetof(struct ws_server, poll));
+    struct ws_server *server = TABLE_THING(ws_server, poll, handle);
 
     free_gone(server);
     ws_server_unref(server);
@@ -739,7 +720,7 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     http_link_init(&server->gone);
     open_poller(server);
     ws_clock_init(server);
-    server->wake = loop_wake_new(options->loop, on_wake, server);
+    server->wake = loop_wake_new(options->loop, free_gone, server);
     return server;
 }
 
@@ -790,11 +771,6 @@ bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange,
     return false;
 }
 
-void ws_server_take(void *server, const struct http_taken *taken)
-{
-    ws_peer_new(server, taken);
-}
-
 size_t ws_server_count(const struct ws_server *server)
 {
     return server->count;
@@ -816,9 +792,8 @@ void ws_server_write_metrics(const struct ws_server *server, struct text *out)
 
 void ws_server_end_peers(struct ws_server *server)
 {
-    while (server->peers.next != &server->peers)
-        ws_peer_drop(
-            (struct ws_peer *)(void *)((char *)server->peers.next - offsetof(struct ws_peer, all)));
+    while (!http_list_is_empty(&server->peers))
+        ws_peer_drop(TABLE_THING(ws_peer, all, server->peers.next));
 }
 
 void ws_server_free(struct ws_server *server)
