@@ -51,31 +51,29 @@ static bool mcp_needs_token(void *context)
            settings_text(settings, SETTING_LISTEN)[0] != '\0';
 }
 
+static struct guard_identity identity_of(const struct engine_token *token)
+{
+    static const char *const agents[] = { "agent", "host" };
+    static const char *const persons[] = { "person", "tab", "device" };
+    struct guard_identity who = { .is_agent = text_is_among(token->kind, agents, ARRAY_LEN(agents)),
+                                  .is_person =
+                                      text_is_among(token->kind, persons, ARRAY_LEN(persons)),
+                                  .is_host = strcmp(token->kind, "host") == 0,
+                                  .is_sub_agent = token->is_sub_agent,
+                                  .may_answer = token->may_answer };
+
+    text_put(who.token, sizeof who.token, token->id);
+    text_put(who.label, sizeof who.label, token->label);
+    return who;
+}
+
 static bool find_token(void *context, const uint8_t *hash, struct guard_identity *ret_who)
 {
-    static const struct {
-        const char *kind;
-        bool is_agent, is_person;
-    } roles[] = {
-        { "agent", true, false }, { "host", true, false },   { "person", false, true },
-        { "tab", false, true },   { "device", false, true },
-    };
     struct engine_token token;
 
     if (!engine_find_token(((struct door *)context)->parts.engine, hash, &token))
         return false;
-    *ret_who = (struct guard_identity){ .is_sub_agent = token.is_sub_agent,
-                                        .may_answer = token.may_answer };
-    snprintf(ret_who->token, sizeof ret_who->token, "%s", token.id);
-    snprintf(ret_who->kind, sizeof ret_who->kind, "%s", token.kind);
-    snprintf(ret_who->label, sizeof ret_who->label, "%s", token.label);
-    for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-        if (strcmp(roles[i].kind, token.kind) == 0) {
-            ret_who->is_agent = roles[i].is_agent;
-            ret_who->is_person = roles[i].is_person;
-            ret_who->is_host = strcmp(token.kind, "host") == 0;
-        }
-    }
+    *ret_who = identity_of(&token);
     return true;
 }
 
@@ -170,9 +168,7 @@ static bool know_device(void *context, const struct desk_device *shown,
 
     if (!engine_know_device(((struct door *)context)->parts.engine, shown, &token))
         return false;
-    *ret_who = (struct guard_identity){ .is_person = true };
-    snprintf(ret_who->token, sizeof ret_who->token, "%s", token.id);
-    snprintf(ret_who->label, sizeof ret_who->label, "%s", token.label);
+    *ret_who = identity_of(&token);
     return true;
 }
 
@@ -258,12 +254,11 @@ static void on_port_saved(void *context, const struct store_reply *reply)
 static void remember_port(struct door *door, int64_t remembered)
 {
     struct store *store = door->parts.store;
-    char number[16];
+    int port = http_server_port(door->server);
 
-    if (http_server_port(door->server) == remembered)
-        return;
-    snprintf(number, sizeof number, "%d", http_server_port(door->server));
-    store_write_meta(store, &(struct store_meta){ port_fact, number }, on_port_saved, NULL);
+    if (port != remembered)
+        store_write_meta(store, &(struct store_meta){ port_fact, TEXT_NUMBER(port) }, on_port_saved,
+                         NULL);
 }
 
 static struct http_handler handler_of(const struct door *door)

@@ -6,7 +6,6 @@
 #include "net/guard.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -273,12 +272,10 @@ static bool refuse_unknown(struct passage *passage, bool has_tried)
     struct guard *guard = passage->guard;
     enum guard_door door = http_site(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
     int64_t left_s = must_wait_s(guard, door);
-    char seconds[24];
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */
     if (has_tried && left_s > 0) {
-        snprintf(seconds, sizeof seconds, "%lld", (long long)left_s);
-        http_set_header(passage->exchange, "Retry-After", seconds);
+        http_set_header(passage->exchange, "Retry-After", TEXT_NUMBER(left_s));
         return refuse(passage, 429, "rate_limited", "too many unknown tokens: try later");
     }
     if (has_tried)

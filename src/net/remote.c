@@ -465,11 +465,10 @@ static bool reach(struct tunnel *tunnel, struct error *err)
 {
     const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
     struct addrinfo *all = NULL;
-    char port[8];
     int failed;
 
-    snprintf(port, sizeof port, "%d", tunnel->site.public_port);
-    failed = getaddrinfo(tunnel->name, port, &wanted, &all); /* nothing can cut this short */
+    failed = getaddrinfo(tunnel->name, TEXT_NUMBER(tunnel->site.public_port), &wanted,
+                         &all); /* nothing can cut this short */
     count_pumps(1);
     if (failed)
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_UNKNOWN, "url",

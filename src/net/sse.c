@@ -79,8 +79,3 @@ void sse_retry(struct http_exchange *exchange, int milliseconds)
 
     http_send(exchange, line, (size_t)length);
 }
-
-void sse_end(struct http_exchange *exchange)
-{
-    http_end(exchange);
-}

@@ -1,6 +1,7 @@
 /*
  * sse.h - server-sent events as the reply of an exchange: opened at once, kept alive by comments,
- * so that a client that waits for a person sees headers and bytes in time (docs/http.md).
+ * so that a client that waits for a person sees headers and bytes in time (docs/http.md). They end
+ * by http_end.
  */
 #ifndef NET_SSE_H
 #define NET_SSE_H
@@ -18,6 +19,5 @@ void sse_add_event(struct text *out, const char *id, const char *event, const ch
                    size_t length);
 void sse_retry(struct http_exchange *exchange, int milliseconds);
 void sse_beat(struct http_exchange *exchange); /* a comment, so that nobody thinks it dead */
-void sse_end(struct http_exchange *exchange);
 
 #endif

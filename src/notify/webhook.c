@@ -2,7 +2,6 @@
  * webhook.c - by a signed message to an address. curl sends it: it knows certificates and proxies,
  * and it reads address, signature and body from its input, where no other user sees them.
  */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,7 +73,7 @@ static bool prepare(const struct notify_parts *parts, const struct announcement 
     const char *url = settings_text(parts->settings, SETTING_NOTIFY_WEBHOOK);
     struct text *input = &message->input, body = { 0 }, signature = { 0 };
     int64_t now_s = (int64_t)time(NULL);
-    char id[ID_BYTES], moment[24];
+    char id[ID_BYTES];
     bool ok;
 
     random_id(id);
@@ -83,11 +82,10 @@ static bool prepare(const struct notify_parts *parts, const struct announcement 
          parts->sign(parts->context, id, now_s, text_string(&body), body.used, &signature);
     if (ok) {
         memcpy(message->words, words, sizeof words);
-        snprintf(moment, sizeof moment, "%lld", (long long)now_s);
         add_quoted(input, "url", url);
         add_header(input, "Content-Type", "application/json");
         add_header(input, "webhook-id", id);
-        add_header(input, "webhook-timestamp", moment);
+        add_header(input, "webhook-timestamp", TEXT_NUMBER(now_s));
         add_header(input, "webhook-signature", text_string(&signature));
         add_quoted(input, "data-raw", text_string(&body));
     } else {

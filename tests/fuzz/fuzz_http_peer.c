@@ -157,7 +157,7 @@ static void handle(int act)
         sse_send(exchange, "1", "e", "data\nmore", 9);
         break;
     case 3:
-        sse_end(exchange);
+        http_end(exchange);
         break;
     case 4:
         http_send(exchange, block, sizeof block);

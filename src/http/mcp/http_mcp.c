@@ -229,7 +229,7 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
         .value = "",
         .lifetime_ms = (int64_t)LIMIT_TIMEOUT_S * 1000,
     };
-    bool is_elsewhere = peer->is_sealed && front->parts.note;
+    bool is_elsewhere = peer->is_sealed;
     struct session_end *ending;
 
     memcpy(session, peer->id, sizeof session);
@@ -310,12 +310,6 @@ void http_mcp_forget_token(struct http_mcp *front, const char *token)
         if (strcmp(peer->token, token) == 0)
             peer_free(peer);
     }
-}
-
-void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
-                        const char *value)
-{
-    peer_take_note(front, session, what, value);
 }
 
 void http_mcp_dismiss(struct http_mcp *front)

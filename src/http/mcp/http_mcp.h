@@ -31,13 +31,12 @@ struct http_mcp_parts {
     const struct settings *settings;
     const struct mcp_offer *offer; /* NULL: the product's */
     void *context;
-    /* The time, the same at every hub; NULL: this machine's. */
+    /* The time, the same at every hub. */
     int64_t (*utc_ms)(void *context);
-    /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
+    /* As in mcp.h, for whoever has this token. NULL: it can't be. */
     char *(*seal)(void *context, const char *token, const char *binding, const char *state);
     char *(*unseal)(void *context, const char *token, const char *binding, const char *sealed);
-    /* What whoever serves a session must know beside its id. `done` may be NULL. All three NULL:
-     * nobody else serves them. */
+    /* What whoever serves a session must know beside its id. `done` may be NULL. */
     void (*note)(void *context, const struct http_mcp_note *note, desk_done *done,
                  void *done_context);
     void (*drop_notes)(void *context, const char *session);

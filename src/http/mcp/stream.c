@@ -165,7 +165,7 @@ static void on_finished(struct mcp_stream *mcp)
     if (!stream->exchange)
         return;
     if (stream->is_streaming)
-        sse_end(stream->exchange);
+        http_end(stream->exchange);
     else if (stream->body)
         http_reply(stream->exchange, stream->status, json_type, stream->body->bytes,
                    stream->body->used);
@@ -183,7 +183,7 @@ static void on_part(struct mcp_stream *mcp, int retry_ms)
         return;
     begin_events(stream);
     sse_retry(stream->exchange, retry_ms);
-    sse_end(stream->exchange);
+    http_end(stream->exchange);
 }
 
 /* One that was begun before anybody could come back to it has its first id now. */
@@ -215,7 +215,7 @@ void stream_free(struct stream *stream)
     if (exchange)
         http_on_fate(exchange, NULL, NULL);
     if (exchange && stream->is_streaming && !stream->is_finished)
-        sse_end(exchange);
+        http_end(exchange);
     LIST_REMOVE(peer->streams, stream);
     if (peer->standing == stream) {
         peer->standing = NULL;
@@ -317,7 +317,7 @@ void stream_finish_standing(struct peer *peer)
     if (!stream || !stream->exchange)
         return;
     stream->is_finished = true;
-    sse_end(stream->exchange);
+    http_end(stream->exchange);
 }
 
 bool stream_is_standing(const char *event_id)
@@ -362,7 +362,7 @@ static void take_up(struct stream *stream, struct http_exchange *exchange, int64
 
         http_on_fate(old, NULL, NULL);
         if (stream->is_streaming && !stream->is_finished)
-            sse_end(old);
+            http_end(old);
     }
     attach(stream, exchange);
     stream->is_streaming = true;
@@ -374,7 +374,7 @@ static void take_up(struct stream *stream, struct http_exchange *exchange, int64
     }
     http_forget_request(exchange);
     if (stream->is_finished)
-        sse_end(exchange);
+        http_end(exchange);
     else
         mcp_resume(stream->peer->mcp, &stream->mcp);
 }

@@ -304,8 +304,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     free(arrival);
 }
 
-static void serve_guest(void *context, struct http_exchange *exchange,
-                        const struct guard_match *match)
+void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match)
 {
     struct web *web = context;
     struct arrival *arrival;
@@ -320,11 +319,6 @@ static void serve_guest(void *context, struct http_exchange *exchange,
     http_on_fate(exchange, on_fate, arrival);
     arrival->is_upgraded = ws_server_upgrade(web->server, exchange, false);
 }
-
-const struct guard_route guest_routes[] = {
-    { "GET", "/wire", GUARD_ANYONE, 0, NULL, serve_guest },
-};
-const size_t guest_route_count = ARRAY_LEN(guest_routes);
 
 static bool may_be(const struct guard_identity *who, enum desk_role role)
 {

@@ -99,20 +99,6 @@ static void serve_document(void *context, struct http_exchange *exchange,
     send_file(exchange, document);
 }
 
-static const struct guard_route page_routes[] = {
-    { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/choice/{id}", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/history", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/standing", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/settings", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/statistics", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/devices", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/help", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/static/*", GUARD_OPEN, 0, NULL, serve_file },
-};
-/* portal.c */
-static const size_t page_route_count = ARRAY_LEN(page_routes);
-
 /*
  * One click for a page that isn't signed in: the hub opens a fresh link in the person's
  * browser. The page is told that it did, and never the link.
@@ -196,12 +182,6 @@ static void serve_open(void *context, struct http_exchange *exchange,
         guard_refuse(exchange, 403, "foreign_origin", "pages of other origins are not served");
 }
 
-static const struct guard_route open_routes[] = {
-    { "GET", "/portal/open", GUARD_OPEN, 0, NULL, serve_look },
-    { "POST", "/portal/open", GUARD_OPEN, BODY_BYTES, "application/json", serve_open },
-};
-static const size_t open_route_count = ARRAY_LEN(open_routes);
-
 static void serve_socket(void *context, struct http_exchange *exchange,
                          const struct guard_match *match)
 {
@@ -216,9 +196,21 @@ static void serve_socket(void *context, struct http_exchange *exchange,
         ws_server_upgrade(web->server, exchange, true);
 }
 
-static const struct guard_route socket_routes[] = {
+static const struct guard_route routes[] = {
     /* The token is in its first message: a browser can set no header here. */
     { "GET", "/ws", GUARD_OPEN, 0, NULL, serve_socket },
+    { "GET", "/wire", GUARD_ANYONE, 0, NULL, serve_guest },
+    { "GET", "/portal/open", GUARD_OPEN, 0, NULL, serve_look },
+    { "POST", "/portal/open", GUARD_OPEN, BODY_BYTES, "application/json", serve_open },
+    { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/choice/{id}", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/history", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/standing", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/settings", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/statistics", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/devices", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/help", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/static/*", GUARD_OPEN, 0, NULL, serve_file },
 };
 
 struct web *web_new(const struct web_parts *parts)
@@ -246,10 +238,7 @@ void web_free(struct web *web)
 
 void web_add_routes(struct web *web, struct guard *guard)
 {
-    guard_add_routes(guard, socket_routes, ARRAY_LEN(socket_routes), web);
-    guard_add_routes(guard, guest_routes, guest_route_count, web);
-    guard_add_routes(guard, open_routes, open_route_count, web);
-    guard_add_routes(guard, page_routes, page_route_count, web);
+    guard_add_routes(guard, routes, ARRAY_LEN(routes), web);
 }
 
 void web_take(void *web, const struct http_taken *taken)

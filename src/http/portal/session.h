@@ -56,7 +56,6 @@ void hello_prove(struct session *session, const struct json *params, const char 
 void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
 
 /* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
-extern const struct guard_route guest_routes[];
-extern const size_t guest_route_count;
+void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match);
 
 #endif

@@ -4,8 +4,6 @@
  * here: events are read from the desk as the peer takes them, so a slow peer holds up nobody and
  * costs no more than one piece.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +53,7 @@ static void end(struct listening *listening)
     if (listening->is_over)
         return;
     listening->is_over = true;
-    sse_end(listening->call->exchange);
+    http_end(listening->call->exchange);
 }
 
 static void begin(struct listening *listening)
@@ -92,11 +90,10 @@ static void refuse(struct listening *listening, const struct desk_reply *reply)
 static void add_event(struct listening *listening, const struct json *event)
 {
     char *data = json_encode(json_member(event, "data"));
-    char id[24];
 
     listening->after = json_member_integer(event, "id", 0);
-    snprintf(id, sizeof id, "%" PRId64, listening->after);
-    sse_add_event(&listening->frame, id, json_member_text(event, "event"), data, strlen(data));
+    sse_add_event(&listening->frame, TEXT_NUMBER(listening->after),
+                  json_member_text(event, "event"), data, strlen(data));
     free(data);
 }
 

@@ -183,10 +183,8 @@ static const char *describe_status(int status)
 static void write_reply(struct json_writer *writer, const struct operation *operation, int status)
 {
     bool is_own = strcmp(operation->id, "readiness") == 0 && status == 503;
-    char key[8];
 
-    snprintf(key, sizeof key, "%d", status);
-    json_write_object(writer, key);
+    json_write_object(writer, TEXT_NUMBER(status));
     if (status == 200) {
         json_write_text(writer, "description", operation->summary);
         write_content(writer, operation->reply_type, operation->reply);
