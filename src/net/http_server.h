@@ -228,9 +228,7 @@ void http_exchange_check_rate(struct http_exchange *exchange);
 
 /* http_exchange.c */
 void http_write_refusal(struct http_connection *connection, int status, const char *why);
-/* From now until the end sse_beat is called whenever nothing else was waited for in times.beat_ms.
- */
-void http_begin_beat(struct http_exchange *exchange);
+void sse_beat(struct http_exchange *exchange); /* a comment, so that nobody thinks it dead */
 
 /* Opens the listening sockets of a server. */
 /* `ret_fds` has room for two: IPv4 and IPv6; the second is -1 on a host without IPv6. */

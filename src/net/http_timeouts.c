@@ -4,7 +4,6 @@
  */
 #include "base/loop.h"
 #include "net/http_server.h"
-#include "net/sse.h"
 
 enum {
     CLOCK_STEP_MS = 100,

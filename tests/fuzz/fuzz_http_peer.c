@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "net/http_server.h"
-#include "net/sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

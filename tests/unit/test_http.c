@@ -21,7 +21,6 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 

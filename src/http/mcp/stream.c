@@ -17,7 +17,6 @@
 #include "base/random.h"
 #include "http/mcp/peer.h"
 #include "net/http.h"
-#include "net/sse.h"
 
 enum {
     STREAM_AWAY_MS = 60000,

@@ -126,14 +126,14 @@ struct rest {
     struct guard_route *routes; /* owned; made of the operations */
     struct text document;       /* OpenAPI; made at its first use */
     int64_t began_ms;           /* boot clock */
-    /* poll.c's: calls that wait for a change, found by the ask's id */
+    /* asks.c: calls that wait for a change, found by the ask's id */
     struct table polls;
     struct desk_visit *watcher; /* NULL: nobody waits */
     struct call *due;
     struct loop_timer *timer;
     int64_t timer_ms; /* -1: not set */
     bool is_draining;
-    /* http/rest/listening.c's */
+    /* conversations.c */
     struct listening *listenings, *listenings_due;
     struct loop_timer *listening_timer;
 };
@@ -182,7 +182,7 @@ bool query_check(struct call *call);
 /* `otherwise` where it is absent. */
 bool query_integer(struct call *call, enum parameter_id id, int64_t otherwise, int64_t *ret_number);
 
-/* asks.c, asks.c, rest.c, openapi.c: what the rows do */
+/* asks.c, rest.c, openapi.c: what the rows do */
 void serve_act(struct call *call);
 void serve_list(struct call *call);
 void serve_look(struct call *call);
@@ -194,33 +194,22 @@ void serve_document(struct call *call);
 void openapi_write(struct text *out);
 
 /* asks.c */
-void look_again(struct call *call);
 /* Of a list: a page with the way to the next; `context` is the call. */
 void look_listed(void *context, const struct desk_reply *reply);
-/* asks.c */
 /* False: refused already. */
 bool act_read_body(struct call *call, struct json **ret_body);
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
-/* poll.c */
 void poll_watch(struct call *call); /* its ask is about to be read */
 void poll_park(struct call *call);  /* nothing new was found */
 void poll_unpark(struct call *call);
 void poll_ring(void *context);
 
-/* conversations.c, listening.c: what its rows do */
+/* conversations.c */
 void serve_conversation_new(struct call *call);
 void serve_conversation_list(struct call *call);
 void serve_conversation_get(struct call *call);
 void serve_conversation_say(struct call *call);
 void serve_conversation_events(struct call *call);
-/* At the desk as the host or the person who came; `event` may be NULL. */
-struct desk_visit *conversation_visit(struct call *call,
-                                      void (*event)(void *context, const char *line,
-                                                    size_t length));
-bool conversation_knows_id(struct call *call); /* false: refused already */
-/* The beginning of a method's parameters. */
-struct json_writer conversation_params(const struct call *call, struct text *out);
-/* http/rest/listening.c */
 void listening_free(struct listening *listening); /* NULL is fine */
 void listening_go_on(struct call *call);          /* its peer has taken what there was */
 void listenings_flush(struct rest *rest);
