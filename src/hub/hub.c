@@ -411,12 +411,6 @@ static void put_person_setting(void *context, const char *name, const char *valu
     settings_put_saved(context, name, value);
 }
 
-static void log_warnings(const struct settings *settings)
-{
-    for (size_t i = 0; i < settings_warning_count(settings); i++)
-        log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
-}
-
 static void stop_if_loaded(void *context)
 {
     struct hub *hub = context;
@@ -492,7 +486,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     if (!os_own_program(hub->program, sizeof hub->program))
         snprintf(hub->program, sizeof hub->program, "sayso");
     hub->store->ops->list_settings(hub->store, hub->person, put_person_setting, settings);
-    log_warnings(settings);
+    for (size_t i = 0; i < settings_warning_count(settings); i++)
+        log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
     parts.store = hub->store;
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
     hub->leave_timer = loop_timer_new(hub->loop, hub_on_leave_time, hub);
@@ -593,14 +588,6 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
     return outcome;
 }
 
-/* Whoever waits for a hub that can't begin would have the manager start it again and again. They
- * are free to start one of their own, which may manage, or tells them why not. */
-static void give_up(const struct hub *hub)
-{
-    if (hub->passed_fd >= 0 && !hub->is_leaving)
-        os_turn_away(hub->passed_fd);
-}
-
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options, .clock = hub_clock, .lock_fd = -1, .passed_fd = -1 };
@@ -632,7 +619,10 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         outcome = HUB_RETIRED;
     }
 out:
-    if (outcome == HUB_FAILED)
-        give_up(&hub); /* without the lock, which they look at */
+    /* Whoever waits for a hub that can't begin would have the manager start it again and again.
+     * They are free to start one of their own, which may manage, or tells them why not. Without the
+     * lock, which they look at. */
+    if (outcome == HUB_FAILED && hub.passed_fd >= 0 && !hub.is_leaving)
+        os_turn_away(hub.passed_fd);
     return outcome;
 }

@@ -78,56 +78,25 @@ static bool find_token(void *context, const uint8_t *hash, struct guard_identity
 }
 
 /* Bound to whose it is and to the call; the keys stay in the engine. */
-static char *seal(void *context, const char *token, const char *binding, const char *state)
+static char *seal(struct engine *engine, const char *token, const char *binding, const char *state)
 {
     const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
-    struct door *door = context;
     struct text out = { 0 };
 
-    if (!engine_seal(door->parts.engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000,
-                     state, &out))
+    if (!engine_seal(engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000, state, &out))
         return NULL;
     return text_take(&out);
 }
 
-static char *unseal(void *context, const char *token, const char *binding, const char *sealed)
+static char *unseal(struct engine *engine, const char *token, const char *binding,
+                    const char *sealed)
 {
     const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
-    struct door *door = context;
     struct text out = { 0 };
 
-    if (!engine_unseal(door->parts.engine, bound, ARRAY_LEN(bound), sealed, strlen(sealed), &out))
+    if (!engine_unseal(engine, bound, ARRAY_LEN(bound), sealed, strlen(sealed), &out))
         return NULL;
     return text_take(&out);
-}
-
-static int64_t utc_ms(void *context)
-{
-    return engine_utc_ms(((struct door *)context)->parts.engine);
-}
-
-static void note(void *context, const struct http_mcp_note *note, desk_done *done,
-                 void *done_context)
-{
-    struct door *door = context;
-    const struct engine_note noted = { .session = note->session,
-                                       .token = note->token,
-                                       .what = note->what,
-                                       .value = note->value,
-                                       .lifetime_ms = note->lifetime_ms };
-
-    engine_note_session(door->parts.engine, &noted, done, done_context);
-}
-
-static void drop_notes(void *context, const char *session)
-{
-    engine_drop_notes(((struct door *)context)->parts.engine, session);
-}
-
-static void each_note(void *context, const char *session, http_mcp_each_note *each,
-                      void *each_context)
-{
-    engine_each_note(((struct door *)context)->parts.engine, session, each, each_context);
 }
 
 static const char *not_ready(void *context)
@@ -153,40 +122,15 @@ static void write_metrics(void *context, struct text *out)
     web_write_metrics(door->web, out);
 }
 
-static void sign_in(void *context, const char *code, const char *label, const char *browser,
-                    desk_done *done, void *done_context)
-{
-    struct door *door = context;
-
-    engine_sign_in(door->parts.engine, code, label, browser, done, done_context);
-}
-
-static bool know_device(void *context, const struct desk_device *shown,
+static bool know_device(struct engine *engine, const struct desk_device *shown,
                         struct guard_identity *ret_who)
 {
     struct engine_token token;
 
-    if (!engine_know_device(((struct door *)context)->parts.engine, shown, &token))
+    if (!engine_know_device(engine, shown, &token))
         return false;
     *ret_who = identity_of(&token);
     return true;
-}
-
-static bool prove(void *context, const char *tab, const char *text, struct text *out)
-{
-    return engine_prove_token(((struct door *)context)->parts.engine, tab, text, out);
-}
-
-static void write_status(void *context, struct text *out)
-{
-    struct door *door = context;
-
-    door->parts.write_status(door->parts.context, out);
-}
-
-static bool is_portal_on(void *context)
-{
-    return settings_is_on(((struct door *)context)->parts.settings, SETTING_PORTAL);
 }
 
 struct door *door_new(const struct door_parts *parts)
@@ -201,13 +145,13 @@ struct door *door_new(const struct door_parts *parts)
         .desk = engine_desk(parts->engine),
         .settings = parts->settings,
         .offer = parts->offer,
-        .context = door,
-        .utc_ms = utc_ms,
+        .engine = parts->engine,
+        .utc_ms = engine_utc_ms,
         .seal = seal,
         .unseal = unseal,
-        .note = note,
-        .drop_notes = drop_notes,
-        .each_note = each_note,
+        .note = engine_note_session,
+        .drop_notes = engine_drop_notes,
+        .each_note = engine_each_note,
     };
     const struct rest_parts rest = {
         .loop = parts->loop,
@@ -220,12 +164,13 @@ struct door *door_new(const struct door_parts *parts)
         .loop = parts->loop,
         .desk = engine_desk(parts->engine),
         .guard = guard,
-        .context = door,
-        .sign_in = sign_in,
+        .settings = parts->settings,
+        .context = parts->context,
+        .write_status = parts->write_status,
+        .engine = parts->engine,
+        .sign_in = engine_sign_in,
         .know_device = know_device,
-        .prove = prove,
-        .write_status = write_status,
-        .is_portal_on = is_portal_on,
+        .prove = engine_prove_token,
     };
 
     door->parts = *parts;
@@ -487,15 +432,9 @@ static bool is_loopback(const char *address)
     return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-static bool read_public_url(const char *url, struct http_site *site, struct error *err)
-{
-    if (url[0] == '\0' || origin_read_url(url, site))
-        return true;
-    return error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
-}
-
 bool site_read(const struct settings *settings, struct http_site *ret_site, struct error *err)
 {
+    const char *public_url = settings_text(settings, SETTING_PUBLIC_URL);
     bool has_certificate = settings_text(settings, SETTING_TLS_CERT)[0] != '\0';
     bool has_key = settings_text(settings, SETTING_TLS_KEY)[0] != '\0';
 
@@ -510,7 +449,8 @@ bool site_read(const struct settings *settings, struct http_site *ret_site, stru
         !settings_is_on(settings, SETTING_LISTEN_PLAIN))
         return error_say(err, ERROR_missing_property, "/tls_cert", TEXT_REASON_LISTEN_PLAIN,
                          "address", ret_site->address, NULL);
-    return read_public_url(settings_text(settings, SETTING_PUBLIC_URL), ret_site, err);
+    return public_url[0] == '\0' || origin_read_url(public_url, ret_site) ||
+           error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
 }
 
 bool site_load_tls(const struct settings *settings, struct tls_context **ret_tls, struct error *err)

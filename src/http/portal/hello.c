@@ -149,7 +149,7 @@ static void try_code(struct session *session, const char *code, const char *key,
     sign_in->name = mem_text(name);
     session->sign_in = sign_in;
     snprintf(browser, sizeof browser, "%d %s", ws_peer_port(session->peer), key ? key : "");
-    parts->sign_in(parts->context, code, name, key ? browser : NULL, on_signed_in, sign_in);
+    parts->sign_in(parts->engine, code, name, key ? browser : NULL, on_signed_in, sign_in);
 }
 
 /* A text of at most so many bytes without NUL; NULL: absent or not that. */
@@ -173,7 +173,7 @@ static void try_device(struct session *session, const struct json *params, const
     struct guard_identity who;
     bool is_known = shown.signature && session->challenge[0] &&
                     session_door(session) == GUARD_LOCAL && is_own_user(session) &&
-                    parts->know_device(parts->context, &shown, &who);
+                    parts->know_device(parts->engine, &shown, &who);
     int64_t retry_s = is_known ? 0 : guard_note_guess(parts->guard, session_door(session));
 
     session->challenge[0] = '\0';
@@ -211,7 +211,8 @@ void hello_take(struct session *session, const struct json *params, const char *
     const char *token = read_text(params, "token", SECRET_BYTES);
     const char *code = read_text(params, "code", SECRET_BYTES);
     const char *device = read_text(params, "device", SECRET_BYTES);
-    const char *name = read_text(params, "name", WEB_NAME_BYTES);
+    const char *said = read_text(params, "name", WEB_NAME_BYTES);
+    const char *name = said && *said ? said : "browser";
     const char *key = read_text(params, "key", KEY_BYTES);
 
     if (session->wire.visit || session->sign_in) {
@@ -231,12 +232,11 @@ void hello_take(struct session *session, const struct json *params, const char *
                "code of a link",
                0);
     } else if (code) {
-        try_code(session, code, key && strlen(key) == KEY_BYTES ? key : NULL,
-                 name && *name ? name : "browser", id_json);
+        try_code(session, code, key && strlen(key) == KEY_BYTES ? key : NULL, name, id_json);
     } else if (device) {
-        try_device(session, params, device, name && *name ? name : "browser", id_json);
+        try_device(session, params, device, name, id_json);
     } else {
-        try_token(session, token, name && *name ? name : "browser", id_json);
+        try_token(session, token, name, id_json);
     }
 }
 
@@ -255,7 +255,7 @@ void hello_prove(struct session *session, const struct json *params, const char 
     char text[NONCE_BYTES + 32];
 
     snprintf(text, sizeof text, form, ws_peer_port(session->peer), nonce ? nonce : "");
-    if (!tab || !nonce || !*nonce || !parts->prove(parts->context, tab, text, &proof)) {
+    if (!tab || !nonce || !*nonce || !parts->prove(parts->engine, tab, text, &proof)) {
         refuse(session, id_json, "unauthorized", "this tab is not signed in: run sayso open", 0);
         return;
     }

@@ -12,6 +12,7 @@
 #include "http/portal/session.h"
 #include "net/frames.h"
 #include "net/http.h"
+#include "settings/settings.h"
 
 /* The one document of the portal, under the address of each of its pages, and the files it loads.
  * None of it holds data, so none needs a token; what a page shows comes over its socket. */
@@ -88,7 +89,7 @@ static void serve_document(void *context, struct http_exchange *exchange,
         http_parameter(exchange, "inline") ? &web_document_inline : &web_document;
 
     (void)match;
-    if (!web->parts.is_portal_on(web->parts.context)) {
+    if (!settings_is_on(web->parts.settings, SETTING_PORTAL)) {
         guard_refuse(exchange, 404, "not_found",
                      "the portal is switched off on this machine (sayso settings set portal on)");
         return;
@@ -148,7 +149,7 @@ static void serve(struct web *web, struct http_exchange *exchange, const char *j
     struct desk_visit *visit;
     struct json *params = NULL;
 
-    if (http_site(exchange) || !web->parts.is_portal_on(web->parts.context)) {
+    if (http_site(exchange) || !settings_is_on(web->parts.settings, SETTING_PORTAL)) {
         guard_refuse(exchange, 404, "not_found", "there is nothing at this path");
         return;
     }
@@ -190,7 +191,7 @@ static void serve_socket(void *context, struct http_exchange *exchange,
     (void)match;
     if (web->is_leaving)
         guard_refuse(exchange, 503, "unavailable", "the hub is about to go; try again");
-    else if (!web->parts.is_portal_on(web->parts.context))
+    else if (!settings_is_on(web->parts.settings, SETTING_PORTAL))
         guard_refuse(exchange, 404, "not_found", "the portal is switched off on this machine");
     else
         ws_server_upgrade(web->server, exchange, true);
@@ -253,7 +254,7 @@ void web_take(void *web, const struct http_taken *taken)
 /* Open pages end with the portal. A client of /wire is no page and stays. */
 static void follow_portal(struct web *web)
 {
-    bool is_off = !web->parts.is_portal_on(web->parts.context);
+    bool is_off = !settings_is_on(web->parts.settings, SETTING_PORTAL);
 
     for (struct session *session = web->sessions; is_off && !web->is_off && session;
          session = session->next) {

@@ -241,22 +241,6 @@ bool act_read_body(struct call *call, struct json **ret_body)
     return false;
 }
 
-static void write_params(struct json_writer *writer, const struct call *call,
-                         const struct json *body, int64_t version, const char *key)
-{
-    json_write_text(writer, "session_id", call->id);
-    if (version != 0)
-        json_write_integer(writer, "version", version);
-    if (key) { /* a key is good for one ask: others may count from 1 too */
-        char *own = mem_format("%s:%s", call->id, key);
-
-        json_write_text(writer, "answer_key", own);
-        free(own);
-    }
-    for (void *at = json_first(body); at; at = json_next(body, at))
-        json_write_value(writer, json_key(at), json_value(at));
-}
-
 /* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
 {
@@ -295,7 +279,17 @@ void serve_act(struct call *call)
         !act_read_body(call, &body))
         return;
     writer = json_object_to(&params);
-    write_params(&writer, call, body, version, key);
+    json_write_text(&writer, "session_id", call->id);
+    if (version != 0)
+        json_write_integer(&writer, "version", version);
+    if (key) { /* a key is good for one ask: others may count from 1 too */
+        char *own = mem_format("%s:%s", call->id, key);
+
+        json_write_text(&writer, "answer_key", own);
+        free(own);
+    }
+    for (void *at = json_first(body); at; at = json_next(body, at))
+        json_write_value(&writer, json_key(at), json_value(at));
     json_free(body);
     rest_call_method(call, call->operation->calls, &writer, &params, on_done, call);
 }
