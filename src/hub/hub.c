@@ -95,21 +95,16 @@ static void choose_store_name(const struct settings *settings, const struct plac
         text_add_text(out, place->database);
 }
 
-/* Hubs that share a store go by its clock. */
-static bool has_own_clock(const struct store *store)
-{
-    return store && store->ops->utc_ms;
-}
-
-/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
+/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. Hubs
+ * that share a store go by its clock. */
 static const struct hub *hub_at_its_time(struct clock *clock)
 {
     struct hub *hub = (struct hub *)clock;
+    struct store *store = hub->store;
 
     if (!hub->is_time_known) {
         hub->turn_boot_ms = loop_boot_ms();
-        hub->turn_utc_ms =
-            has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store) : loop_utc_ms();
+        hub->turn_utc_ms = store && store->ops->utc_ms ? store->ops->utc_ms(store) : loop_utc_ms();
     }
     hub->is_time_known = hub->is_turning;
     return hub;
@@ -168,26 +163,22 @@ static bool is_idle(const struct hub *hub)
            door_peer_count(hub->door) == 0;
 }
 
-/* What is still under way may be stored or not: it is not refused, its connection closes without a
- * reply. Peers of the socket are told why we go; that is no refusal either. */
-static void drain_no_longer(struct hub *hub)
-{
-    log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
-    wire_server_dismiss(hub->server, hub->why);
-    loop_stop(hub->loop);
-}
-
 static void hub_on_leave_time(void *context)
 {
     struct hub *hub = context;
 
     hub->is_idle_armed = false;
-    if (hub->is_leaving)
-        drain_no_longer(hub);
-    else if (hub->is_announced)
+    if (hub->is_leaving) {
+        /* What is still under way may be stored or not: it is not refused, its connection closes
+         * without a reply. Peers of the socket are told why we go; that is no refusal either. */
+        log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
+        wire_server_dismiss(hub->server, hub->why);
+        loop_stop(hub->loop);
+    } else if (hub->is_announced) {
         hub_leave(hub, "stop");
-    else if (is_idle(hub))
+    } else if (is_idle(hub)) {
         hub_leave(hub, "idle");
+    }
 }
 
 /* A hub that a front started exits when it was idle for a while. */
@@ -304,24 +295,20 @@ static void before_sleep(void *context)
     hub->is_time_known = false;
 }
 
-static void stop_early(struct hub *hub)
-{
-    hub->is_leaving = true;
-    loop_stop(hub->loop);
-}
-
 static void on_signal(void *context, int number)
 {
     struct hub *hub = context;
 
-    if (number == SIGHUP)
+    if (number == SIGHUP) {
         door_reload(hub->door);
-    else if (!hub->server) /* it has not begun */
-        stop_early(hub);
-    else if (number == SIGTERM)
+    } else if (!hub->server) { /* it has not begun */
+        hub->is_leaving = true;
+        loop_stop(hub->loop);
+    } else if (number == SIGTERM) {
         hub_announce_leaving(hub);
-    else
+    } else {
         hub_leave(hub, "stop");
+    }
 }
 
 static void on_wish(void *context, enum wire_wish wish)

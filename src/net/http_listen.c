@@ -61,11 +61,6 @@ static int port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&address, &size) == 0 ? ntohs(address.sin_port) : 0;
 }
 
-static bool has_no_ipv6(int error)
-{
-    return error == EAFNOSUPPORT || error == EADDRNOTAVAIL || error == EPROTONOSUPPORT;
-}
-
 /* Both or none; errno says why none. */
 static bool open_pair(int port, int *fds)
 {
@@ -76,8 +71,8 @@ static bool open_pair(int port, int *fds)
     if (fds[0] < 0)
         return false;
     fds[1] = open_at("::1", port_of(fds[0]));
-    if (fds[1] >= 0 || has_no_ipv6(errno))
-        return true;
+    if (fds[1] >= 0 || errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL || errno == EPROTONOSUPPORT)
+        return true; /* a host without IPv6 */
     kept = errno;
     close(fds[0]);
     errno = kept;

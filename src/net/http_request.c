@@ -471,12 +471,6 @@ static bool decode_path(char *path, struct http_fault *fault)
     return true;
 }
 
-static bool is_dots(const char *segment, size_t length)
-{
-    return (length == 1 && segment[0] == '.') ||
-           (length == 2 && segment[0] == '.' && segment[1] == '.');
-}
-
 static bool check_segments(const char *path, struct http_fault *fault)
 {
     while (*path) {
@@ -484,7 +478,7 @@ static bool check_segments(const char *path, struct http_fault *fault)
 
         if (length == 0 && path[1])
             return refuse(fault, 400, "the path has an empty part");
-        if (is_dots(path + 1, length))
+        if ((length == 1 || length == 2) && strspn(path + 1, ".") >= length)
             return refuse(fault, 400, "the path has a part that is only dots");
         path += 1 + length;
     }

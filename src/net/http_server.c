@@ -141,16 +141,12 @@ static void turn_away(struct http_server *server, int listener)
         pause_listening(server);
 }
 
-static bool is_full(const struct http_server *server)
-{
-    return server->count >= server->most || server->strangers >= server->most_strangers;
-}
-
 static void on_newcomer(uv_poll_t *poll, int status, int events)
 {
     struct http_listener *listener = (struct http_listener *)poll;
     struct http_server *server = listener->server;
     struct http_address *address;
+    bool is_full;
 
     (void)status;
     (void)events;
@@ -170,9 +166,10 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
             return;
         if (fd < 0)
             continue;
+        is_full = server->count >= server->most || server->strangers >= server->most_strangers;
         if (!http_address_enter(server, &peer, &address)) {
             send_away(server, fd);
-        } else if (is_full(server) && !make_room(server)) {
+        } else if (is_full && !make_room(server)) {
             http_address_leave(&address);
             send_away(server, fd);
         } else {
@@ -248,14 +245,6 @@ static void begin_listening(struct http_server *server, const int *fds)
     http_server_listen_again(server);
 }
 
-static void close_all(const int *fds)
-{
-    for (int i = 0; i < 2; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-    }
-}
-
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err)
 {
@@ -270,7 +259,9 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     if (poller < 0) {
         int why = errno;
 
-        close_all(fds);
+        close(fds[0]);
+        if (fds[1] >= 0)
+            close(fds[1]);
         return error_set(err, ERROR_unavailable, "", "can't listen on port %d: %s", port,
                          strerror(why));
     }

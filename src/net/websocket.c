@@ -171,9 +171,79 @@ static ssize_t send_some(const struct ws_peer *peer)
     return sendmsg(peer->fd, &message, MSG_NOSIGNAL);
 }
 
-static void ws_peer_drop(struct ws_peer *peer);
-static void ws_peer_drained(struct ws_peer *peer);
-static void ws_peer_watch(struct ws_peer *peer);
+static void ws_wait_end(struct ws_peer *peer)
+{
+    http_link_remove(&peer->wait);
+    peer->wait_class = WS_WAIT_NONE;
+}
+
+static void forget_unread(struct ws_peer *peer)
+{
+    if (!peer->unread)
+        return;
+    http_server_give_back(peer->http, peer->unread->held);
+    ws_parser_release(&peer->unread->parser);
+    text_release(&peer->unread->backlog);
+    free(peer->unread);
+    peer->unread = NULL;
+}
+
+/* at once, without a word */
+static void ws_peer_drop(struct ws_peer *peer)
+{
+    struct ws_server *server = peer->server;
+
+    if (peer->is_gone)
+        return;
+    peer->is_gone = true;
+    http_link_remove(&peer->all);
+    http_link_remove(&peer->dirty);
+    ws_wait_end(peer);
+    ws_peer_drop_queue(peer);
+    forget_unread(peer);
+    server->count--;
+    server->strangers -= !peer->is_known;
+    os_poller_watch(server->poller, peer->fd, peer->interest, 0, NULL);
+    stream_close(peer->fd, peer->tls);
+    peer->tls = NULL;
+    http_link_append(&server->gone, &peer->all);
+    loop_wake_send(server->wake);
+    http_address_leave(&peer->address);
+    http_server_free_place(peer->http);
+    if (peer->owner)
+        server->handler.closed(peer->owner);
+    peer->owner = NULL;
+}
+
+/* Everything is with the kernel. */
+static void ws_peer_drained(struct ws_peer *peer)
+{
+    if (peer->is_closing && !peer->has_shut) {
+        /* Closing while bytes of the peer are unread would reset the connection, and our reason
+         * with it: it goes when the peer has closed, or late. */
+        peer->has_shut = true;
+        if (!stream_shut(peer->fd, peer->tls))
+            ws_peer_drop(peer);
+    } else if (!peer->is_closing && peer->owner) {
+        peer->server->handler.drained(peer->owner);
+    }
+}
+
+static void ws_peer_watch(struct ws_peer *peer)
+{
+    unsigned events;
+
+    if (peer->is_gone)
+        return;
+    events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
+    /* what waits for the flush needs no sign of room */
+    if ((peer->queued > 0 && !peer->dirty.next) || stream_is_stuck(peer->tls))
+        events |= OS_WRITABLE;
+    if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
+        peer->interest = (uint8_t)events;
+    else
+        ws_peer_drop(peer); /* nobody would hear of it any more */
+}
 
 static void ws_peer_write(struct ws_peer *peer)
 {
@@ -263,12 +333,6 @@ static void arm(struct ws_server *server, int64_t at_ms)
     loop_timer_at(server->timer, at_ms);
 }
 
-static void ws_wait_end(struct ws_peer *peer)
-{
-    http_link_remove(&peer->wait);
-    peer->wait_class = WS_WAIT_NONE;
-}
-
 static void ws_wait_begin(struct ws_peer *peer, enum ws_class kind)
 {
     struct ws_server *server = peer->server;
@@ -344,44 +408,6 @@ static void ws_clock_init(struct ws_server *server)
 
 /* One WebSocket peer: bytes to messages, and how it ends. */
 
-static void forget_unread(struct ws_peer *peer)
-{
-    if (!peer->unread)
-        return;
-    http_server_give_back(peer->http, peer->unread->held);
-    ws_parser_release(&peer->unread->parser);
-    text_release(&peer->unread->backlog);
-    free(peer->unread);
-    peer->unread = NULL;
-}
-
-/* at once, without a word */
-static void ws_peer_drop(struct ws_peer *peer)
-{
-    struct ws_server *server = peer->server;
-
-    if (peer->is_gone)
-        return;
-    peer->is_gone = true;
-    http_link_remove(&peer->all);
-    http_link_remove(&peer->dirty);
-    ws_wait_end(peer);
-    ws_peer_drop_queue(peer);
-    forget_unread(peer);
-    server->count--;
-    server->strangers -= !peer->is_known;
-    os_poller_watch(server->poller, peer->fd, peer->interest, 0, NULL);
-    stream_close(peer->fd, peer->tls);
-    peer->tls = NULL;
-    http_link_append(&server->gone, &peer->all);
-    loop_wake_send(server->wake);
-    http_address_leave(&peer->address);
-    http_server_free_place(peer->http);
-    if (peer->owner)
-        server->handler.closed(peer->owner);
-    peer->owner = NULL;
-}
-
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
 {
     char payload[WS_CONTROL_BYTES];
@@ -396,20 +422,6 @@ void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
     peer->is_closing = true;
     peer->is_paused = false;
     ws_wait_begin(peer, WS_WAIT_CLOSE);
-}
-
-/* Everything is with the kernel. */
-static void ws_peer_drained(struct ws_peer *peer)
-{
-    if (peer->is_closing && !peer->has_shut) {
-        /* Closing while bytes of the peer are unread would reset the connection, and our reason
-         * with it: it goes when the peer has closed, or late. */
-        peer->has_shut = true;
-        if (!stream_shut(peer->fd, peer->tls))
-            ws_peer_drop(peer);
-    } else if (!peer->is_closing && peer->owner) {
-        peer->server->handler.drained(peer->owner);
-    }
 }
 
 static void take_piece(struct ws_peer *peer, const struct ws_piece *piece)
@@ -508,13 +520,6 @@ static void take_bytes(struct ws_peer *peer, char *bytes, size_t length)
         keep_unread(peer, &parser, bytes + at, length - at);
 }
 
-static void discard(struct ws_peer *peer, size_t length)
-{
-    peer->discarded += (uint32_t)length;
-    if (peer->discarded > WS_DISCARD_BYTES)
-        ws_peer_drop(peer);
-}
-
 static void read_bytes(struct ws_peer *peer)
 {
     char *bytes = peer->server->read_bytes;
@@ -527,10 +532,13 @@ static void read_bytes(struct ws_peer *peer)
         return;
     }
     peer->was_heard = true;
-    if (peer->is_closing)
-        discard(peer, (size_t)got);
-    else
+    if (!peer->is_closing) {
         take_bytes(peer, bytes, (size_t)got);
+        return;
+    }
+    peer->discarded += (uint32_t)got;
+    if (peer->discarded > WS_DISCARD_BYTES)
+        ws_peer_drop(peer);
 }
 
 static void ws_peer_ready(struct ws_peer *peer, unsigned events)
@@ -552,22 +560,6 @@ static void ws_peer_ready(struct ws_peer *peer, unsigned events)
         ws_peer_write(peer);
     }
     ws_peer_watch(peer);
-}
-
-static void ws_peer_watch(struct ws_peer *peer)
-{
-    unsigned events;
-
-    if (peer->is_gone)
-        return;
-    events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
-    /* what waits for the flush needs no sign of room */
-    if ((peer->queued > 0 && !peer->dirty.next) || stream_is_stuck(peer->tls))
-        events |= OS_WRITABLE;
-    if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
-        peer->interest = (uint8_t)events;
-    else
-        ws_peer_drop(peer); /* nobody would hear of it any more */
 }
 
 void ws_peer_know(struct ws_peer *peer)

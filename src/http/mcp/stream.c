@@ -237,13 +237,6 @@ static void go_away(struct stream *stream)
     peer_wake_at(stream->peer->front, stream->away_until_boot_ms);
 }
 
-static void end_stream(struct stream *stream, enum http_fate fate)
-{
-    if (fate == HTTP_LOST && !stream->peer->is_session)
-        mcp_give_up(stream->peer->mcp, &stream->mcp);
-    stream_free(stream);
-}
-
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
     struct stream *stream = context;
@@ -253,10 +246,13 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     if (fate == HTTP_TAKEN)
         peer_confirm(stream->peer, &stream->mcp);
     stream->exchange = NULL;
-    if (can_come_back && (fate == HTTP_LOST || !stream->is_finished))
+    if (can_come_back && (fate == HTTP_LOST || !stream->is_finished)) {
         go_away(stream);
-    else
-        end_stream(stream, fate);
+        return;
+    }
+    if (fate == HTTP_LOST && !stream->peer->is_session)
+        mcp_give_up(stream->peer->mcp, &stream->mcp);
+    stream_free(stream);
 }
 
 static void attach(struct stream *stream, struct http_exchange *exchange)
@@ -266,22 +262,16 @@ static void attach(struct stream *stream, struct http_exchange *exchange)
     http_on_fate(exchange, on_fate, stream);
 }
 
-/* No two hubs give out the same number. */
-static int64_t new_number(void)
-{
-    int64_t number;
-
-    random_bytes(&number, sizeof number);
-    return number & INT64_MAX;
-}
-
 static struct stream *stream_new(struct peer *peer, struct http_exchange *exchange)
 {
     struct stream *stream = pool_new(sizeof *stream);
 
     stream->mcp.ops = &stream_ops;
     stream->peer = peer;
-    stream->number = peer->is_session ? new_number() : 0;
+    if (peer->is_session) { /* no two hubs give out the same number */
+        random_bytes(&stream->number, sizeof stream->number);
+        stream->number &= INT64_MAX;
+    }
     LIST_ADD(peer->streams, stream);
     attach(stream, exchange);
     return stream;

@@ -320,11 +320,6 @@ void serve_guest(void *context, struct http_exchange *exchange, const struct gua
     arrival->is_upgraded = ws_server_upgrade(web->server, exchange, false);
 }
 
-static bool may_be(const struct guard_identity *who, enum desk_role role)
-{
-    return role == ROLE_AGENT ? who->is_agent : who->is_person;
-}
-
 static void refuse_guest(struct session *session, const char *id_json, int code,
                          const char *message)
 {
@@ -343,7 +338,7 @@ static void guest_enter(struct session *session, const struct json *params, cons
                      "hello needs role agent or person, a known channel and short names");
         return;
     }
-    if (!may_be(session->guest, visitor.role)) {
+    if (!(visitor.role == ROLE_AGENT ? session->guest->is_agent : session->guest->is_person)) {
         refuse_guest(
             session, id_json, WIRE_NOT_YOURS,
             visitor.role == ROLE_AGENT

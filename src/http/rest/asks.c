@@ -539,24 +539,20 @@ void serve_look(struct call *call)
     look_again(call);
 }
 
-static void turn_away(struct call *call)
-{
-    struct error err;
-
-    error_set(&err, ERROR_unavailable, "", "the hub is about to end: ask again");
-    reply_error(call, &err, NULL);
-}
-
 void rest_flush(struct rest *rest)
 {
+    struct error leaving;
+
     while (rest->due) {
         struct call *call = rest->due;
 
         poll_unpark(call);
-        if (rest->is_draining)
-            turn_away(call);
-        else
+        if (rest->is_draining) {
+            error_set(&leaving, ERROR_unavailable, "", "the hub is about to end: ask again");
+            reply_error(call, &leaving, NULL);
+        } else {
             look_again(call);
+        }
     }
     listenings_flush(rest);
     if (rest->watcher && rest->polls.count == 0) {
