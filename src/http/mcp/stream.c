@@ -334,15 +334,6 @@ static bool read_event_id(const char *text, int64_t *ret_number, int64_t *ret_se
     return text_parse_integer(number, ret_number) && text_parse_integer(seq, ret_seq);
 }
 
-static struct stream *find_stream(struct peer *peer, int64_t number)
-{
-    struct stream *stream = peer->streams;
-
-    while (stream && stream->number != number)
-        stream = stream->next;
-    return stream;
-}
-
 /* A stream that is still ours, with what was missed. */
 static void take_up(struct stream *stream, struct http_exchange *exchange, int64_t seq)
 {
@@ -392,7 +383,9 @@ bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const cha
 
     if (!read_event_id(event_id, &number, &seq, &state))
         return false;
-    stream = find_stream(peer, number);
+    stream = peer->streams;
+    while (stream && stream->number != number)
+        stream = stream->next;
     if (!stream)
         return *state && go_on(peer, exchange, state);
     take_up(stream, exchange, seq);
