@@ -71,9 +71,6 @@ struct http_wait {
 };
 void http_wait_begin(struct http_server *server, struct http_wait *wait, enum http_class kind);
 void http_wait_end(struct http_wait *wait);
-void http_clock_wake(struct http_server *server, int64_t after_ms); /* to listen again */
-void http_clock_init(struct http_server *server);
-void http_clock_release(struct http_server *server);
 
 enum http_phase {
     PHASE_IDLE,
@@ -185,7 +182,6 @@ struct http_server {
 /* Between these nothing that closes is freed. */
 void http_server_enter(struct http_server *server);
 void http_server_leave(struct http_server *server);
-void http_server_listen_again(struct http_server *server);
 /* Bytes that a peer makes us keep; false: all of them together have reached the maximum. */
 bool http_server_hold(struct http_server *server, size_t bytes, bool is_known);
 void http_server_give_back(struct http_server *server, size_t bytes);
