@@ -145,13 +145,14 @@ static void http_server_unref(struct http_server *server)
         free(server);
 }
 
-void http_server_enter(struct http_server *server)
+/* Between these two nothing that closes is freed. */
+static void http_server_enter(struct http_server *server)
 {
     server->references++;
     server->depth++;
 }
 
-void http_server_leave(struct http_server *server)
+static void http_server_leave(struct http_server *server)
 {
     server->depth--;
     http_server_unref(server);

@@ -179,9 +179,6 @@ struct http_server {
     char date[32];
     char read_bytes[HTTP_READ_BYTES];
 };
-/* Between these nothing that closes is freed. */
-void http_server_enter(struct http_server *server);
-void http_server_leave(struct http_server *server);
 /* Bytes that a peer makes us keep; false: all of them together have reached the maximum. */
 bool http_server_hold(struct http_server *server, size_t bytes, bool is_known);
 void http_server_give_back(struct http_server *server, size_t bytes);
