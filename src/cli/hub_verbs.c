@@ -12,7 +12,7 @@
 #include "cli/say.h"
 #include "core/known_clients.h"
 #include "core/limits.h"
-#include "hub/routes.h"
+#include "hub/hub.h"
 #include "mcp/stdio/stdio.h"
 #include "rpc/location.h"
 #include "rpc/protocol.h"

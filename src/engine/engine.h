@@ -91,15 +91,9 @@ bool engine_unseal(const struct engine *engine, const struct hash_part *bound, s
 /* What every hub on this store must know of an MCP session beside what its id says. It holds here
  * at once and everywhere when `done` is called, which may be NULL; fails with rate_limited where a
  * token's sessions have too many. */
-struct engine_note {
-    const char *session, *token; /* 26 characters; the token's id, "" without */
-    const char *what, *value;    /* `value` NULL: it holds no more */
-    int64_t lifetime_ms;
-};
 void engine_note_session(struct engine *engine, const struct engine_note *note, desk_done *done,
                          void *context);
 void engine_drop_notes(struct engine *engine, const char *session); /* all of them */
-typedef void engine_note_each(void *context, const char *what, const char *value);
 void engine_each_note(const struct engine *engine, const char *session, engine_note_each *each,
                       void *context);
 

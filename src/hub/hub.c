@@ -18,8 +18,6 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "hub/listener.h"
-#include "hub/parts.h"
-#include "hub/routes.h"
 #include "i18n/i18n.h"
 #include "notify/notify.h"
 #include "rpc/location.h"
@@ -29,6 +27,31 @@
 #include "store/postgres/postgres.h"
 #include "store/sqlite/sqlite.h"
 #include "store/store.h"
+
+struct hub {
+    struct clock clock; /* first: the engine's clock is a hub */
+    const struct hub_options *options;
+    struct place place;
+    struct place_note note;
+    struct loop *loop;
+    struct store *store;
+    struct text store_name; /* the one that is open, whatever the setting says by now */
+    struct engine *engine;
+    struct wire_server *server;
+    struct door *door; /* NULL: no port could be had */
+    struct notify *notify;
+    struct loop_timer *time_timer;  /* the engine's next moment */
+    struct loop_timer *leave_timer; /* idle long enough, or draining too long */
+    bool is_leaving, is_idle_armed;
+    bool is_announced; /* balancers are told that we will go; nothing else has changed yet */
+    bool is_turning, is_time_known; /* the loop runs; in this turn somebody looked at the clock */
+    int64_t turn_boot_ms, turn_utc_ms; /* then */
+    const char *why;                   /* we leave */
+    char person[128];
+    char program[4096];
+    int lock_fd;
+    int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
+};
 
 /* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
  * mended. */
@@ -47,8 +70,8 @@ static void warn_of_losses(struct store *store)
         log_warning("store.pooled", "pooling=transaction others_are_seen_within_ms=2000");
 }
 
-bool choose_store(struct loop *loop, const struct settings *settings, const struct place *place,
-                  struct store **ret_store, struct error *err)
+static bool choose_store(struct loop *loop, const struct settings *settings,
+                         const struct place *place, struct store **ret_store, struct error *err)
 {
     const char *store = settings_text(settings, SETTING_STORE);
 
@@ -72,18 +95,169 @@ static void choose_store_name(const struct settings *settings, const struct plac
         text_add_text(out, place->database);
 }
 
-bool choose_store_find(const struct place *place, char **ret_store, struct error *err)
+/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. Hubs
+ * that share a store go by its clock. */
+static const struct hub *hub_at_its_time(struct clock *clock)
 {
-    struct settings *settings = settings_new();
-    const char *store;
-    bool ok;
+    struct hub *hub = (struct hub *)clock;
+    struct store *store = hub->store;
 
-    settings_load(settings, place->settings);
-    ok = !settings_problem(settings, err);
-    store = settings_text(settings, SETTING_STORE);
-    *ret_store = ok && store[0] ? mem_text(store) : NULL;
-    settings_free(settings);
-    return ok;
+    if (!hub->is_time_known) {
+        hub->turn_boot_ms = loop_boot_ms();
+        hub->turn_utc_ms = store && store->ops->utc_ms ? store->ops->utc_ms(store) : loop_utc_ms();
+    }
+    hub->is_time_known = hub->is_turning;
+    return hub;
+}
+
+static int64_t hub_boot_ms(struct clock *clock)
+{
+    return hub_at_its_time(clock)->turn_boot_ms;
+}
+
+static int64_t hub_utc_ms(struct clock *clock)
+{
+    return hub_at_its_time(clock)->turn_utc_ms;
+}
+
+static void hub_wake_at(struct clock *clock, int64_t boot_ms)
+{
+    struct hub *hub = (struct hub *)clock;
+
+    if (boot_ms < 0)
+        loop_timer_stop(hub->time_timer);
+    else
+        loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
+}
+
+/* A turn of the loop happens at one moment. */
+static const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 };
+
+/*
+ * When a hub goes: it was told to, its store is broken, or it was idle for a while.
+ * What was accepted is answered first.
+ */
+
+static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
+
+/* Once; what was accepted is answered. */
+static void hub_leave(struct hub *hub, const char *why)
+{
+    if (hub->is_leaving)
+        return;
+    hub->is_leaving = true;
+    os_tell_manager("STOPPING=1");
+    log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
+    engine_check_clock(hub->engine);
+    engine_leave(hub->engine);
+    engine_save_drafts(hub->engine);
+    wire_server_drain(hub->server);
+    door_drain(hub->door);
+    hub->why = why;
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
+}
+
+static bool is_idle(const struct hub *hub)
+{
+    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
+           door_peer_count(hub->door) == 0;
+}
+
+static void hub_on_leave_time(void *context)
+{
+    struct hub *hub = context;
+
+    hub->is_idle_armed = false;
+    if (hub->is_leaving) {
+        /* What is still under way may be stored or not: it is not refused, its connection closes
+         * without a reply. Peers of the socket are told why we go; that is no refusal either. */
+        log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
+        wire_server_dismiss(hub->server, hub->why);
+        loop_stop(hub->loop);
+    } else if (hub->is_announced) {
+        hub_leave(hub, "stop");
+    } else if (is_idle(hub)) {
+        hub_leave(hub, "idle");
+    }
+}
+
+/* A hub that a front started exits when it was idle for a while. */
+static void hub_watch_idleness(struct hub *hub)
+{
+    bool idle = is_idle(hub);
+    int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
+
+    if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
+        door_public_url(hub->door)[0])
+        return;
+    if (idle && !hub->is_idle_armed)
+        loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
+    else if (!idle && hub->is_idle_armed)
+        loop_timer_stop(hub->leave_timer);
+    hub->is_idle_armed = idle;
+}
+
+/* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
+ * are told first, and then given the time to have looked. Whoever says it twice, or from a
+ * keyboard, does not want to wait. */
+static void hub_announce_leaving(struct hub *hub)
+{
+    int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
+    char stopping[64];
+
+    if (drain_s == 0 || hub->is_announced) {
+        hub_leave(hub, "stop");
+        return;
+    }
+    hub->is_announced = true;
+    door_announce(hub->door);
+    snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
+             (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
+    os_tell_manager(stopping);
+    log_info("hub.draining", "seconds=%lld", (long long)drain_s);
+    loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
+}
+
+/* What a hub says of itself, to people and to those who start it. */
+
+/* The portal is where HTTP is, unless it is switched off. */
+static void write_address(const struct hub *hub, struct json_writer *writer)
+{
+    const struct settings *settings = hub->options->settings;
+    char url[48];
+
+    json_write_bool(writer, "portal",
+                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
+    if (hub->note.port == 0) {
+        json_write_null(writer, "port");
+        json_write_null(writer, "url");
+        return;
+    }
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
+    json_write_integer(writer, "port", hub->note.port);
+    json_write_text(writer, "url", url);
+    if (door_public_url(hub->door)[0])
+        json_write_text(writer, "public_url", door_public_url(hub->door));
+}
+
+/* One JSON object. */
+static void hub_write_status(void *context, struct text *out)
+{
+    struct hub *hub = context;
+    struct json_writer writer = json_object_to(out);
+    const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
+
+    json_write_bool(&writer, "running", true);
+    json_write_integer(&writer, "pid", hub->note.pid);
+    json_write_text(&writer, "version", SAYSO_VERSION);
+    json_write_integer(&writer, "wire", wire_number());
+    json_write_text(&writer, "socket", hub->note.socket);
+    write_address(hub, &writer);
+    json_write_text(&writer, "store", text_string(&hub->store_name));
+    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
+    json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
+    json_write_text_if(&writer, "recovered_from", aside);
+    json_write_end_object(&writer);
 }
 
 static const int64_t HUB_LOAD_LIMIT_MS = 30000;
@@ -98,8 +272,6 @@ static void on_time(void *context)
     hub->is_time_known = false; /* what is due now would not be by the time the turn began */
     engine_on_time(hub->engine);
 }
-
-static void hub_watch_idleness(struct hub *hub);
 
 /* What was started is finished, what was accepted is answered, then we sleep or go. */
 static void before_sleep(void *context)
@@ -123,26 +295,20 @@ static void before_sleep(void *context)
     hub->is_time_known = false;
 }
 
-static void stop_early(struct hub *hub)
-{
-    hub->is_leaving = true;
-    loop_stop(hub->loop);
-}
-
-static void hub_announce_leaving(struct hub *hub);
-
 static void on_signal(void *context, int number)
 {
     struct hub *hub = context;
 
-    if (number == SIGHUP)
+    if (number == SIGHUP) {
         door_reload(hub->door);
-    else if (!hub->server) /* it has not begun */
-        stop_early(hub);
-    else if (number == SIGTERM)
+    } else if (!hub->server) { /* it has not begun */
+        hub->is_leaving = true;
+        loop_stop(hub->loop);
+    } else if (number == SIGTERM) {
         hub_announce_leaving(hub);
-    else
+    } else {
         hub_leave(hub, "stop");
+    }
 }
 
 static void on_wish(void *context, enum wire_wish wish)
@@ -187,6 +353,32 @@ static void announce_ask(void *context, const struct announcement *announcement)
     notify_tell(((struct hub *)context)->notify, announcement);
 }
 
+enum { SECRET_FILE_BYTES = 512 };
+
+bool webhook_secret_get(const struct place *place, struct text *out, struct error *err)
+{
+    const char *end = strrchr(place->settings, '/');
+    char folder[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES];
+
+    snprintf(folder, sizeof folder, "%.*s", end ? (int)(end - place->settings) : 0,
+             place->settings);
+    if (snprintf(path, sizeof path, "%s/webhook.secret", folder) >= PLACE_PATH_BYTES)
+        return error_set(err, ERROR_unavailable, "", "the path of the settings is too long");
+    if (os_read_file(path, SECRET_FILE_BYTES, out, err)) {
+        out->used = strcspn(text_string(out), "\r\n");
+        out->bytes[out->used] = '\0';
+        return true;
+    }
+    if (access(path, F_OK) == 0)
+        return false; /* there is one, and it can't be read */
+    webhook_make_secret(out);
+    text_add_char(out, '\n');
+    if (!os_private_directory(folder, err) || !os_write_file(path, out->bytes, out->used, err))
+        return false;
+    out->bytes[--out->used] = '\0';
+    return true;
+}
+
 static bool sign(void *context, const char *id, int64_t time_s, const char *body, size_t length,
                  struct text *out)
 {
@@ -204,12 +396,6 @@ static bool sign(void *context, const char *id, int64_t time_s, const char *body
 static void put_person_setting(void *context, const char *name, const char *value)
 {
     settings_put_saved(context, name, value);
-}
-
-static void log_warnings(const struct settings *settings)
-{
-    for (size_t i = 0; i < settings_warning_count(settings); i++)
-        log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
 }
 
 static void stop_if_loaded(void *context)
@@ -245,9 +431,6 @@ static bool wait_until_loaded(struct hub *hub, struct error *err)
            error_set(err, ERROR_unavailable, "",
                      "the database does not answer: nothing can be read from it");
 }
-
-static void hub_on_leave_time(void *context);
-static void hub_write_status(void *context, struct text *out);
 
 static bool open_parts(struct hub *hub, struct error *err)
 {
@@ -290,7 +473,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     if (!os_own_program(hub->program, sizeof hub->program))
         snprintf(hub->program, sizeof hub->program, "sayso");
     hub->store->ops->list_settings(hub->store, hub->person, put_person_setting, settings);
-    log_warnings(settings);
+    for (size_t i = 0; i < settings_warning_count(settings); i++)
+        log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
     parts.store = hub->store;
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
     hub->leave_timer = loop_timer_new(hub->loop, hub_on_leave_time, hub);
@@ -391,21 +575,6 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
     return outcome;
 }
 
-/* Whoever waits for a hub that can't begin would have the manager start it again and again. They
- * are free to start one of their own, which may manage, or tells them why not. */
-static void give_up(const struct hub *hub)
-{
-    if (hub->passed_fd >= 0 && !hub->is_leaving)
-        os_turn_away(hub->passed_fd);
-}
-
-static int64_t hub_boot_ms(struct clock *clock);
-static int64_t hub_utc_ms(struct clock *clock);
-static void hub_wake_at(struct clock *clock, int64_t boot_ms);
-
-/* A turn of the loop happens at one moment. */
-static const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 };
-
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 {
     struct hub hub = { .options = options, .clock = hub_clock, .lock_fd = -1, .passed_fd = -1 };
@@ -437,180 +606,10 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         outcome = HUB_RETIRED;
     }
 out:
-    if (outcome == HUB_FAILED)
-        give_up(&hub); /* without the lock, which they look at */
+    /* Whoever waits for a hub that can't begin would have the manager start it again and again.
+     * They are free to start one of their own, which may manage, or tells them why not. Without the
+     * lock, which they look at. */
+    if (outcome == HUB_FAILED && hub.passed_fd >= 0 && !hub.is_leaving)
+        os_turn_away(hub.passed_fd);
     return outcome;
-}
-
-/*
- * When a hub goes: it was told to, its store is broken, or it was idle for a while.
- * What was accepted is answered first.
- */
-
-static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
-
-void hub_leave(struct hub *hub, const char *why)
-{
-    if (hub->is_leaving)
-        return;
-    hub->is_leaving = true;
-    os_tell_manager("STOPPING=1");
-    log_info("hub.leaving", "why=%s open=%zu", why, engine_open_count(hub->engine));
-    engine_check_clock(hub->engine);
-    engine_leave(hub->engine);
-    engine_save_drafts(hub->engine);
-    wire_server_drain(hub->server);
-    door_drain(hub->door);
-    hub->why = why;
-    loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
-}
-
-static bool is_idle(const struct hub *hub)
-{
-    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
-           door_peer_count(hub->door) == 0;
-}
-
-/* What is still under way may be stored or not: it is not refused, its connection closes without a
- * reply. Peers of the socket are told why we go; that is no refusal either. */
-static void drain_no_longer(struct hub *hub)
-{
-    log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
-    wire_server_dismiss(hub->server, hub->why);
-    loop_stop(hub->loop);
-}
-
-static void hub_on_leave_time(void *context)
-{
-    struct hub *hub = context;
-
-    hub->is_idle_armed = false;
-    if (hub->is_leaving)
-        drain_no_longer(hub);
-    else if (hub->is_announced)
-        hub_leave(hub, "stop");
-    else if (is_idle(hub))
-        hub_leave(hub, "idle");
-}
-
-/* A hub that a front started exits when it was idle for a while. */
-static void hub_watch_idleness(struct hub *hub)
-{
-    bool idle = is_idle(hub);
-    int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
-
-    if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
-        door_public_url(hub->door)[0])
-        return;
-    if (idle && !hub->is_idle_armed)
-        loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
-    else if (!idle && hub->is_idle_armed)
-        loop_timer_stop(hub->leave_timer);
-    hub->is_idle_armed = idle;
-}
-
-/* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
- * are told first, and then given the time to have looked. Whoever says it twice, or from a
- * keyboard, does not want to wait. */
-static void hub_announce_leaving(struct hub *hub)
-{
-    int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
-    char stopping[64];
-
-    if (drain_s == 0 || hub->is_announced) {
-        hub_leave(hub, "stop");
-        return;
-    }
-    hub->is_announced = true;
-    door_announce(hub->door);
-    snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
-             (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
-    os_tell_manager(stopping);
-    log_info("hub.draining", "seconds=%lld", (long long)drain_s);
-    loop_timer_at(hub->leave_timer, loop_boot_ms() + drain_s * 1000);
-}
-
-/* What a hub says of itself, to people and to those who start it. */
-
-/* The portal is where HTTP is, unless it is switched off. */
-static void write_address(const struct hub *hub, struct json_writer *writer)
-{
-    const struct settings *settings = hub->options->settings;
-    char url[48];
-
-    json_write_bool(writer, "portal",
-                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
-    if (hub->note.port == 0) {
-        json_write_null(writer, "port");
-        json_write_null(writer, "url");
-        return;
-    }
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
-    json_write_integer(writer, "port", hub->note.port);
-    json_write_text(writer, "url", url);
-    if (door_public_url(hub->door)[0])
-        json_write_text(writer, "public_url", door_public_url(hub->door));
-}
-
-/* One JSON object. */
-static void hub_write_status(void *context, struct text *out)
-{
-    struct hub *hub = context;
-    struct json_writer writer = json_writer_to(out);
-    const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
-
-    json_write_object(&writer, NULL);
-    json_write_bool(&writer, "running", true);
-    json_write_integer(&writer, "pid", hub->note.pid);
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "socket", hub->note.socket);
-    write_address(hub, &writer);
-    json_write_text(&writer, "store", text_string(&hub->store_name));
-    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
-    json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
-    json_write_text_if(&writer, "recovered_from", aside);
-    json_write_end_object(&writer);
-}
-
-/* The engine's clock, which is a hub: see parts.h. */
-
-/* Hubs that share a store go by its clock. */
-static bool has_own_clock(const struct store *store)
-{
-    return store && store->ops->utc_ms;
-}
-
-/* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. */
-static const struct hub *hub_at_its_time(struct clock *clock)
-{
-    struct hub *hub = (struct hub *)clock;
-
-    if (!hub->is_time_known) {
-        hub->turn_boot_ms = loop_boot_ms();
-        hub->turn_utc_ms =
-            has_own_clock(hub->store) ? hub->store->ops->utc_ms(hub->store) : loop_utc_ms();
-    }
-    hub->is_time_known = hub->is_turning;
-    return hub;
-}
-
-static int64_t hub_boot_ms(struct clock *clock)
-{
-    return hub_at_its_time(clock)->turn_boot_ms;
-}
-
-static int64_t hub_utc_ms(struct clock *clock)
-{
-    return hub_at_its_time(clock)->turn_utc_ms;
-}
-
-static void hub_wake_at(struct clock *clock, int64_t boot_ms)
-{
-    struct hub *hub = (struct hub *)clock;
-
-    if (boot_ms < 0)
-        loop_timer_stop(hub->time_timer);
-    else
-        loop_timer_at(hub->time_timer, boot_ms + clock->rounding_ms);
 }

@@ -9,7 +9,9 @@
 struct error;
 struct loop;
 struct mcp_offer;
+struct place;
 struct settings;
+struct text;
 
 enum hub_outcome {
     HUB_ENDED,   /* asked to stop, or idle */
@@ -28,5 +30,9 @@ struct hub_options {
     void *context;
 };
 enum hub_outcome hub_run(const struct hub_options *options, struct error *err);
+
+/* The secret with which messages to an address are signed: a file for its owner alone beside the
+ * settings, made when it is first wanted. */
+bool webhook_secret_get(const struct place *place, struct text *out, struct error *err);
 
 #endif

@@ -13,8 +13,11 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
+#include "core/limits.h"
 #include "engine/engine.h"
-#include "hub/routes.h"
+#include "http/mcp/http_mcp.h"
+#include "http/portal/portal.h"
+#include "http/rest/rest.h"
 #include "i18n/i18n.h"
 #include "net/guard.h"
 #include "net/http.h"
@@ -33,7 +36,10 @@ struct door {
     struct http_site site;             /* of that one */
     struct tls_context *tls;           /* likewise; NULL: none */
     char public_url[sizeof(((struct http_site *)0)->origin)];
-    struct routes *routes;
+    struct http_mcp *mcp;
+    struct rest *rest;
+    struct web *web;
+    bool is_leaving;
 };
 
 static bool mcp_needs_token(void *context)
@@ -45,32 +51,142 @@ static bool mcp_needs_token(void *context)
            settings_text(settings, SETTING_LISTEN)[0] != '\0';
 }
 
+static struct guard_identity identity_of(const struct engine_token *token)
+{
+    static const char *const agents[] = { "agent", "host" };
+    static const char *const persons[] = { "person", "tab", "device" };
+    struct guard_identity who = { .is_agent = text_is_among(token->kind, agents, ARRAY_LEN(agents)),
+                                  .is_person =
+                                      text_is_among(token->kind, persons, ARRAY_LEN(persons)),
+                                  .is_host = strcmp(token->kind, "host") == 0,
+                                  .is_sub_agent = token->is_sub_agent,
+                                  .may_answer = token->may_answer };
+
+    text_put(who.token, sizeof who.token, token->id);
+    text_put(who.label, sizeof who.label, token->label);
+    return who;
+}
+
 static bool find_token(void *context, const uint8_t *hash, struct guard_identity *ret_who)
 {
-    static const struct {
-        const char *kind;
-        bool is_agent, is_person;
-    } roles[] = {
-        { "agent", true, false }, { "host", true, false },   { "person", false, true },
-        { "tab", false, true },   { "device", false, true },
-    };
     struct engine_token token;
 
     if (!engine_find_token(((struct door *)context)->parts.engine, hash, &token))
         return false;
-    *ret_who = (struct guard_identity){ .is_sub_agent = token.is_sub_agent,
-                                        .may_answer = token.may_answer };
-    snprintf(ret_who->token, sizeof ret_who->token, "%s", token.id);
-    snprintf(ret_who->kind, sizeof ret_who->kind, "%s", token.kind);
-    snprintf(ret_who->label, sizeof ret_who->label, "%s", token.label);
-    for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-        if (strcmp(roles[i].kind, token.kind) == 0) {
-            ret_who->is_agent = roles[i].is_agent;
-            ret_who->is_person = roles[i].is_person;
-            ret_who->is_host = strcmp(token.kind, "host") == 0;
-        }
-    }
+    *ret_who = identity_of(&token);
     return true;
+}
+
+/* Bound to whose it is and to the call; the keys stay in the engine. */
+static char *seal(struct engine *engine, const char *token, const char *binding, const char *state)
+{
+    const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
+    struct text out = { 0 };
+
+    if (!engine_seal(engine, bound, ARRAY_LEN(bound), (int64_t)LIMIT_TIMEOUT_S * 1000, state, &out))
+        return NULL;
+    return text_take(&out);
+}
+
+static char *unseal(struct engine *engine, const char *token, const char *binding,
+                    const char *sealed)
+{
+    const struct hash_part bound[] = { { token, strlen(token) }, { binding, strlen(binding) } };
+    struct text out = { 0 };
+
+    if (!engine_unseal(engine, bound, ARRAY_LEN(bound), sealed, strlen(sealed), &out))
+        return NULL;
+    return text_take(&out);
+}
+
+static const char *not_ready(void *context)
+{
+    const struct door *door = context;
+    struct store *store = door->parts.store;
+
+    if (store->ops->is_broken(store))
+        return "the disk failed: nothing is saved until sayso is restarted";
+    if (store->ops->is_reachable && !store->ops->is_reachable(store))
+        return "the database can't be reached";
+    return door->is_leaving ? "it is about to stop" : NULL;
+}
+
+static void write_metrics(void *context, struct text *out)
+{
+    const struct door *door = context;
+    struct store *store = door->parts.store;
+
+    engine_write_metrics(door->parts.engine, out);
+    store->ops->write_metrics(store, out);
+    guard_write_metrics(door->guard, out);
+    web_write_metrics(door->web, out);
+}
+
+static bool know_device(struct engine *engine, const struct desk_device *shown,
+                        struct guard_identity *ret_who)
+{
+    struct engine_token token;
+
+    if (!engine_know_device(engine, shown, &token))
+        return false;
+    *ret_who = identity_of(&token);
+    return true;
+}
+
+struct door *door_new(const struct door_parts *parts)
+{
+    struct door *door = mem_new(sizeof *door);
+    const struct guard_options options = { .context = door,
+                                           .mcp_needs_token = mcp_needs_token,
+                                           .find_token = find_token };
+    struct guard *guard = guard_new(&options);
+    const struct http_mcp_parts mcp = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .settings = parts->settings,
+        .offer = parts->offer,
+        .engine = parts->engine,
+        .utc_ms = engine_utc_ms,
+        .seal = seal,
+        .unseal = unseal,
+        .note = engine_note_session,
+        .drop_notes = engine_drop_notes,
+        .each_note = engine_each_note,
+    };
+    const struct rest_parts rest = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .context = door,
+        .not_ready = not_ready,
+        .write_metrics = write_metrics,
+    };
+    const struct web_parts web = {
+        .loop = parts->loop,
+        .desk = engine_desk(parts->engine),
+        .guard = guard,
+        .settings = parts->settings,
+        .context = parts->context,
+        .write_status = parts->write_status,
+        .engine = parts->engine,
+        .sign_in = engine_sign_in,
+        .know_device = know_device,
+        .prove = engine_prove_token,
+    };
+
+    door->parts = *parts;
+    door->guard = guard;
+    door->mcp = http_mcp_new(&mcp);
+    http_mcp_add_routes(door->mcp, guard);
+    door->rest = rest_new(&rest);
+    rest_add_routes(door->rest, guard);
+    door->web = web_new(&web);
+    web_add_routes(door->web, guard);
+    return door;
+}
+
+const struct guard *door_guard(const struct door *door)
+{
+    return door->guard;
 }
 
 static void on_port_saved(void *context, const struct store_reply *reply)
@@ -83,12 +199,11 @@ static void on_port_saved(void *context, const struct store_reply *reply)
 static void remember_port(struct door *door, int64_t remembered)
 {
     struct store *store = door->parts.store;
-    char number[16];
+    int port = http_server_port(door->server);
 
-    if (http_server_port(door->server) == remembered)
-        return;
-    snprintf(number, sizeof number, "%d", http_server_port(door->server));
-    store_write_meta(store, &(struct store_meta){ port_fact, number }, on_port_saved, NULL);
+    if (port != remembered)
+        store_write_meta(store, &(struct store_meta){ port_fact, TEXT_NUMBER(port) }, on_port_saved,
+                         NULL);
 }
 
 static struct http_handler handler_of(const struct door *door)
@@ -97,8 +212,8 @@ static struct http_handler handler_of(const struct door *door)
                                   .admit = guard_admit,
                                   .serve = guard_serve,
                                   .on_reply = guard_on_reply,
-                                  .taken = routes_take,
-                                  .taken_context = door->routes };
+                                  .taken = web_take,
+                                  .taken_context = door->web };
 }
 
 /* A port somebody chose is where looking begins; else the one we had last, so that addresses in
@@ -163,19 +278,10 @@ static bool open_public(struct door *door, struct error *err)
 
 bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err)
 {
-    struct door *door = mem_new(sizeof *door);
-    const struct guard_options options = { .context = door,
-                                           .mcp_needs_token = mcp_needs_token,
-                                           .find_token = find_token };
-    const struct routes_parts fronts = { parts->loop,        parts->engine, parts->store,
-                                         parts->settings,    parts->offer,  parts->context,
-                                         parts->write_status };
+    struct door *door = door_new(parts);
     char url[32];
 
     *ret_door = NULL;
-    door->parts = *parts;
-    door->guard = guard_new(&options);
-    door->routes = routes_open(&fronts, door->guard);
     if (!open_server(door, err)) {
         log_warning("http.no_port", "reason=%s", error_name(err->code));
         door_free(door);
@@ -220,7 +326,7 @@ void door_reload(struct door *door)
 void door_announce(struct door *door)
 {
     if (door)
-        routes_announce(door->routes);
+        door->is_leaving = true;
 }
 
 int door_port(const struct door *door)
@@ -232,7 +338,9 @@ void door_flush(struct door *door)
 {
     if (!door)
         return;
-    routes_flush(door->routes);
+    http_mcp_flush(door->mcp);
+    rest_flush(door->rest);
+    web_flush(door->web);
     http_server_flush(door->server);
     if (door->public_server)
         http_server_flush(door->public_server);
@@ -242,7 +350,8 @@ void door_drain(struct door *door)
 {
     if (!door)
         return;
-    routes_drain(door->routes);
+    door->is_leaving = true;
+    rest_drain(door->rest);
     http_server_drain(door->server);
     if (door->public_server)
         http_server_drain(door->public_server);
@@ -252,7 +361,8 @@ void door_dismiss(struct door *door, const char *why)
 {
     if (!door)
         return;
-    routes_dismiss(door->routes, why);
+    http_mcp_dismiss(door->mcp);
+    web_dismiss(door->web, why);
     http_server_dismiss(door->server);
     if (door->public_server)
         http_server_dismiss(door->public_server);
@@ -268,7 +378,7 @@ size_t door_peer_count(const struct door *door)
 {
     if (!door)
         return 0;
-    return http_server_peer_count(door->server) + routes_peer_count(door->routes) +
+    return http_server_peer_count(door->server) + web_peer_count(door->web) +
            (door->public_server ? http_server_peer_count(door->public_server) : 0);
 }
 
@@ -279,7 +389,8 @@ void door_cut(struct door *door, const uint8_t *token_hash)
     if (!door)
         return;
     token_id(token_hash, id);
-    routes_forget_token(door->routes, id);
+    http_mcp_forget_token(door->mcp, id);
+    web_forget_token(door->web, id);
     http_server_cut(door->server, guard_owner(token_hash));
     if (door->public_server)
         http_server_cut(door->public_server, guard_owner(token_hash));
@@ -288,18 +399,20 @@ void door_cut(struct door *door, const uint8_t *token_hash)
 void door_take_note(struct door *door, const char *session, const char *what, const char *value)
 {
     if (door)
-        routes_take_note(door->routes, session, what, value);
+        http_mcp_take_note(door->mcp, session, what, value);
 }
 
 void door_free(struct door *door)
 {
     if (!door)
         return;
-    routes_end_peers(door->routes);
+    web_end_peers(door->web); /* before the server of their connections */
     http_server_free(door->server);
     http_server_free(door->public_server);
     tls_context_free(door->tls);
-    routes_close(door->routes);
+    http_mcp_free(door->mcp); /* after the server, whose exchanges they use */
+    rest_free(door->rest);
+    web_free(door->web);
     guard_free(door->guard);
     free(door);
 }
@@ -319,15 +432,9 @@ static bool is_loopback(const char *address)
     return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-static bool read_public_url(const char *url, struct http_site *site, struct error *err)
-{
-    if (url[0] == '\0' || origin_read_url(url, site))
-        return true;
-    return error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
-}
-
 bool site_read(const struct settings *settings, struct http_site *ret_site, struct error *err)
 {
+    const char *public_url = settings_text(settings, SETTING_PUBLIC_URL);
     bool has_certificate = settings_text(settings, SETTING_TLS_CERT)[0] != '\0';
     bool has_key = settings_text(settings, SETTING_TLS_KEY)[0] != '\0';
 
@@ -342,7 +449,8 @@ bool site_read(const struct settings *settings, struct http_site *ret_site, stru
         !settings_is_on(settings, SETTING_LISTEN_PLAIN))
         return error_say(err, ERROR_missing_property, "/tls_cert", TEXT_REASON_LISTEN_PLAIN,
                          "address", ret_site->address, NULL);
-    return read_public_url(settings_text(settings, SETTING_PUBLIC_URL), ret_site, err);
+    return public_url[0] == '\0' || origin_read_url(public_url, ret_site) ||
+           error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
 }
 
 bool site_load_tls(const struct settings *settings, struct tls_context **ret_tls, struct error *err)

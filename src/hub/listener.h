@@ -1,7 +1,8 @@
 /*
- * listener.h - the hub's side towards HTTP: the gate, the routes, the port for this machine, and
- * where the setting `listen` wants it a second one for others. A hub that can't have its port
- * serves its socket all the same; every function takes NULL for that.
+ * listener.h - the hub's side towards HTTP: the gate, every front behind it, the port for this
+ * machine, and where the setting `listen` wants it a second one for others. A hub that can't have
+ * its port serves its socket all the same; what is called then takes NULL for that. To add a front:
+ * a member of struct door, and a line where the others have one.
  */
 #ifndef HUB_LISTENER_H
 #define HUB_LISTENER_H
@@ -12,6 +13,7 @@
 struct door;
 struct engine;
 struct error;
+struct guard;
 struct http_site;
 struct loop;
 struct mcp_offer;
@@ -32,6 +34,9 @@ struct door_parts {
     bool must_listen; /* for others, where a setting says so; else that it can't is only logged */
 };
 
+/* The gate and the fronts, without a port. */
+struct door *door_new(const struct door_parts *parts);
+const struct guard *door_guard(const struct door *door);
 /* Port 7297 or the one it had last, else the next free one (R7.1). *ret_door NULL, and logged:
  * none. False: others must be listened to, and cannot. */
 bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err);

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "hub/listener.h"
-#include "hub/parts.h"
 #include "i18n/i18n.h"
 #include "net/http.h"
 #include "net/tls.h"
@@ -20,6 +20,22 @@
 #include "settings/settings.h"
 #include "store/postgres/address.h"
 #include "store/postgres/postgres.h"
+
+/* What the setting `store` of this user is for a hub that starts now: an address, for the caller to
+ * free; NULL: a file of its own. False: the settings can't be read. */
+static bool find_store(const struct place *place, char **ret_store, struct error *err)
+{
+    struct settings *settings = settings_new();
+    const char *store;
+    bool ok;
+
+    settings_load(settings, place->settings);
+    ok = !settings_problem(settings, err);
+    store = settings_text(settings, SETTING_STORE);
+    *ret_store = ok && store[0] ? mem_text(store) : NULL;
+    settings_free(settings);
+    return ok;
+}
 
 void hub_examine_store(const char *path, struct inspection *ret_inspection)
 {
@@ -34,7 +50,7 @@ enum hub_examined hub_examine_database(const struct place *place, struct hub_dat
     bool is_there;
 
     *out = (struct hub_database){ 0 };
-    if (!choose_store_find(place, &store, err))
+    if (!find_store(place, &store, err))
         return HUB_STORE_IS_AWAY;
     if (!store)
         return HUB_STORE_IS_FILE;
@@ -110,7 +126,7 @@ static bool is_file(const struct place *place, struct error *err)
 {
     char *store;
     struct text name = { 0 };
-    bool is_here = choose_store_find(place, &store, err) && !store;
+    bool is_here = find_store(place, &store, err) && !store;
 
     if (store) {
         postgres_write_name(store, &name);

@@ -6,7 +6,6 @@
 #include "net/guard.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,9 +99,8 @@ const struct guard_route *guard_route_at(const struct guard *guard, size_t index
 void guard_refuse(struct http_exchange *exchange, int status, const char *code, const char *message)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     json_write_text(&writer, "code", code);
     json_write_text(&writer, "message", message);
@@ -129,26 +127,20 @@ static const char *own_address(const struct passage *passage, char *out, size_t 
     return http_own_address(passage->exchange, out, size) ? out : NULL;
 }
 
-/* A listener for other machines: no name of this machine's own is good there. */
-static bool check_public_host(const struct passage *passage, const struct http_site *site)
-{
-    char address[80];
-
-    return origin_is_host_of(site, own_address(passage, address, sizeof address),
-                             header(passage, "host")) ||
-           refuse(passage, 403, "foreign_host",
-                  "Host must be that of the setting public_url, or the address of this hub");
-}
-
 static bool check_host(struct passage *passage)
 {
     const struct http_site *site = http_site(passage->exchange);
+    const char *host = header(passage, "host");
+    char address[80];
 
-    if (site)
-        return check_public_host(passage, site);
-    return origin_is_our_host(header(passage, "host"), http_port(passage->exchange)) ||
+    if (!site)
+        return origin_is_our_host(host, http_port(passage->exchange)) ||
+               refuse(passage, 403, "foreign_host",
+                      "Host must be 127.0.0.1, [::1] or localhost with this port");
+    /* a listener for other machines: no name of this machine's own is good there */
+    return origin_is_host_of(site, own_address(passage, address, sizeof address), host) ||
            refuse(passage, 403, "foreign_host",
-                  "Host must be 127.0.0.1, [::1] or localhost with this port");
+                  "Host must be that of the setting public_url, or the address of this hub");
 }
 
 static bool is_origin_ours(const struct passage *passage)
@@ -233,27 +225,17 @@ uint64_t guard_owner(const uint8_t *hash)
     return owner;
 }
 
-static void note_bad_token(struct guesses *guesses)
-{
-    guesses->bad_token_ms[guesses->oldest] = loop_boot_ms();
-    guesses->oldest = (guesses->oldest + 1) % GUARD_BAD_TOKENS;
-}
-
-static int64_t must_wait_s(const struct guard *guard, enum guard_door door)
-{
-    const struct guesses *guesses = &guard->guesses[door];
-    int64_t left_ms = guesses->bad_token_ms[guesses->oldest] + GUARD_BAD_TOKENS_MS - loop_boot_ms();
-
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
-}
-
 int64_t guard_note_guess(struct guard *guard, enum guard_door door)
 {
-    int64_t wait_s = must_wait_s(guard, door);
+    struct guesses *guesses = &guard->guesses[door];
+    int64_t now_ms = loop_boot_ms();
+    int64_t left_ms = guesses->bad_token_ms[guesses->oldest] + GUARD_BAD_TOKENS_MS - now_ms;
 
-    if (wait_s == 0)
-        note_bad_token(&guard->guesses[door]);
-    return wait_s;
+    if (left_ms > 0)
+        return (left_ms + 999) / 1000;
+    guesses->bad_token_ms[guesses->oldest] = now_ms;
+    guesses->oldest = (guesses->oldest + 1) % GUARD_BAD_TOKENS;
+    return 0;
 }
 
 bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
@@ -271,19 +253,14 @@ bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
 
 static bool refuse_unknown(struct passage *passage, bool has_tried)
 {
-    struct guard *guard = passage->guard;
     enum guard_door door = http_site(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
-    int64_t left_s = must_wait_s(guard, door);
-    char seconds[24];
+    int64_t left_s = has_tried ? guard_note_guess(passage->guard, door) : 0;
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */
-    if (has_tried && left_s > 0) {
-        snprintf(seconds, sizeof seconds, "%lld", (long long)left_s);
-        http_set_header(passage->exchange, "Retry-After", seconds);
+    if (left_s > 0) {
+        http_set_header(passage->exchange, "Retry-After", TEXT_NUMBER(left_s));
         return refuse(passage, 429, "rate_limited", "too many unknown tokens: try later");
     }
-    if (has_tried)
-        note_bad_token(&guard->guesses[door]);
     http_set_header(passage->exchange, "WWW-Authenticate",
                     has_tried ? "Bearer realm=\"sayso\", error=\"invalid_token\""
                               : "Bearer realm=\"sayso\"");

@@ -29,7 +29,6 @@ enum guard_door { GUARD_LOCAL, GUARD_PUBLIC, GUARD_DOORS };
 /* What a token stands for. */
 struct guard_identity {
     char token[17];  /* first 16 hex digits of its hash; "" without a token (--mcp-auth none) */
-    char kind[8];    /* agent person tab device host; "" without */
     char label[129]; /* what the person called it */
     bool is_agent, is_person, is_host, is_sub_agent, may_answer;
 };

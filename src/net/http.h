@@ -160,6 +160,18 @@ void http_end(struct http_exchange *exchange);
 size_t http_unsent(const struct http_exchange *exchange);
 /* From now on HTTP_ROOM is said whenever all of it is; nothing may be sent out of that call. */
 void http_want_room(struct http_exchange *exchange);
+
+/* A reply of server-sent events: opened at once, kept alive by comments, so that a client that
+ * waits for a person sees headers and bytes in time (docs/http.md). http_end ends it. */
+void sse_begin(struct http_exchange *exchange); /* head and first comment go out at once */
+/* `id`, `event` NULL: without that line. `data` may have lines; each gets its field name. */
+void sse_send(struct http_exchange *exchange, const char *id, const char *event, const char *data,
+              size_t length);
+/* The same as bytes: one encoding for many streams. */
+void sse_add_event(struct text *out, const char *id, const char *event, const char *data,
+                   size_t length);
+void sse_retry(struct http_exchange *exchange, int milliseconds);
+
 /* 101 with the headers that were set; once it is out the handler's `taken` has the connection. */
 void http_upgrade(struct http_exchange *exchange);
 void http_server_free_place(struct http_server *server);

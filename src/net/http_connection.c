@@ -50,7 +50,27 @@ static size_t kept_bytes(const struct http_connection *connection)
     return connection->in ? connection->in->kept.used : 0;
 }
 
-static void http_connection_drop_out(struct http_connection *connection);
+struct text *http_connection_out(struct http_connection *connection)
+{
+    if (!connection->out)
+        connection->out = mem_new(sizeof *connection->out);
+    return &connection->out->text;
+}
+
+size_t http_connection_unsent(const struct http_connection *connection)
+{
+    return connection->out ? connection->out->text.used - connection->out->sent : 0;
+}
+
+static void http_connection_drop_out(struct http_connection *connection)
+{
+    if (!connection->out)
+        return;
+    http_server_give_back(connection->server, connection->out->held);
+    text_release(&connection->out->text);
+    free(connection->out);
+    connection->out = NULL;
+}
 
 void http_connection_free(struct http_connection *connection)
 {
@@ -127,7 +147,51 @@ static bool has_backlog(const struct http_connection *connection)
     return connection->phase != PHASE_HEAD && kept_bytes(connection) > 0;
 }
 
-static void http_connection_watch(struct http_connection *connection);
+void http_connection_mark_dirty(struct http_connection *connection)
+{
+    if (connection->phase != PHASE_CLOSED && !connection->dirty.next)
+        http_link_append(&connection->server->dirty, &connection->dirty);
+}
+
+/* Whoever found out may be in the middle of a reply; the fate comes from the loop. */
+void http_connection_doom(struct http_connection *connection)
+{
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    connection->is_doomed = true;
+    http_connection_drop_out(connection);
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
+}
+
+static unsigned wanted_events(const struct http_connection *connection)
+{
+    /* What waits for the flush needs no sign that there is room. */
+    bool is_stuck = (http_connection_unsent(connection) > 0 && !connection->dirty.next) ||
+                    stream_is_stuck(connection->tls);
+    unsigned events = is_stuck ? OS_WRITABLE : 0;
+
+    if (connection->has_ended || has_backlog(connection)) {
+        /* With bytes of ours to look at first, all that matters of the peer is that it goes. */
+        if (!connection->has_ended)
+            events |= OS_HUNG_UP;
+        return events;
+    }
+    return events | (connection->has_early_bytes ? OS_HUNG_UP : OS_READABLE);
+}
+
+static void http_connection_watch(struct http_connection *connection)
+{
+    unsigned events;
+
+    if (connection->phase == PHASE_CLOSED)
+        return;
+    events = wanted_events(connection);
+    if (os_poller_watch(connection->server->poller, connection->fd, connection->interest, events,
+                        connection))
+        connection->interest = (uint8_t)events;
+    else
+        http_connection_doom(connection); /* nobody would hear of it any more */
+}
 
 static void wait_for_request(struct http_connection *connection)
 {
@@ -301,7 +365,16 @@ static void read_bytes(struct http_connection *connection)
     take_bytes(connection, bytes, (size_t)got);
 }
 
-static enum http_sight http_connection_peek(struct http_connection *connection);
+/* With TLS too: whatever it says, a peer that says something goes on, and an end is in order. */
+static enum http_sight http_connection_peek(struct http_connection *connection)
+{
+    char byte;
+    ssize_t got = recv(connection->fd, &byte, 1, MSG_PEEK);
+
+    if (got < 0)
+        return errno == EAGAIN || errno == EINTR ? HTTP_SEES_NOTHING : HTTP_SEES_RESET;
+    return got > 0 ? HTTP_SEES_BYTES : HTTP_SEES_END;
+}
 
 /* A reply is under way: is there more of the peer, or has it gone? Its bytes stay in the kernel. */
 static void look(struct http_connection *connection, bool has_hung_up)
@@ -348,36 +421,6 @@ void http_connection_ready(struct http_connection *connection, unsigned events)
     http_connection_watch(connection);
 }
 
-static unsigned wanted_events(const struct http_connection *connection)
-{
-    /* What waits for the flush needs no sign that there is room. */
-    bool is_stuck = (http_connection_unsent(connection) > 0 && !connection->dirty.next) ||
-                    stream_is_stuck(connection->tls);
-    unsigned events = is_stuck ? OS_WRITABLE : 0;
-
-    if (connection->has_ended || has_backlog(connection)) {
-        /* With bytes of ours to look at first, all that matters of the peer is that it goes. */
-        if (!connection->has_ended)
-            events |= OS_HUNG_UP;
-        return events;
-    }
-    return events | (connection->has_early_bytes ? OS_HUNG_UP : OS_READABLE);
-}
-
-static void http_connection_watch(struct http_connection *connection)
-{
-    unsigned events;
-
-    if (connection->phase == PHASE_CLOSED)
-        return;
-    events = wanted_events(connection);
-    if (os_poller_watch(connection->server->poller, connection->fd, connection->interest, events,
-                        connection))
-        connection->interest = (uint8_t)events;
-    else
-        http_connection_doom(connection); /* nobody would hear of it any more */
-}
-
 void http_connection_new(struct http_server *server, int fd, struct http_address *address)
 {
     struct http_connection *connection = pool_new(sizeof *connection);
@@ -402,55 +445,6 @@ void http_connection_new(struct http_server *server, int fd, struct http_address
  * stayed. */
 
 enum { WRITE_KEPT_BYTES = 65536 };
-
-struct text *http_connection_out(struct http_connection *connection)
-{
-    if (!connection->out)
-        connection->out = mem_new(sizeof *connection->out);
-    return &connection->out->text;
-}
-
-size_t http_connection_unsent(const struct http_connection *connection)
-{
-    return connection->out ? connection->out->text.used - connection->out->sent : 0;
-}
-
-static void http_connection_drop_out(struct http_connection *connection)
-{
-    if (!connection->out)
-        return;
-    http_server_give_back(connection->server, connection->out->held);
-    text_release(&connection->out->text);
-    free(connection->out);
-    connection->out = NULL;
-}
-
-void http_connection_mark_dirty(struct http_connection *connection)
-{
-    if (connection->phase != PHASE_CLOSED && !connection->dirty.next)
-        http_link_append(&connection->server->dirty, &connection->dirty);
-}
-
-/* Whoever found out may be in the middle of a reply; the fate comes from the loop. */
-void http_connection_doom(struct http_connection *connection)
-{
-    if (connection->phase == PHASE_CLOSED)
-        return;
-    connection->is_doomed = true;
-    http_connection_drop_out(connection);
-    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_DOOMED);
-}
-
-/* With TLS too: whatever it says, a peer that says something goes on, and an end is in order. */
-static enum http_sight http_connection_peek(struct http_connection *connection)
-{
-    char byte;
-    ssize_t got = recv(connection->fd, &byte, 1, MSG_PEEK);
-
-    if (got < 0)
-        return errno == EAGAIN || errno == EINTR ? HTTP_SEES_NOTHING : HTTP_SEES_RESET;
-    return got > 0 ? HTTP_SEES_BYTES : HTTP_SEES_END;
-}
 
 /* What the peer sent before it can have seen the reply is no sign that it has seen it. Looked for
  * before the last bytes go out: a quick peer's next request may be there right behind them. */

@@ -244,30 +244,32 @@ void http_exchange_check_rate(struct http_exchange *exchange)
 
 /* What a handler may know of a request, and what it may want to hear; see http.h. */
 
-static const char *or_empty(const char *text)
+static const struct http_request *request_of(const struct http_exchange *exchange)
 {
-    return text ? text : "";
+    static const struct http_request forgotten = { .method = "", .path = "", .query = "" };
+
+    return exchange->asked ? &exchange->asked->request : &forgotten;
 }
 
 const char *http_method(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.method) : "";
+    return request_of(exchange)->method;
 }
 
 const char *http_path(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.path) : "";
+    return request_of(exchange)->path;
 }
 
 const char *http_query(const struct http_exchange *exchange)
 {
-    return exchange->asked ? or_empty(exchange->asked->request.query) : "";
+    return request_of(exchange)->query;
 }
 
 const char *http_header(const struct http_exchange *exchange, const char *name)
 {
-    const struct http_request *request = exchange->asked ? &exchange->asked->request : NULL;
-    int index = request ? http_request_find(request, name, 0) : -1;
+    const struct http_request *request = request_of(exchange);
+    int index = http_request_find(request, name, 0);
 
     return index < 0 ? NULL : request->fields[index].value;
 }
@@ -646,7 +648,18 @@ void http_end(struct http_exchange *exchange)
     finish(exchange);
 }
 
-void http_begin_beat(struct http_exchange *exchange)
+/* Server-sent events; the format is of the HTML standard, 9.2. */
+
+static const char keep_alive[] = ": keepalive\n\n";
+
+void sse_beat(struct http_exchange *exchange)
+{
+    http_send(exchange, keep_alive, sizeof keep_alive - 1);
+}
+
+/* From now until the end sse_beat is called whenever nothing else was waited for in times.beat_ms.
+ */
+static void begin_beat(struct http_exchange *exchange)
 {
     struct http_connection *connection = exchange->connection;
 
@@ -655,4 +668,70 @@ void http_begin_beat(struct http_exchange *exchange)
     exchange->beats = true;
     if (connection->wait.kind == HTTP_WAIT_NONE) /* else when that is over */
         http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BEAT);
+}
+
+void sse_begin(struct http_exchange *exchange)
+{
+    http_set_header(exchange, "Cache-Control", "no-cache, no-transform");
+    http_set_header(exchange, "X-Accel-Buffering", "no");
+    http_begin(exchange, 200, "text/event-stream");
+    sse_beat(exchange);
+    begin_beat(exchange);
+}
+
+/* A value on a line of its own; what would end the line is left out. */
+static void add_field(struct text *out, const char *name, const char *value)
+{
+    text_add_text(out, name);
+    for (; *value; value++)
+        if (*value != '\r' && *value != '\n')
+            text_add_char(out, *value);
+    text_add_char(out, '\n');
+}
+
+static void add_data(struct text *out, const char *data, size_t length)
+{
+    const char *end = data + length;
+
+    for (;;) {
+        const char *stop = data;
+
+        while (stop < end && *stop != '\r' && *stop != '\n')
+            stop++;
+        text_add_text(out, "data: ");
+        text_add(out, data, (size_t)(stop - data));
+        text_add_char(out, '\n');
+        if (stop == end)
+            return;
+        data = stop + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n' ? 2 : 1);
+    }
+}
+
+void sse_add_event(struct text *out, const char *id, const char *event, const char *data,
+                   size_t length)
+{
+    if (id)
+        add_field(out, "id: ", id);
+    if (event)
+        add_field(out, "event: ", event);
+    add_data(out, data, length);
+    text_add_char(out, '\n');
+}
+
+void sse_send(struct http_exchange *exchange, const char *id, const char *event, const char *data,
+              size_t length)
+{
+    struct text frame = { 0 };
+
+    sse_add_event(&frame, id, event, data, length);
+    http_send(exchange, frame.bytes, frame.used);
+    text_release(&frame);
+}
+
+void sse_retry(struct http_exchange *exchange, int milliseconds)
+{
+    char line[32];
+    int length = snprintf(line, sizeof line, "retry: %d\n\n", milliseconds);
+
+    http_send(exchange, line, (size_t)length);
 }

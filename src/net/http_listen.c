@@ -38,20 +38,19 @@ static int open_socket(int family, const struct sockaddr *address, socklen_t siz
     return -1;
 }
 
-static int open_ipv4(int port)
+/* IPv6's "::" takes both. -1 and errno. */
+static int open_at(const char *address, int port)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
 
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return open_socket(AF_INET, (struct sockaddr *)&address, sizeof address, false);
-}
-
-static int open_ipv6(int port)
-{
-    struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
-
-    address.sin6_addr = in6addr_loopback;
-    return open_socket(AF_INET6, (struct sockaddr *)&address, sizeof address, false);
+    if (inet_pton(AF_INET, address, &four.sin_addr) == 1)
+        return open_socket(AF_INET, (struct sockaddr *)&four, sizeof four, false);
+    if (inet_pton(AF_INET6, address, &six.sin6_addr) == 1)
+        return open_socket(AF_INET6, (struct sockaddr *)&six, sizeof six,
+                           IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr));
+    errno = EADDRNOTAVAIL;
+    return -1;
 }
 
 static int port_of(int fd)
@@ -62,23 +61,18 @@ static int port_of(int fd)
     return getsockname(fd, (struct sockaddr *)&address, &size) == 0 ? ntohs(address.sin_port) : 0;
 }
 
-static bool has_no_ipv6(int error)
-{
-    return error == EAFNOSUPPORT || error == EADDRNOTAVAIL || error == EPROTONOSUPPORT;
-}
-
 /* Both or none; errno says why none. */
 static bool open_pair(int port, int *fds)
 {
     int kept;
 
     fds[1] = -1;
-    fds[0] = open_ipv4(port);
+    fds[0] = open_at("127.0.0.1", port);
     if (fds[0] < 0)
         return false;
-    fds[1] = open_ipv6(port_of(fds[0]));
-    if (fds[1] >= 0 || has_no_ipv6(errno))
-        return true;
+    fds[1] = open_at("::1", port_of(fds[0]));
+    if (fds[1] >= 0 || errno == EAFNOSUPPORT || errno == EADDRNOTAVAIL || errno == EPROTONOSUPPORT)
+        return true; /* a host without IPv6 */
     kept = errno;
     close(fds[0]);
     errno = kept;
@@ -108,19 +102,8 @@ bool http_listen(int port, bool may_move, int *ret_fds, int *ret_port, struct er
 
 bool http_listen_at(const char *address, int port, int *ret_fds, int *ret_port, struct error *err)
 {
-    struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
-    struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
-
     ret_fds[1] = -1;
-    if (inet_pton(AF_INET, address, &four.sin_addr) == 1) {
-        ret_fds[0] = open_socket(AF_INET, (struct sockaddr *)&four, sizeof four, false);
-    } else if (inet_pton(AF_INET6, address, &six.sin6_addr) == 1) {
-        ret_fds[0] = open_socket(AF_INET6, (struct sockaddr *)&six, sizeof six,
-                                 IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr));
-    } else {
-        errno = EADDRNOTAVAIL;
-        ret_fds[0] = -1;
-    }
+    ret_fds[0] = open_at(address, port);
     if (ret_fds[0] < 0)
         return error_say(err, ERROR_unavailable, "/listen", TEXT_REASON_LISTEN_TAKEN, "address",
                          address, "port", TEXT_NUMBER(port), "reason", strerror(errno), NULL);

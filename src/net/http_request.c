@@ -21,6 +21,19 @@ static bool refuse(struct http_fault *fault, int status, const char *why)
     return false;
 }
 
+bool http_list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word), part;
+
+    for (; list && *list; list += part) {
+        list += strspn(list, " \t,");
+        part = strcspn(list, " \t,");
+        if (part == length && strncasecmp(list, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool take_length(struct http_request *request, const char *value, struct http_fault *fault)
 {
     size_t digits = strspn(value, "0123456789");
@@ -58,15 +71,7 @@ static bool take_connection(struct http_request *request, const char *value,
                             struct http_fault *fault)
 {
     (void)fault;
-    while (*value) {
-        size_t length;
-
-        value += strspn(value, ", \t");
-        length = strcspn(value, ", \t");
-        if (length == 5 && strncasecmp(value, "close", 5) == 0)
-            request->closes = true;
-        value += length;
-    }
+    request->closes |= http_list_has(value, "close");
     return true;
 }
 
@@ -335,20 +340,17 @@ enum chunk_step {
 enum { CHUNK_DIGITS = 7 }; /* 256 MiB, far above any body we take */
 
 /* -1: none */
-static int http_hex_digit(char byte)
+static int hex_digit(char byte)
 {
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    if (byte >= 'a' && byte <= 'f')
-        return byte - 'a' + 10;
-    if (byte >= 'A' && byte <= 'F')
-        return byte - 'A' + 10;
-    return -1;
+    static const char digits[] = "0123456789abcdef";
+    const char *found = byte ? strchr(digits, tolower((unsigned char)byte)) : NULL;
+
+    return found ? (int)(found - digits) : -1;
 }
 
 static enum http_scanned scan_size(struct http_chunks *chunks, char byte, struct http_fault *fault)
 {
-    int digit = http_hex_digit(byte);
+    int digit = hex_digit(byte);
 
     if (digit >= 0 && chunks->digits < CHUNK_DIGITS) {
         chunks->left = chunks->left * 16 + (uint32_t)digit;
@@ -363,49 +365,35 @@ static enum http_scanned scan_size(struct http_chunks *chunks, char byte, struct
     return HTTP_SCAN_MORE;
 }
 
-/* The bytes between the data; each step wants one of them. */
+static const char bad_line_end[] = "lines of a chunked body end with CR LF";
+
+/* The bytes between the data: each step wants one of them. */
+static const struct {
+    char wanted;
+    uint8_t next; /* enum chunk_step */
+    const char *why_not;
+} frames[] = {
+    [CHUNK_SIZE_LF] = { '\n', CHUNK_DATA, bad_line_end },
+    [CHUNK_DATA_CR] = { '\r', CHUNK_DATA_LF, "a chunk is longer than its size says" },
+    [CHUNK_DATA_LF] = { '\n', CHUNK_SIZE, bad_line_end },
+    [CHUNK_END_CR] = { '\r', CHUNK_END_LF, "trailers are not taken" },
+    [CHUNK_END_LF] = { '\n', CHUNK_END_LF, bad_line_end },
+};
+
 static enum http_scanned scan_frame(struct http_chunks *chunks, char byte, struct http_fault *fault)
 {
-    switch ((enum chunk_step)chunks->step) {
-    case CHUNK_SIZE:
+    uint8_t step = chunks->step;
+
+    if (step == CHUNK_SIZE)
         return scan_size(chunks, byte, fault);
-    case CHUNK_SIZE_LF:
-    case CHUNK_DATA_LF:
-    case CHUNK_END_LF:
-        if (byte != '\n')
-            return refuse_head(fault, 400, "lines of a chunked body end with CR LF");
-        break;
-    case CHUNK_DATA_CR:
-        if (byte != '\r')
-            return refuse_head(fault, 400, "a chunk is longer than its size says");
-        break;
-    case CHUNK_END_CR:
-        if (byte != '\r')
-            return refuse_head(fault, 400, "trailers are not taken");
-        break;
-    case CHUNK_DATA:
-        break;
-    }
-    switch ((enum chunk_step)chunks->step) {
-    case CHUNK_SIZE_LF:
-        chunks->step = chunks->left ? CHUNK_DATA : CHUNK_END_CR;
-        break;
-    case CHUNK_DATA_CR:
-        chunks->step = CHUNK_DATA_LF;
-        break;
-    case CHUNK_DATA_LF:
-        *chunks = (struct http_chunks){ 0 };
-        break;
-    case CHUNK_END_CR:
-        chunks->step = CHUNK_END_LF;
-        break;
-    case CHUNK_END_LF:
-        return HTTP_SCAN_DONE;
-    case CHUNK_SIZE:
-    case CHUNK_DATA:
-        break;
-    }
-    return HTTP_SCAN_MORE;
+    if (byte != frames[step].wanted)
+        return refuse_head(fault, 400, frames[step].why_not);
+    chunks->step = frames[step].next;
+    if (step == CHUNK_SIZE_LF && chunks->left == 0)
+        chunks->step = CHUNK_END_CR;
+    if (step == CHUNK_DATA_LF)
+        chunks->digits = 0;
+    return step == CHUNK_END_LF ? HTTP_SCAN_DONE : HTTP_SCAN_MORE;
 }
 
 enum http_scanned http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t length,
@@ -445,8 +433,8 @@ static int decode_byte(const char **at)
     (*at)++;
     if (*from != '%')
         return (unsigned char)*from;
-    high = http_hex_digit(from[1]);
-    low = high < 0 ? -1 : http_hex_digit(from[2]);
+    high = hex_digit(from[1]);
+    low = high < 0 ? -1 : hex_digit(from[2]);
     if (low < 0)
         return -1;
     *at = from + 3;
@@ -483,12 +471,6 @@ static bool decode_path(char *path, struct http_fault *fault)
     return true;
 }
 
-static bool is_dots(const char *segment, size_t length)
-{
-    return (length == 1 && segment[0] == '.') ||
-           (length == 2 && segment[0] == '.' && segment[1] == '.');
-}
-
 static bool check_segments(const char *path, struct http_fault *fault)
 {
     while (*path) {
@@ -496,7 +478,7 @@ static bool check_segments(const char *path, struct http_fault *fault)
 
         if (length == 0 && path[1])
             return refuse(fault, 400, "the path has an empty part");
-        if (is_dots(path + 1, length))
+        if ((length == 1 || length == 2) && strspn(path + 1, ".") >= length)
             return refuse(fault, 400, "the path has a part that is only dots");
         path += 1 + length;
     }

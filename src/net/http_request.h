@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct http_fault;
 struct text;
 
 enum { HTTP_LINE_BYTES = 8192, HTTP_HEAD_BYTES = 32768, HTTP_FIELDS = 100 };
@@ -51,6 +50,8 @@ bool http_request_parse(struct http_request *request, const char *head, size_t l
 void http_request_release(struct http_request *request);
 /* From the `first`th field on; the index, or -1. */
 int http_request_find(const struct http_request *request, const char *name, int first);
+/* One of the words of a header that is a list; NULL: it has none. */
+bool http_list_has(const char *list, const char *word);
 
 /* The frame of a chunked body; llhttp takes it apart. No extensions, no trailers. */
 struct http_chunks {
@@ -61,7 +62,6 @@ struct http_chunks {
 enum http_scanned http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t length,
                                    size_t *ret_used, struct http_fault *ret_fault);
 
-/* The target of a request: a decoded path without tricks, a checked query. Pure. */
 /* "/a%20b?c" in place: `target` becomes the path, decoded; the query stays as sent, "" without. */
 bool http_target_parse(char *target, const char **ret_query, struct http_fault *ret_fault);
 /* One parameter of a checked query, decoded, first of its name. False: absent. */

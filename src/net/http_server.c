@@ -1,4 +1,5 @@
-/* http_server.c - who comes in, how many, and how a server ends; see http.h. */
+/* http_server.c - who comes in, how many, how long each may take, and how a server ends; see
+ * http.h. */
 #include "net/http_server.h"
 
 #include <errno.h>
@@ -24,19 +25,134 @@ enum {
 static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
                                  "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
 
+/* How long peers may take. One timer for all is armed for the first expiry, and not at all if
+ * nobody waits. To add a timeout: a class in http_server.h, and its row here. */
+
+enum {
+    CLOCK_STEP_MS = 100,
+    CLOCK_LOOK_MS = 50,
+    CLOCK_RATE_MS = 1000,
+    CLOCK_CALLS = 128, /* of a class in one turn: thousands that end together are many turns */
+};
+static const struct http_times default_times = {
+    .idle_ms = 60000,
+    .handshake_ms = 10000,
+    .head_ms = 29000, /* the 408 is there within 30 s */
+    .body_ms = 60000,
+    .body_grace_ms = 10000,
+    .stall_ms = 60000,
+    .settle_ms = 3000,
+    .linger_ms = 2000,
+    .beat_ms = 15000,
+};
+
+void http_link_init(struct http_link *head)
+{
+    head->next = head->previous = head;
+}
+
+void http_link_append(struct http_link *head, struct http_link *link)
+{
+    link->next = head;
+    link->previous = head->previous;
+    head->previous->next = link;
+    head->previous = link;
+}
+
+void http_link_remove(struct http_link *link)
+{
+    if (!link->next)
+        return;
+    link->next->previous = link->previous;
+    link->previous->next = link->next;
+    link->next = link->previous = NULL;
+}
+
+static void on_head_late(struct http_connection *connection)
+{
+    http_connection_refuse(connection, 408, "the head took too long");
+}
+
+static void on_body(struct http_connection *connection)
+{
+    http_exchange_check_rate(connection->exchange);
+}
+
+static void on_beat(struct http_connection *connection)
+{
+    http_wait_begin(connection->server, &connection->wait, HTTP_WAIT_BEAT);
+    sse_beat(connection->exchange);
+}
+
+#define TIME(member) offsetof(struct http_times, member)
+static const struct {
+    void (*call)(struct http_connection *connection);
+    int fixed_ms; /* -1: one of struct http_times */
+    size_t member;
+} classes[HTTP_CLASSES] = {
+    [HTTP_WAIT_DOOMED] = { http_connection_close, 0, 0 },
+    [HTTP_WAIT_RESUME] = { http_connection_resume, 0, 0 },
+    [HTTP_WAIT_HANDSHAKE] = { http_connection_close, -1, TIME(handshake_ms) },
+    [HTTP_WAIT_IDLE] = { http_connection_close, -1, TIME(idle_ms) },
+    [HTTP_WAIT_KNOWN_IDLE] = { http_connection_close, -1, TIME(idle_ms) },
+    [HTTP_WAIT_HEAD] = { on_head_late, -1, TIME(head_ms) },
+    [HTTP_WAIT_BODY_START] = { on_body, -1, TIME(body_grace_ms) },
+    [HTTP_WAIT_BODY_RATE] = { on_body, CLOCK_RATE_MS, 0 },
+    [HTTP_WAIT_STALL] = { http_connection_close, -1, TIME(stall_ms) },
+    [HTTP_WAIT_STAY] = { http_connection_check_fate, -1, TIME(settle_ms) },
+    [HTTP_WAIT_SETTLE] = { http_connection_check_fate, CLOCK_LOOK_MS, 0 },
+    [HTTP_WAIT_LINGER] = { http_connection_close, -1, TIME(linger_ms) },
+    [HTTP_WAIT_BEAT] = { on_beat, -1, TIME(beat_ms) },
+};
+
+static int64_t limit_of(const struct http_server *server, enum http_class kind)
+{
+    if (classes[kind].fixed_ms >= 0)
+        return classes[kind].fixed_ms;
+    return *(const int64_t *)(const void *)((const char *)&server->times + classes[kind].member);
+}
+
+static void arm(struct http_server *server, int64_t at_ms)
+{
+    if (server->timer_ms && server->timer_ms <= at_ms)
+        return;
+    server->timer_ms = at_ms;
+    loop_timer_at(server->timer, at_ms);
+}
+
+void http_wait_begin(struct http_server *server, struct http_wait *wait, enum http_class kind)
+{
+    int64_t limit_ms = limit_of(server, kind);
+
+    http_link_remove(&wait->link);
+    wait->kind = (uint8_t)kind;
+    wait->since_ms = loop_boot_ms();
+    http_link_append(&server->waits[kind], &wait->link);
+    arm(server, wait->since_ms + limit_ms);
+}
+
+void http_wait_end(struct http_wait *wait)
+{
+    http_link_remove(&wait->link);
+    wait->kind = HTTP_WAIT_NONE;
+}
+
+/* Who comes in. */
+
 static void http_server_unref(struct http_server *server)
 {
     if (--server->references == 0)
         free(server);
 }
 
-void http_server_enter(struct http_server *server)
+/* Between these two nothing that closes is freed. */
+static void http_server_enter(struct http_server *server)
 {
     server->references++;
     server->depth++;
 }
 
-void http_server_leave(struct http_server *server)
+static void http_server_leave(struct http_server *server)
 {
     server->depth--;
     http_server_unref(server);
@@ -88,9 +204,7 @@ static void send_away(const struct http_server *server, int fd)
 static struct http_connection *find_stranger(struct http_link *waits)
 {
     for (struct http_link *link = waits->next; link != waits; link = link->next) {
-        struct http_connection *connection =
-            (struct http_connection *)(void *)((char *)link -
-                                               offsetof(struct http_connection, wait));
+        struct http_connection *connection = TABLE_THING(http_connection, wait, link);
 
         if (!connection->is_known)
             return connection;
@@ -124,7 +238,7 @@ static void pause_listening(struct http_server *server)
     for (size_t i = 0; i < ARRAY_LEN(server->listeners); i++)
         if (server->listeners[i].fd >= 0)
             uv_poll_stop(&server->listeners[i].poll);
-    http_clock_wake(server, SERVER_PAUSE_MS);
+    arm(server, loop_boot_ms() + SERVER_PAUSE_MS);
 }
 
 /* No descriptor is left for a newcomer. The spare one lets it in, to be sent away; else it would
@@ -143,16 +257,12 @@ static void turn_away(struct http_server *server, int listener)
         pause_listening(server);
 }
 
-static bool is_full(const struct http_server *server)
-{
-    return server->count >= server->most || server->strangers >= server->most_strangers;
-}
-
 static void on_newcomer(uv_poll_t *poll, int status, int events)
 {
     struct http_listener *listener = (struct http_listener *)poll;
     struct http_server *server = listener->server;
     struct http_address *address;
+    bool is_full;
 
     (void)status;
     (void)events;
@@ -172,9 +282,10 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
             return;
         if (fd < 0)
             continue;
+        is_full = server->count >= server->most || server->strangers >= server->most_strangers;
         if (!http_address_enter(server, &peer, &address)) {
             send_away(server, fd);
-        } else if (is_full(server) && !make_room(server)) {
+        } else if (is_full && !make_room(server)) {
             http_address_leave(&address);
             send_away(server, fd);
         } else {
@@ -183,17 +294,10 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
     }
 }
 
-static struct http_connection *first_of(struct http_link *head, size_t offset)
-{
-    return head->next == head ? NULL
-                              : (struct http_connection *)(void *)((char *)head->next - offset);
-}
-
 /* One look for all peers; those that are left over are found first in the next turn. */
 static void on_peers(uv_poll_t *poll, int status, int events)
 {
-    struct http_server *server =
-        (struct http_server *)(void *)((char *)poll - offsetof(struct http_server, poll));
+    struct http_server *server = TABLE_THING(http_server, poll, poll);
     struct os_ready ready[HTTP_TURN_PEERS];
     int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
 
@@ -207,15 +311,15 @@ static void on_peers(uv_poll_t *poll, int status, int events)
 
 static void free_gone(struct http_server *server)
 {
-    struct http_connection *connection;
+    while (!http_list_is_empty(&server->gone)) {
+        struct http_connection *connection = TABLE_THING(http_connection, all, server->gone.next);
 
-    while ((connection = first_of(&server->gone, offsetof(struct http_connection, all)))) {
         http_link_remove(&connection->all);
         http_connection_free(connection);
     }
 }
 
-void http_server_listen_again(struct http_server *server)
+static void http_server_listen_again(struct http_server *server)
 {
     server->is_paused = false;
     if (server->spare_fd < 0)
@@ -223,6 +327,56 @@ void http_server_listen_again(struct http_server *server)
     for (size_t i = 0; i < ARRAY_LEN(server->listeners) && !server->is_draining; i++)
         if (server->listeners[i].fd >= 0)
             uv_poll_start(&server->listeners[i].poll, UV_READABLE, on_newcomer);
+}
+
+/* A little late, so that many peers that end one after the other are one wake-up. */
+static int64_t step_of(int64_t limit_ms)
+{
+    return limit_ms / 8 < CLOCK_STEP_MS ? limit_ms / 8 : CLOCK_STEP_MS;
+}
+
+static void tick(void *context)
+{
+    struct http_server *server = context;
+    int64_t now_ms = loop_boot_ms();
+
+    http_server_enter(server); /* a fate may free the server */
+    server->timer_ms = 0;
+    for (int kind = HTTP_WAIT_DOOMED; kind < HTTP_CLASSES && !server->is_freed; kind++) {
+        struct http_link *head = &server->waits[kind];
+        int64_t limit_ms = limit_of(server, (enum http_class)kind);
+
+        for (int calls = 0; head->next != head && !server->is_freed; calls++) {
+            struct http_wait *wait = (struct http_wait *)head->next;
+
+            if (wait->since_ms + limit_ms > now_ms) {
+                arm(server, wait->since_ms + limit_ms + step_of(limit_ms));
+                break;
+            }
+            if (calls == CLOCK_CALLS) { /* whoever came meanwhile is served first */
+                arm(server, now_ms);
+                break;
+            }
+            http_wait_end(wait);
+            classes[kind].call(TABLE_THING(http_connection, wait, wait));
+        }
+    }
+    if (server->is_paused && !server->is_freed)
+        http_server_listen_again(server);
+    http_server_leave(server);
+}
+
+static void http_clock_init(struct http_server *server)
+{
+    const int64_t *defaults = (const int64_t *)(const void *)&default_times;
+    int64_t *times = (int64_t *)(void *)&server->times;
+
+    for (size_t i = 0; i < sizeof server->times / sizeof *times; i++)
+        if (times[i] == 0)
+            times[i] = defaults[i];
+    for (int kind = 0; kind < HTTP_CLASSES; kind++)
+        http_link_init(&server->waits[kind]);
+    server->timer = loop_timer_new(server->loop, tick, server);
 }
 
 static size_t most_connections(void)
@@ -257,14 +411,6 @@ static void begin_listening(struct http_server *server, const int *fds)
     http_server_listen_again(server);
 }
 
-static void close_all(const int *fds)
-{
-    for (int i = 0; i < 2; i++) {
-        if (fds[i] >= 0)
-            close(fds[i]);
-    }
-}
-
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err)
 {
@@ -279,7 +425,9 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     if (poller < 0) {
         int why = errno;
 
-        close_all(fds);
+        close(fds[0]);
+        if (fds[1] >= 0)
+            close(fds[1]);
         return error_set(err, ERROR_unavailable, "", "can't listen on port %d: %s", port,
                          strerror(why));
     }
@@ -324,9 +472,10 @@ void http_server_use_tls(struct http_server *server, const struct tls_context *t
 
 void http_server_flush(struct http_server *server)
 {
-    struct http_connection *connection;
+    while (!http_list_is_empty(&server->dirty)) {
+        struct http_connection *connection =
+            TABLE_THING(http_connection, dirty, server->dirty.next);
 
-    while ((connection = first_of(&server->dirty, offsetof(struct http_connection, dirty)))) {
         http_link_remove(&connection->dirty);
         http_connection_write(connection);
     }
@@ -336,8 +485,7 @@ void http_server_flush(struct http_server *server)
 
 static void on_poller_closed(uv_handle_t *handle)
 {
-    struct http_server *server =
-        (struct http_server *)(void *)((char *)handle - offsetof(struct http_server, poll));
+    struct http_server *server = TABLE_THING(http_server, poll, handle);
 
     free_gone(server);
     http_server_unref(server);
@@ -364,12 +512,11 @@ static void stop_listening(struct http_server *server)
 /* Everybody once, though some leave meanwhile: those who were seen go to the end of the list. */
 static void for_each(struct http_server *server, void (*call)(struct http_connection *connection))
 {
-    for (size_t left = server->count; left > 0; left--) {
+    for (size_t left = server->count; left > 0 && !http_list_is_empty(&server->connections);
+         left--) {
         struct http_connection *connection =
-            first_of(&server->connections, offsetof(struct http_connection, all));
+            TABLE_THING(http_connection, all, server->connections.next);
 
-        if (!connection)
-            return;
         http_link_remove(&connection->all);
         http_link_append(&server->connections, &connection->all);
         call(connection);
@@ -423,9 +570,7 @@ void http_server_cut(struct http_server *server, uint64_t owner)
     struct http_link *head = &server->connections;
 
     for (struct http_link *link = head->next; link != head; link = link->next) {
-        struct http_connection *connection =
-            (struct http_connection *)(void *)((char *)link -
-                                               offsetof(struct http_connection, all));
+        struct http_connection *connection = TABLE_THING(http_connection, all, link);
 
         if (connection->owner == owner)
             http_connection_doom(connection);
@@ -444,16 +589,15 @@ size_t http_server_peer_count(const struct http_server *server)
 
 void http_server_free(struct http_server *server)
 {
-    struct http_connection *connection;
-
     if (!server)
         return;
     server->is_draining = true;
     server->is_freed = true;
     stop_listening(server);
-    while ((connection = first_of(&server->connections, offsetof(struct http_connection, all))))
-        http_connection_close(connection);
-    http_clock_release(server);
+    while (!http_list_is_empty(&server->connections))
+        http_connection_close(TABLE_THING(http_connection, all, server->connections.next));
+    loop_timer_free(server->timer);
+    server->timer = NULL;
     table_release(&server->addresses);
     uv_close((uv_handle_t *)&server->poll, on_poller_closed);
     close(server->poller);

@@ -38,6 +38,10 @@ struct http_link {
     struct http_link *next, *previous;
 };
 void http_link_init(struct http_link *head);
+static inline bool http_list_is_empty(const struct http_link *head)
+{
+    return head->next == head;
+}
 void http_link_append(struct http_link *head, struct http_link *link);
 void http_link_remove(struct http_link *link); /* in no list: nothing happens */
 
@@ -67,9 +71,6 @@ struct http_wait {
 };
 void http_wait_begin(struct http_server *server, struct http_wait *wait, enum http_class kind);
 void http_wait_end(struct http_wait *wait);
-void http_clock_wake(struct http_server *server, int64_t after_ms); /* to listen again */
-void http_clock_init(struct http_server *server);
-void http_clock_release(struct http_server *server);
 
 enum http_phase {
     PHASE_IDLE,
@@ -178,10 +179,6 @@ struct http_server {
     char date[32];
     char read_bytes[HTTP_READ_BYTES];
 };
-/* Between these nothing that closes is freed. */
-void http_server_enter(struct http_server *server);
-void http_server_leave(struct http_server *server);
-void http_server_listen_again(struct http_server *server);
 /* Bytes that a peer makes us keep; false: all of them together have reached the maximum. */
 bool http_server_hold(struct http_server *server, size_t bytes, bool is_known);
 void http_server_give_back(struct http_server *server, size_t bytes);
@@ -224,9 +221,7 @@ void http_exchange_check_rate(struct http_exchange *exchange);
 
 /* http_exchange.c */
 void http_write_refusal(struct http_connection *connection, int status, const char *why);
-/* From now until the end sse_beat is called whenever nothing else was waited for in times.beat_ms.
- */
-void http_begin_beat(struct http_exchange *exchange);
+void sse_beat(struct http_exchange *exchange); /* a comment, so that nobody thinks it dead */
 
 /* Opens the listening sockets of a server. */
 /* `ret_fds` has room for two: IPv4 and IPv6; the second is -1 on a host without IPv6. */

@@ -27,7 +27,6 @@
 #include "i18n/i18n.h"
 #include "net/http.h"
 #include "net/origin.h"
-#include "net/remote_inside.h"
 #include "net/tls.h"
 
 /* The thread of a tunnel: lines of our end become frames, frames become lines. Ends when either
@@ -41,21 +40,25 @@ enum {
     PUMP_LAST_WORDS_MS = 3000,
 };
 
+/* One side of it: ours, or the hub's. */
+struct end {
+    int fd;
+    struct tls *tls; /* NULL: none */
+    struct text out; /* for it */
+    size_t sent;     /* of that */
+    bool has_ended;
+};
 struct pump {
-    int near, far; /* sockets: ours, the hub's */
-    struct tls *tls;
+    struct end near, far;
     struct text line; /* the part of one that came from near */
-    struct text to_near, to_far;
-    size_t near_sent, far_sent; /* of those */
     struct tunnel_reader reader;
     int64_t heard_ms, asked_ms;
-    bool near_ended, far_ended;
 };
 
 /* How many there are, and the pipe that ends them all when the process goes. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static size_t pumps;
+static int pumps;
 static int leave_fds[2] = { -1, -1 };
 
 void tunnel_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes, size_t length)
@@ -119,87 +122,70 @@ static void take_lines(struct pump *pump)
            (end = memchr(pump->line.bytes + done, '\n', pump->line.used - done))) {
         const char *line = pump->line.bytes + done;
 
-        tunnel_add_frame(&pump->to_far, WS_TEXT, line, (size_t)(end - line));
+        tunnel_add_frame(&pump->far.out, WS_TEXT, line, (size_t)(end - line));
         done += (size_t)(end - line) + 1;
     }
     text_drop_front(&pump->line, done);
 }
 
+/* How much came; 0: nothing now. */
+static size_t read_some(struct end *end, char *bytes, size_t size)
+{
+    ssize_t got = stream_recv(end->fd, end->tls, bytes, size);
+
+    end->has_ended |= got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+    return got > 0 ? (size_t)got : 0;
+}
+
 static void read_near(struct pump *pump, char *bytes, size_t size)
 {
-    ssize_t got = recv(pump->near, bytes, size, 0);
+    size_t got = read_some(&pump->near, bytes, size);
 
     if (got > 0) {
-        text_add(&pump->line, bytes, (size_t)got);
+        text_add(&pump->line, bytes, got);
         take_lines(pump);
     }
-    pump->near_ended |= got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR) ||
-                        pump->line.used > PUMP_LINE_BYTES;
+    pump->near.has_ended |= pump->line.used > PUMP_LINE_BYTES;
 }
 
 static void take_far(struct pump *pump, const char *bytes, size_t length)
 {
     pump->heard_ms = loop_boot_ms();
-    pump->far_ended |=
-        !tunnel_read_frames(&pump->reader, bytes, length, &pump->to_near, &pump->to_far) ||
+    pump->far.has_ended |=
+        !tunnel_read_frames(&pump->reader, bytes, length, &pump->near.out, &pump->far.out) ||
         pump->reader.is_closed;
 }
 
 static void read_far(struct pump *pump, char *bytes, size_t size)
 {
-    ssize_t got = stream_recv(pump->far, pump->tls, bytes, size);
+    size_t got = read_some(&pump->far, bytes, size);
 
     if (got > 0)
-        take_far(pump, bytes, (size_t)got);
-    else
-        pump->far_ended |= got == 0 || (errno != EAGAIN && errno != EINTR);
+        take_far(pump, bytes, got);
 }
 
-static void drop_sent(struct text *text, size_t *sent)
-{
-    if (*sent == text->used) {
-        text_release(text);
-        *sent = 0;
-    }
-}
-
-static void write_near(struct pump *pump)
-{
-    ssize_t put = send(pump->near, pump->to_near.bytes + pump->near_sent,
-                       pump->to_near.used - pump->near_sent, MSG_NOSIGNAL);
-
-    if (put > 0)
-        pump->near_sent += (size_t)put;
-    else if (put < 0 && errno != EAGAIN && errno != EINTR)
-        pump->near_ended = true;
-    drop_sent(&pump->to_near, &pump->near_sent);
-}
-
-static void write_far(struct pump *pump)
+static void write_some(struct end *end)
 {
     ssize_t put;
 
-    if (!stream_flush(pump->far, pump->tls))
-        pump->far_ended = true;
-    if (pump->to_far.used == pump->far_sent || pump->far_ended)
+    if (!stream_flush(end->fd, end->tls))
+        end->has_ended = true;
+    if (end->out.used == end->sent || end->has_ended)
         return;
-    put = stream_send(pump->far, pump->tls, pump->to_far.bytes + pump->far_sent,
-                      pump->to_far.used - pump->far_sent);
+    put = stream_send(end->fd, end->tls, end->out.bytes + end->sent, end->out.used - end->sent);
     if (put > 0)
-        pump->far_sent += (size_t)put;
+        end->sent += (size_t)put;
     else if (put < 0 && errno != EAGAIN && errno != EINTR)
-        pump->far_ended = true;
-    drop_sent(&pump->to_far, &pump->far_sent);
+        end->has_ended = true;
+    if (end->sent == end->out.used) {
+        text_release(&end->out);
+        end->sent = 0;
+    }
 }
 
-static bool has_for_near(const struct pump *pump)
+static bool can_write(const struct end *end)
 {
-    return pump->to_near.used > pump->near_sent;
-}
-
-static bool has_for_far(const struct pump *pump)
-{
-    return pump->to_far.used > pump->far_sent || stream_is_stuck(pump->tls);
+    return !end->has_ended && (end->out.used > end->sent || stream_is_stuck(end->tls));
 }
 
 /* A network that takes everything and brings nothing looks like silence. */
@@ -208,23 +194,30 @@ static void look_at_clock(struct pump *pump)
     int64_t now_ms = loop_boot_ms();
 
     if (now_ms - pump->heard_ms >= PUMP_SILENT_MS)
-        pump->far_ended = true;
+        pump->far.has_ended = true;
     if (now_ms - pump->heard_ms < PUMP_QUIET_MS || now_ms - pump->asked_ms < PUMP_QUIET_MS)
         return;
     pump->asked_ms = now_ms;
-    tunnel_add_frame(&pump->to_far, WS_PING, "", 0);
+    tunnel_add_frame(&pump->far.out, WS_PING, "", 0);
+}
+
+/* Who reads from one writes to the other. */
+static struct pollfd watch(const struct end *end, const struct end *other)
+{
+    bool is_behind = other && other->out.used - other->sent > PUMP_BEHIND_BYTES;
+
+    return (struct pollfd){
+        .fd = end->has_ended ? -1 : end->fd,
+        .events = (short)((other && !is_behind ? POLLIN : 0) | (can_write(end) ? POLLOUT : 0)),
+    };
 }
 
 /* One turn; false: the process is about to end. */
 static bool turn(struct pump *pump, char *bytes, size_t size)
 {
-    bool near_waits = pump->to_far.used - pump->far_sent > PUMP_BEHIND_BYTES;
-    bool far_waits = pump->to_near.used - pump->near_sent > PUMP_BEHIND_BYTES;
     struct pollfd ready[] = {
-        { .fd = pump->near,
-          .events = (short)((near_waits ? 0 : POLLIN) | (has_for_near(pump) ? POLLOUT : 0)) },
-        { .fd = pump->far,
-          .events = (short)((far_waits ? 0 : POLLIN) | (has_for_far(pump) ? POLLOUT : 0)) },
+        watch(&pump->near, &pump->far),
+        watch(&pump->far, &pump->near),
         { .fd = leave_fds[0], .events = POLLIN },
     };
 
@@ -233,9 +226,9 @@ static bool turn(struct pump *pump, char *bytes, size_t size)
     if (ready[2].revents)
         return false;
     if (ready[0].revents & POLLOUT)
-        write_near(pump);
+        write_some(&pump->near);
     if (ready[1].revents & POLLOUT)
-        write_far(pump);
+        write_some(&pump->far);
     if (ready[0].revents & (POLLIN | POLLHUP | POLLERR))
         read_near(pump, bytes, size);
     if (ready[1].revents & (POLLIN | POLLHUP | POLLERR))
@@ -249,73 +242,57 @@ static void say_last_words(struct pump *pump, char *bytes, size_t size)
 {
     int64_t until_ms = loop_boot_ms() + PUMP_LAST_WORDS_MS;
 
-    fcntl(pump->near, F_SETFL, O_NONBLOCK);
-    while (!pump->near_ended && !pump->far_ended) { /* the process ends: all that is there */
-        size_t before = pump->line.used + pump->to_far.used;
+    fcntl(pump->near.fd, F_SETFL, O_NONBLOCK);
+    while (!pump->near.has_ended && !pump->far.has_ended) { /* the process ends: what is there */
+        size_t before = pump->line.used + pump->far.out.used;
 
         read_near(pump, bytes, size);
-        if (pump->line.used + pump->to_far.used == before)
+        if (pump->line.used + pump->far.out.used == before)
             break;
     }
-    if (!pump->far_ended)
-        tunnel_add_frame(&pump->to_far, WS_CLOSE, "\x03\xe8", 2);
-    while (loop_boot_ms() < until_ms &&
-           ((!pump->far_ended && has_for_far(pump)) || (!pump->near_ended && has_for_near(pump)))) {
-        struct pollfd ready[] = {
-            { .fd = pump->near_ended ? -1 : pump->near,
-              .events = has_for_near(pump) ? POLLOUT : 0 },
-            { .fd = pump->far_ended ? -1 : pump->far, .events = has_for_far(pump) ? POLLOUT : 0 },
-        };
+    if (!pump->far.has_ended)
+        tunnel_add_frame(&pump->far.out, WS_CLOSE, "\x03\xe8", 2);
+    while (loop_boot_ms() < until_ms && (can_write(&pump->far) || can_write(&pump->near))) {
+        struct pollfd ready[] = { watch(&pump->near, NULL), watch(&pump->far, NULL) };
 
         poll(ready, ARRAY_LEN(ready), PUMP_LAST_WORDS_MS);
-        if (!pump->near_ended && has_for_near(pump))
-            write_near(pump);
-        if (!pump->far_ended && has_for_far(pump))
-            write_far(pump);
+        if (can_write(&pump->near))
+            write_some(&pump->near);
+        if (can_write(&pump->far))
+            write_some(&pump->far);
     }
 }
 
-void tunnel_pump(int near_fd, int far_fd, struct tls *take_tls, const char *unread, size_t length)
+/* Carries bytes between our end and the hub's until one has gone, and closes both. `unread` is what
+ * came behind the handshake. */
+static void carry(int near_fd, int far_fd, struct tls *take_tls, const char *unread, size_t length)
 {
-    struct pump pump = {
-        .near = near_fd, .far = far_fd, .tls = take_tls, .heard_ms = loop_boot_ms()
-    };
+    struct pump pump = { .near = { .fd = near_fd },
+                         .far = { .fd = far_fd, .tls = take_tls },
+                         .heard_ms = loop_boot_ms() };
     char *bytes = mem_new(STREAM_READ_BYTES);
 
     fcntl(near_fd, F_SETFL, O_NONBLOCK);
     take_far(&pump, unread, length);
-    while (!pump.near_ended && !pump.far_ended && turn(&pump, bytes, STREAM_READ_BYTES))
+    while (!pump.near.has_ended && !pump.far.has_ended && turn(&pump, bytes, STREAM_READ_BYTES))
         continue;
     say_last_words(&pump, bytes, STREAM_READ_BYTES);
     stream_close(far_fd, take_tls);
     close(near_fd);
     text_release(&pump.line);
     ws_parser_release(&pump.reader.parser);
-    text_release(&pump.to_near);
-    text_release(&pump.to_far);
+    text_release(&pump.near.out);
+    text_release(&pump.far.out);
     free(bytes);
 }
 
-static void tunnel_enter(void)
+/* While it counts, the end of the process waits for it, and tells it by a pipe that can be read. */
+static void count_pumps(int more)
 {
     pthread_mutex_lock(&lock);
-    pumps++;
-    pthread_mutex_unlock(&lock);
-}
-
-static void tunnel_leave(void)
-{
-    pthread_mutex_lock(&lock);
-    pumps--;
+    pumps += more;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-}
-
-/* Between these two the end of the process waits for it, and tells it by a pipe that can be read.
- * / */
-static int tunnel_end_fd(void)
-{
-    return leave_fds[0];
 }
 
 static void end_all(void)
@@ -403,6 +380,13 @@ static bool read_url(const struct tunnel_target *target, struct http_site *site,
     return true;
 }
 
+static void wipe(struct text *text)
+{
+    if (text->bytes)
+        explicit_bzero(text->bytes, text->used);
+    text_release(text);
+}
+
 /* Into `out`; the caller wipes it. */
 static bool read_token(const struct tunnel_target *target, struct text *out, struct error *err)
 {
@@ -416,17 +400,9 @@ static bool read_token(const struct tunnel_target *target, struct text *out, str
         out->bytes[--out->used] = '\0';
     text_add_format(&header, "Bearer %s", text_string(out));
     ok = strlen(text_string(out)) == out->used && origin_bearer(text_string(&header));
-    explicit_bzero(header.bytes, header.used);
-    text_release(&header);
+    wipe(&header);
     return ok || error_say(err, ERROR_bad_format, "", TEXT_REASON_NO_TOKEN, "path",
                            target->token_file, NULL);
-}
-
-static void wipe(struct text *text)
-{
-    if (text->bytes)
-        explicit_bzero(text->bytes, text->used);
-    text_release(text);
 }
 
 bool tunnel_check(const struct tunnel_target *target, struct error *err)
@@ -447,7 +423,7 @@ bool tunnel_check(const struct tunnel_target *target, struct error *err)
 static bool wait_for(const struct tunnel *tunnel, short events)
 {
     struct pollfd ready[] = { { .fd = tunnel->fd, .events = events },
-                              { .fd = tunnel_end_fd(), .events = POLLIN } };
+                              { .fd = leave_fds[0], .events = POLLIN } };
     int64_t left_ms;
     int polled;
 
@@ -489,12 +465,11 @@ static bool reach(struct tunnel *tunnel, struct error *err)
 {
     const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
     struct addrinfo *all = NULL;
-    char port[8];
     int failed;
 
-    snprintf(port, sizeof port, "%d", tunnel->site.public_port);
-    failed = getaddrinfo(tunnel->name, port, &wanted, &all); /* nothing can cut this short */
-    tunnel_enter();
+    failed = getaddrinfo(tunnel->name, TEXT_NUMBER(tunnel->site.public_port), &wanted,
+                         &all); /* nothing can cut this short */
+    count_pumps(1);
     if (failed)
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_UNKNOWN, "url",
                          tunnel->target->url, "reason", gai_strerror(failed), NULL);
@@ -608,27 +583,20 @@ static enum outcome explain(const struct tunnel *tunnel, int status, struct erro
 {
     const char *url = tunnel->target->url;
 
-    switch (status) {
-    case 401:
+    if (status == 401) {
         error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_TOKEN, "url", url, "path",
                   tunnel->target->token_file, NULL);
-        return OUTCOME_REFUSED;
-    case 403:
+    } else if (status == 403) {
         error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NAME, "url", url, NULL);
-        return OUTCOME_REFUSED;
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504:
+    } else if (status == 429 || status == 500 || (status >= 502 && status <= 504)) {
         error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NOT_READY, "url", url, "status",
                   TEXT_NUMBER(status), NULL);
         return OUTCOME_AWAY;
-    default:
+    } else {
         error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_STRANGE, "url", url, "status",
                   TEXT_NUMBER(status), NULL);
-        return OUTCOME_REFUSED;
     }
+    return OUTCOME_REFUSED;
 }
 
 /* Of "HTTP/1.1 101 ..."; 0: it is no such line. */
@@ -714,7 +682,7 @@ static void *run(void *context)
     if (outcome == OUTCOME_OPEN) {
         dprintf(tunnel->ready_fd, "%c", OS_DAEMON_SERVES);
         close(tunnel->ready_fd);
-        tunnel_pump(tunnel->near_fd, tunnel->fd, tunnel->tls, tunnel->in.bytes, tunnel->in.used);
+        carry(tunnel->near_fd, tunnel->fd, tunnel->tls, tunnel->in.bytes, tunnel->in.used);
     } else {
         text_add_char(&why, outcome == OUTCOME_AWAY ? TUNNEL_AWAY : OS_DAEMON_SAYS_WHY);
         error_pack(&err, &why);
@@ -729,7 +697,7 @@ static void *run(void *context)
         tls_leave_thread();
     text_release(&tunnel->in);
     free(tunnel);
-    tunnel_leave();
+    count_pumps(-1);
     return NULL;
 }
 

@@ -6,8 +6,12 @@
 #ifndef NET_REMOTE_H
 #define NET_REMOTE_H
 #include <stdbool.h>
+#include <stddef.h>
+
+#include "net/frames.h"
 
 struct error;
+struct text;
 
 struct tunnel_target {
     const char *url;        /* https://NAME[:PORT]; http:// on this machine alone */
@@ -23,5 +27,15 @@ bool tunnel_check(const struct tunnel_target *target, struct error *err);
  * at the end of the process that is waited for. */
 enum { TUNNEL_AWAY = 'a' };
 int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *err);
+
+/* Lines to frames of a client, frames of a server to lines. */
+struct tunnel_reader {
+    struct ws_parser parser;
+    bool is_closed;
+};
+void tunnel_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes, size_t length);
+/* Adds lines to `lines` and what must be replied to `out`; false: it is not RFC 6455. */
+bool tunnel_read_frames(struct tunnel_reader *reader, const char *bytes, size_t length,
+                        struct text *lines, struct text *out);
 
 #endif

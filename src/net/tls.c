@@ -68,69 +68,62 @@ static void load(void)
     is_loaded = ssl != NULL;
 }
 
-/* The one table, lent for ever. NULL: it is not there, or not of version 3; `err` says what to
- * install. May be called from any thread. */
-static const struct tls_library *tls_library_get(struct error *err)
+/* False: it is not there, or not of version 3; `err` says what to install. May be called from any
+ * thread. */
+static bool has_library(struct error *err)
 {
     pthread_once(&once, load);
-    if (is_loaded)
-        return &openssl;
-    error_say(err, ERROR_unavailable, "", TEXT_REASON_TLS_LIBRARY, NULL);
-    return NULL;
+    return is_loaded || error_say(err, ERROR_unavailable, "", TEXT_REASON_TLS_LIBRARY, NULL);
 }
 
 /* For TLS 1.2; those of 1.3 are all of this kind: forward secret, authenticated. */
 static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 struct tls_context {
-    const struct tls_library *library;
     SSL_CTX *ctx;
 };
 
 struct tls {
-    const struct tls_library *library;
     SSL *ssl;
     BIO *in, *out; /* of ssl */
     struct text unsent;
     size_t sent; /* of it */
-    size_t owed;
+    size_t owed; /* what the caller wrote and has not been told to be with the kernel yet */
     bool has_failed, has_ended;
     char why[160]; /* it failed */
 };
 
-static struct tls_context *context_new(const SSL_METHOD *(*method)(void),
-                                       const struct tls_library *library)
+static struct tls_context *context_new(const SSL_METHOD *(*method)(void))
 {
     struct tls_context *context = mem_new(sizeof *context);
 
-    context->library = library;
-    context->ctx = library->SSL_CTX_new(method());
+    context->ctx = openssl.SSL_CTX_new(method());
     if (!context->ctx)
         abort(); /* out of memory */
-    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
-    library->SSL_CTX_set_cipher_list(context->ctx, ciphers);
+    openssl.SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
+    openssl.SSL_CTX_set_cipher_list(context->ctx, ciphers);
     /* Nothing is kept between connections: a ticket of one hub would mean nothing to the next. */
-    library->SSL_CTX_set_options(context->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                                   SSL_OP_NO_TICKET |
-                                                   SSL_OP_CIPHER_SERVER_PREFERENCE);
-    library->SSL_CTX_set_num_tickets(context->ctx, 0);
-    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF, NULL);
-    library->SSL_CTX_ctrl(context->ctx, SSL_CTRL_MODE, SSL_MODE_RELEASE_BUFFERS, NULL);
+    openssl.SSL_CTX_set_options(context->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                                  SSL_OP_NO_TICKET |
+                                                  SSL_OP_CIPHER_SERVER_PREFERENCE);
+    openssl.SSL_CTX_set_num_tickets(context->ctx, 0);
+    openssl.SSL_CTX_ctrl(context->ctx, SSL_CTRL_SET_SESS_CACHE_MODE, SSL_SESS_CACHE_OFF, NULL);
+    openssl.SSL_CTX_ctrl(context->ctx, SSL_CTRL_MODE, SSL_MODE_RELEASE_BUFFERS, NULL);
     return context;
 }
 
 void tls_context_free(struct tls_context *context)
 {
     if (context)
-        context->library->SSL_CTX_free(context->ctx);
+        openssl.SSL_CTX_free(context->ctx);
     free(context);
 }
 
 /* OpenSSL's own words for what went wrong last; never of a key's content. */
-static const char *last_reason(const struct tls_library *library)
+static const char *last_reason(void)
 {
-    unsigned long code = library->ERR_peek_error();
-    const char *reason = code ? library->ERR_reason_error_string(code) : NULL;
+    unsigned long code = openssl.ERR_peek_error();
+    const char *reason = code ? openssl.ERR_reason_error_string(code) : NULL;
 
     return reason ? reason : "no reason was given";
 }
@@ -148,20 +141,19 @@ static int know_no_passphrase(char *out, int size, int is_writing, void *context
 static bool use_files(const struct tls_context *context, const char *certificate_file,
                       const char *key_file, struct error *err)
 {
-    const struct tls_library *library = context->library;
     bool is_read, is_other;
 
-    library->SSL_CTX_set_default_passwd_cb(context->ctx, know_no_passphrase);
-    library->ERR_clear_error();
-    if (library->SSL_CTX_use_certificate_chain_file(context->ctx, certificate_file) != 1)
+    openssl.SSL_CTX_set_default_passwd_cb(context->ctx, know_no_passphrase);
+    openssl.ERR_clear_error();
+    if (openssl.SSL_CTX_use_certificate_chain_file(context->ctx, certificate_file) != 1)
         return error_say(err, ERROR_unavailable, "/tls_cert", TEXT_REASON_TLS_CERT, "path",
-                         certificate_file, "reason", last_reason(library), NULL);
-    is_read = library->SSL_CTX_use_PrivateKey_file(context->ctx, key_file, SSL_FILETYPE_PEM) == 1;
-    is_other = !is_read && strstr(last_reason(library), "mismatch");
+                         certificate_file, "reason", last_reason(), NULL);
+    is_read = openssl.SSL_CTX_use_PrivateKey_file(context->ctx, key_file, SSL_FILETYPE_PEM) == 1;
+    is_other = !is_read && strstr(last_reason(), "mismatch");
     if (!is_read && !is_other)
         return error_say(err, ERROR_unavailable, "/tls_key", TEXT_REASON_TLS_KEY, "path", key_file,
-                         "reason", last_reason(library), NULL);
-    if (is_other || library->SSL_CTX_check_private_key(context->ctx) != 1)
+                         "reason", last_reason(), NULL);
+    if (is_other || openssl.SSL_CTX_check_private_key(context->ctx) != 1)
         return error_say(err, ERROR_unavailable, "/tls_key", TEXT_REASON_TLS_PAIR, "path", key_file,
                          "other", certificate_file, NULL);
     return true;
@@ -170,12 +162,11 @@ static bool use_files(const struct tls_context *context, const char *certificate
 bool tls_context_new_server(const char *certificate_file, const char *key_file,
                             struct tls_context **ret_context, struct error *err)
 {
-    const struct tls_library *library = tls_library_get(err);
     struct tls_context *context;
 
-    if (!library)
+    if (!has_library(err))
         return false;
-    context = context_new(library->TLS_server_method, library);
+    context = context_new(openssl.TLS_server_method);
     if (!use_files(context, certificate_file, key_file, err)) {
         tls_context_free(context);
         return false;
@@ -184,11 +175,11 @@ bool tls_context_new_server(const char *certificate_file, const char *key_file,
     return true;
 }
 
-static bool read_time(const struct tls_library *library, const ASN1_TIME *time, int64_t *ret_ms)
+static bool read_time(const ASN1_TIME *time, int64_t *ret_ms)
 {
     struct tm parts = { 0 };
 
-    if (!time || library->ASN1_TIME_to_tm(time, &parts) != 1)
+    if (!time || openssl.ASN1_TIME_to_tm(time, &parts) != 1)
         return false;
     *ret_ms = (int64_t)timegm(&parts) * 1000;
     return true;
@@ -196,33 +187,29 @@ static bool read_time(const struct tls_library *library, const ASN1_TIME *time, 
 
 bool tls_context_times(const struct tls_context *context, int64_t *ret_from_ms, int64_t *ret_to_ms)
 {
-    const struct tls_library *library = context->library;
-    const X509 *certificate = library->SSL_CTX_get0_certificate(context->ctx);
+    const X509 *certificate = openssl.SSL_CTX_get0_certificate(context->ctx);
 
-    return certificate &&
-           read_time(library, library->X509_get0_notBefore(certificate), ret_from_ms) &&
-           read_time(library, library->X509_get0_notAfter(certificate), ret_to_ms);
+    return certificate && read_time(openssl.X509_get0_notBefore(certificate), ret_from_ms) &&
+           read_time(openssl.X509_get0_notAfter(certificate), ret_to_ms);
 }
 
 bool tls_context_new_client(const char *ca_file, struct tls_context **ret_context,
                             struct error *err)
 {
-    const struct tls_library *library = tls_library_get(err);
     struct tls_context *context;
     int loaded;
 
-    if (!library)
+    if (!has_library(err))
         return false;
-    context = context_new(library->TLS_client_method, library);
-    library->SSL_CTX_set_verify(context->ctx, SSL_VERIFY_PEER, NULL);
-    library->ERR_clear_error();
-    loaded = ca_file ? library->SSL_CTX_load_verify_file(context->ctx, ca_file)
-                     : library->SSL_CTX_set_default_verify_paths(context->ctx);
+    context = context_new(openssl.TLS_client_method);
+    openssl.SSL_CTX_set_verify(context->ctx, SSL_VERIFY_PEER, NULL);
+    openssl.ERR_clear_error();
+    loaded = ca_file ? openssl.SSL_CTX_load_verify_file(context->ctx, ca_file)
+                     : openssl.SSL_CTX_set_default_verify_paths(context->ctx);
     if (loaded != 1) {
         tls_context_free(context);
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_CA_FILE, "path",
-                         ca_file ? ca_file : "the system's store", "reason", last_reason(library),
-                         NULL);
+                         ca_file ? ca_file : "the system's store", "reason", last_reason(), NULL);
     }
     *ret_context = context;
     return true;
@@ -230,18 +217,16 @@ bool tls_context_new_client(const char *ca_file, struct tls_context **ret_contex
 
 static struct tls *tls_new(const struct tls_context *context)
 {
-    const struct tls_library *library = context->library;
     struct tls *tls = mem_new(sizeof *tls);
 
-    tls->library = library;
-    tls->ssl = library->SSL_new(context->ctx);
-    tls->in = library->BIO_new(library->BIO_s_mem());
-    tls->out = library->BIO_new(library->BIO_s_mem());
+    tls->ssl = openssl.SSL_new(context->ctx);
+    tls->in = openssl.BIO_new(openssl.BIO_s_mem());
+    tls->out = openssl.BIO_new(openssl.BIO_s_mem());
     if (!tls->ssl || !tls->in || !tls->out)
-        abort();                                                        /* out of memory */
-    library->BIO_ctrl(tls->in, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, NULL); /* empty: more may come */
-    library->SSL_set0_rbio(tls->ssl, tls->in);
-    library->SSL_set0_wbio(tls->ssl, tls->out);
+        abort();                                                       /* out of memory */
+    openssl.BIO_ctrl(tls->in, BIO_C_SET_BUF_MEM_EOF_RETURN, -1, NULL); /* empty: more may come */
+    openssl.SSL_set0_rbio(tls->ssl, tls->in);
+    openssl.SSL_set0_wbio(tls->ssl, tls->out);
     return tls;
 }
 
@@ -249,7 +234,7 @@ struct tls *tls_new_server(const struct tls_context *context)
 {
     struct tls *tls = tls_new(context);
 
-    tls->library->SSL_set_accept_state(tls->ssl);
+    openssl.SSL_set_accept_state(tls->ssl);
     return tls;
 }
 
@@ -263,17 +248,16 @@ static bool is_address(const char *host)
 struct tls *tls_new_client(const struct tls_context *context, const char *host)
 {
     struct tls *tls = tls_new(context);
-    const struct tls_library *library = tls->library;
     int named;
 
-    library->SSL_set_connect_state(tls->ssl);
-    library->SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    openssl.SSL_set_connect_state(tls->ssl);
+    openssl.SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (is_address(host)) {
-        named = library->X509_VERIFY_PARAM_set1_ip_asc(library->SSL_get0_param(tls->ssl), host);
+        named = openssl.X509_VERIFY_PARAM_set1_ip_asc(openssl.SSL_get0_param(tls->ssl), host);
     } else {
-        named = library->SSL_set1_host(tls->ssl, host);
-        library->SSL_ctrl(tls->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                          (void *)(uintptr_t)host);
+        named = openssl.SSL_set1_host(tls->ssl, host);
+        openssl.SSL_ctrl(tls->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                         (void *)(uintptr_t)host);
     }
     if (named != 1)
         abort(); /* a certificate for anybody would do: never */
@@ -284,7 +268,7 @@ void tls_free(struct tls *tls)
 {
     if (!tls)
         return;
-    tls->library->SSL_free(tls->ssl); /* and its BIOs */
+    openssl.SSL_free(tls->ssl); /* and its BIOs */
     text_release(&tls->unsent);
     free(tls);
 }
@@ -293,7 +277,7 @@ void tls_feed(struct tls *tls, const char *bytes, size_t length)
 {
     if (tls->has_failed || length == 0)
         return;
-    if (length > INT_MAX || tls->library->BIO_write(tls->in, bytes, (int)length) != (int)length)
+    if (length > INT_MAX || openssl.BIO_write(tls->in, bytes, (int)length) != (int)length)
         abort(); /* out of memory */
 }
 
@@ -302,24 +286,24 @@ static void collect(struct tls *tls)
     char bytes[4096];
     int got;
 
-    while ((got = tls->library->BIO_read(tls->out, bytes, sizeof bytes)) > 0)
+    while ((got = openssl.BIO_read(tls->out, bytes, sizeof bytes)) > 0)
         text_add(&tls->unsent, bytes, (size_t)got);
 }
 
 static void note_failure(struct tls *tls)
 {
-    long verified = tls->library->SSL_get_verify_result(tls->ssl);
+    long verified = openssl.SSL_get_verify_result(tls->ssl);
 
     tls->has_failed = true;
     snprintf(tls->why, sizeof tls->why, "%s",
-             verified == X509_V_OK ? last_reason(tls->library)
-                                   : tls->library->X509_verify_cert_error_string(verified));
+             verified == X509_V_OK ? last_reason()
+                                   : openssl.X509_verify_cert_error_string(verified));
 }
 
 /* What a call that did not simply work came to. */
 static enum tls_outcome judge(struct tls *tls, int returned)
 {
-    int error = tls->library->SSL_get_error(tls->ssl, returned);
+    int error = openssl.SSL_get_error(tls->ssl, returned);
 
     collect(tls);
     if (error == SSL_ERROR_WANT_READ)
@@ -337,7 +321,7 @@ bool tls_has_failed(const struct tls *tls)
 
 bool tls_is_ready(const struct tls *tls)
 {
-    return !tls->has_failed && tls->library->SSL_is_init_finished(tls->ssl) == 1;
+    return !tls->has_failed && openssl.SSL_is_init_finished(tls->ssl) == 1;
 }
 
 enum tls_outcome tls_handshake(struct tls *tls)
@@ -346,8 +330,8 @@ enum tls_outcome tls_handshake(struct tls *tls)
 
     if (tls->has_failed)
         return TLS_FAILED;
-    tls->library->ERR_clear_error();
-    returned = tls->library->SSL_do_handshake(tls->ssl);
+    openssl.ERR_clear_error();
+    returned = openssl.SSL_do_handshake(tls->ssl);
     if (returned != 1)
         return judge(tls, returned);
     collect(tls);
@@ -361,8 +345,8 @@ enum tls_outcome tls_read(struct tls *tls, char *bytes, size_t size, size_t *ret
     *ret_length = 0;
     if (tls->has_failed)
         return TLS_FAILED;
-    tls->library->ERR_clear_error();
-    got = tls->library->SSL_read(tls->ssl, bytes, size < INT_MAX ? (int)size : INT_MAX);
+    openssl.ERR_clear_error();
+    got = openssl.SSL_read(tls->ssl, bytes, size < INT_MAX ? (int)size : INT_MAX);
     if (got <= 0)
         return judge(tls, got);
     collect(tls);
@@ -378,8 +362,8 @@ bool tls_write(struct tls *tls, const char *bytes, size_t length)
         return false;
     if (length == 0)
         return true;
-    tls->library->ERR_clear_error();
-    put = tls->library->SSL_write(tls->ssl, bytes, (int)length);
+    openssl.ERR_clear_error();
+    put = openssl.SSL_write(tls->ssl, bytes, (int)length);
     if (put <= 0)
         judge(tls, put); /* memory is never full: whatever it is, it is the end */
     collect(tls);
@@ -391,8 +375,8 @@ void tls_end(struct tls *tls)
     if (!tls_is_ready(tls) || tls->has_ended)
         return;
     tls->has_ended = true;
-    tls->library->ERR_clear_error();
-    tls->library->SSL_shutdown(tls->ssl);
+    openssl.ERR_clear_error();
+    openssl.SSL_shutdown(tls->ssl);
     collect(tls);
 }
 
@@ -416,24 +400,12 @@ void tls_sent(struct tls *tls, size_t length)
     }
 }
 
-/* What the caller wrote and has not been told to be with the kernel yet; 0 at first. */
-static size_t tls_owed(const struct tls *tls)
-{
-    return tls->owed;
-}
-
-static void tls_owe(struct tls *tls, size_t length)
-{
-    tls->owed = length;
-}
-
 void tls_leave_thread(void)
 {
     struct error err;
-    const struct tls_library *library = tls_library_get(&err);
 
-    if (library)
-        library->OPENSSL_thread_stop();
+    if (has_library(&err))
+        openssl.OPENSSL_thread_stop();
 }
 
 void tls_explain(const struct tls *tls, struct error *err)
@@ -515,7 +487,7 @@ ssize_t stream_recv(int fd, struct tls *tls, char *bytes, size_t size)
 /* One record at a time: what waits in here is never more than one. */
 static ssize_t send_tls(int fd, struct tls *tls, const char *bytes, size_t length)
 {
-    size_t owed = tls_owed(tls);
+    size_t owed = tls->owed;
 
     if (owed == 0 && !stream_is_stuck(tls)) {
         owed = length < STREAM_RECORD_BYTES ? length : STREAM_RECORD_BYTES;
@@ -523,7 +495,7 @@ static ssize_t send_tls(int fd, struct tls *tls, const char *bytes, size_t lengt
             errno = EPIPE;
             return -1;
         }
-        tls_owe(tls, owed);
+        tls->owed = owed;
     }
     if (!flush(fd, tls))
         return -1;
@@ -533,7 +505,7 @@ static ssize_t send_tls(int fd, struct tls *tls, const char *bytes, size_t lengt
     }
     if (owed == 0) /* it was TLS's own */
         return send_tls(fd, tls, bytes, length);
-    tls_owe(tls, 0);
+    tls->owed = 0;
     return (ssize_t)owed;
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -128,7 +127,6 @@ size_t ws_peer_behind(const struct ws_peer *peer)
     return peer->behind;
 }
 
-/* websocket.c */
 static void ws_peer_drop_queue(struct ws_peer *peer)
 {
     for (uint32_t i = 0; i < peer->queued; i++)
@@ -173,185 +171,10 @@ static ssize_t send_some(const struct ws_peer *peer)
     return sendmsg(peer->fd, &message, MSG_NOSIGNAL);
 }
 
-static void ws_peer_drop(struct ws_peer *peer);
-static void ws_peer_drained(struct ws_peer *peer);
-static void ws_peer_watch(struct ws_peer *peer);
-
-static void ws_peer_write(struct ws_peer *peer)
-{
-    if (!peer->is_gone && !stream_flush(peer->fd, peer->tls))
-        ws_peer_drop(peer);
-    while (!peer->is_gone && peer->queued > 0) {
-        ssize_t sent = send_some(peer);
-
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0 && errno != EAGAIN) {
-            ws_peer_drop(peer);
-            return;
-        }
-        if (sent < 0)
-            break;
-        peer->moved_ms = loop_boot_ms();
-        drop_sent(peer, (size_t)sent);
-    }
-    if (!peer->is_gone && peer->queued == 0)
-        ws_peer_drained(peer);
-    ws_peer_watch(peer);
-}
-
-/* In slices: whoever else has something to say comes in between. */
-void ws_server_flush(struct ws_server *server)
-{
-    struct http_link *head = &server->dirty;
-
-    for (int i = 0; i < FLUSH_PEERS && head->next != head; i++) {
-        struct ws_peer *peer =
-            (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, dirty));
-
-        http_link_remove(&peer->dirty);
-        ws_peer_write(peer);
-    }
-    if (head->next != head)
-        loop_wake_send(server->wake);
-}
-
-/* How long WebSocket peers may take. One timer for all. A peer that was heard meanwhile is put
- * back to the end of its list when it comes to its front, so that a message costs no list. */
-
-enum { CLOCK_STEP_MS = 250 };
-static const struct ws_times default_times = {
-    .hello_ms = 5000,
-    .quiet_ms = 45000,
-    .pong_ms = 20000,
-    .stall_ms = 30000,
-    .close_ms = 2000,
-};
-
-static struct ws_peer *peer_of(struct http_link *link)
-{
-    return (struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, wait));
-}
-
-static void on_hello_late(struct ws_peer *peer)
-{
-    ws_peer_close(peer, WS_CLOSE_POLICY, "no hello within 5 s");
-}
-
-static void ws_wait_begin(struct ws_peer *peer, enum ws_class kind);
-
-static void on_quiet(struct ws_peer *peer)
-{
-    ws_peer_send_control(peer, WS_PING, "", 0);
-    ws_wait_begin(peer, WS_WAIT_PONG);
-}
-
-#define TIME(member) offsetof(struct ws_times, member)
-static const struct {
-    void (*call)(struct ws_peer *peer);
-    size_t member;
-    bool renews; /* by being heard */
-} classes[WS_CLASSES] = {
-    [WS_WAIT_HELLO] = { on_hello_late, TIME(hello_ms), false },
-    [WS_WAIT_QUIET] = { on_quiet, TIME(quiet_ms), true },
-    [WS_WAIT_PONG] = { ws_peer_drop, TIME(pong_ms), true },
-    [WS_WAIT_CLOSE] = { ws_peer_drop, TIME(close_ms), false },
-};
-
-static int64_t limit_of(const struct ws_server *server, int kind)
-{
-    return *(const int64_t *)(const void *)((const char *)&server->times + classes[kind].member);
-}
-
-static void arm(struct ws_server *server, int64_t at_ms)
-{
-    if (server->timer_ms && server->timer_ms <= at_ms)
-        return;
-    server->timer_ms = at_ms;
-    loop_timer_at(server->timer, at_ms);
-}
-
-/* websocket.c */
 static void ws_wait_end(struct ws_peer *peer)
 {
     http_link_remove(&peer->wait);
     peer->wait_class = WS_WAIT_NONE;
-}
-
-static void ws_wait_begin(struct ws_peer *peer, enum ws_class kind)
-{
-    struct ws_server *server = peer->server;
-
-    http_link_remove(&peer->wait);
-    peer->wait_class = (uint8_t)kind;
-    peer->wait_ms = loop_boot_ms();
-    peer->was_heard = false;
-    http_link_append(&server->waits[kind], &peer->wait);
-    arm(server, peer->wait_ms + limit_of(server, kind));
-}
-
-static void ring(struct ws_peer *peer, int64_t now_ms)
-{
-    int kind = peer->wait_class;
-    bool was_heard = classes[kind].renews && peer->was_heard;
-    bool is_stalled = peer->behind > 0 && now_ms - peer->moved_ms >= peer->server->times.stall_ms;
-
-    ws_wait_end(peer);
-    if (is_stalled) {
-        peer->server->dropped++;
-        ws_peer_drop(peer);
-    } else if (was_heard) {
-        ws_wait_begin(peer, WS_WAIT_QUIET);
-    } else {
-        classes[kind].call(peer);
-    }
-}
-
-static void ws_server_unref(struct ws_server *server);
-
-static void tick(void *context)
-{
-    struct ws_server *server = context;
-    int64_t now_ms = loop_boot_ms();
-
-    server->references++;
-    server->timer_ms = 0;
-    for (int kind = WS_WAIT_HELLO; kind < WS_CLASSES && !server->is_freed; kind++) {
-        struct http_link *head = &server->waits[kind];
-        int64_t limit_ms = limit_of(server, kind);
-
-        while (head->next != head && !server->is_freed) {
-            struct ws_peer *peer = peer_of(head->next);
-
-            if (peer->wait_ms + limit_ms > now_ms) {
-                arm(server, peer->wait_ms + limit_ms +
-                                (limit_ms / 8 < CLOCK_STEP_MS ? limit_ms / 8 : CLOCK_STEP_MS));
-                break;
-            }
-            ring(peer, now_ms);
-        }
-    }
-    ws_server_unref(server);
-}
-
-static void ws_clock_init(struct ws_server *server)
-{
-    const int64_t *defaults = (const int64_t *)(const void *)&default_times;
-    int64_t *times = (int64_t *)(void *)&server->times;
-
-    for (size_t i = 0; i < sizeof server->times / sizeof *times; i++)
-        if (times[i] == 0)
-            times[i] = defaults[i];
-    for (int kind = 0; kind < WS_CLASSES; kind++)
-        http_link_init(&server->waits[kind]);
-    server->timer = loop_timer_new(server->loop, tick, server);
-}
-
-/* One WebSocket peer: bytes to messages, and how it ends. */
-
-static void ws_peer_free(struct ws_peer *peer)
-{
-    pool_free(peer, sizeof *peer);
 }
 
 static void forget_unread(struct ws_peer *peer)
@@ -392,6 +215,199 @@ static void ws_peer_drop(struct ws_peer *peer)
     peer->owner = NULL;
 }
 
+/* Everything is with the kernel. */
+static void ws_peer_drained(struct ws_peer *peer)
+{
+    if (peer->is_closing && !peer->has_shut) {
+        /* Closing while bytes of the peer are unread would reset the connection, and our reason
+         * with it: it goes when the peer has closed, or late. */
+        peer->has_shut = true;
+        if (!stream_shut(peer->fd, peer->tls))
+            ws_peer_drop(peer);
+    } else if (!peer->is_closing && peer->owner) {
+        peer->server->handler.drained(peer->owner);
+    }
+}
+
+static void ws_peer_watch(struct ws_peer *peer)
+{
+    unsigned events;
+
+    if (peer->is_gone)
+        return;
+    events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
+    /* what waits for the flush needs no sign of room */
+    if ((peer->queued > 0 && !peer->dirty.next) || stream_is_stuck(peer->tls))
+        events |= OS_WRITABLE;
+    if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
+        peer->interest = (uint8_t)events;
+    else
+        ws_peer_drop(peer); /* nobody would hear of it any more */
+}
+
+static void ws_peer_write(struct ws_peer *peer)
+{
+    if (!peer->is_gone && !stream_flush(peer->fd, peer->tls))
+        ws_peer_drop(peer);
+    while (!peer->is_gone && peer->queued > 0) {
+        ssize_t sent = send_some(peer);
+
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && errno != EAGAIN) {
+            ws_peer_drop(peer);
+            return;
+        }
+        if (sent < 0)
+            break;
+        peer->moved_ms = loop_boot_ms();
+        drop_sent(peer, (size_t)sent);
+    }
+    if (!peer->is_gone && peer->queued == 0)
+        ws_peer_drained(peer);
+    ws_peer_watch(peer);
+}
+
+/* In slices: whoever else has something to say comes in between. */
+void ws_server_flush(struct ws_server *server)
+{
+    struct http_link *head = &server->dirty;
+
+    for (int i = 0; i < FLUSH_PEERS && !http_list_is_empty(head); i++) {
+        struct ws_peer *peer = TABLE_THING(ws_peer, dirty, head->next);
+
+        http_link_remove(&peer->dirty);
+        ws_peer_write(peer);
+    }
+    if (!http_list_is_empty(head))
+        loop_wake_send(server->wake);
+}
+
+/* How long WebSocket peers may take. One timer for all. A peer that was heard meanwhile is put
+ * back to the end of its list when it comes to its front, so that a message costs no list. */
+
+enum { CLOCK_STEP_MS = 250 };
+static const struct ws_times default_times = {
+    .hello_ms = 5000,
+    .quiet_ms = 45000,
+    .pong_ms = 20000,
+    .stall_ms = 30000,
+    .close_ms = 2000,
+};
+
+static void on_hello_late(struct ws_peer *peer)
+{
+    ws_peer_close(peer, WS_CLOSE_POLICY, "no hello within 5 s");
+}
+
+static void ws_wait_begin(struct ws_peer *peer, enum ws_class kind);
+
+static void on_quiet(struct ws_peer *peer)
+{
+    ws_peer_send_control(peer, WS_PING, "", 0);
+    ws_wait_begin(peer, WS_WAIT_PONG);
+}
+
+#define TIME(member) offsetof(struct ws_times, member)
+static const struct {
+    void (*call)(struct ws_peer *peer);
+    size_t member;
+    bool renews; /* by being heard */
+} classes[WS_CLASSES] = {
+    [WS_WAIT_HELLO] = { on_hello_late, TIME(hello_ms), false },
+    [WS_WAIT_QUIET] = { on_quiet, TIME(quiet_ms), true },
+    [WS_WAIT_PONG] = { ws_peer_drop, TIME(pong_ms), true },
+    [WS_WAIT_CLOSE] = { ws_peer_drop, TIME(close_ms), false },
+};
+
+static int64_t limit_of(const struct ws_server *server, int kind)
+{
+    return *(const int64_t *)(const void *)((const char *)&server->times + classes[kind].member);
+}
+
+static void arm(struct ws_server *server, int64_t at_ms)
+{
+    if (server->timer_ms && server->timer_ms <= at_ms)
+        return;
+    server->timer_ms = at_ms;
+    loop_timer_at(server->timer, at_ms);
+}
+
+static void ws_wait_begin(struct ws_peer *peer, enum ws_class kind)
+{
+    struct ws_server *server = peer->server;
+
+    http_link_remove(&peer->wait);
+    peer->wait_class = (uint8_t)kind;
+    peer->wait_ms = loop_boot_ms();
+    peer->was_heard = false;
+    http_link_append(&server->waits[kind], &peer->wait);
+    arm(server, peer->wait_ms + limit_of(server, kind));
+}
+
+static void ring(struct ws_peer *peer, int64_t now_ms)
+{
+    int kind = peer->wait_class;
+    bool was_heard = classes[kind].renews && peer->was_heard;
+    bool is_stalled = peer->behind > 0 && now_ms - peer->moved_ms >= peer->server->times.stall_ms;
+
+    ws_wait_end(peer);
+    if (is_stalled) {
+        peer->server->dropped++;
+        ws_peer_drop(peer);
+    } else if (was_heard) {
+        ws_wait_begin(peer, WS_WAIT_QUIET);
+    } else {
+        classes[kind].call(peer);
+    }
+}
+
+static void ws_server_unref(struct ws_server *server)
+{
+    if (--server->references == 0)
+        free(server);
+}
+
+static void tick(void *context)
+{
+    struct ws_server *server = context;
+    int64_t now_ms = loop_boot_ms();
+
+    server->references++;
+    server->timer_ms = 0;
+    for (int kind = WS_WAIT_HELLO; kind < WS_CLASSES && !server->is_freed; kind++) {
+        struct http_link *head = &server->waits[kind];
+        int64_t limit_ms = limit_of(server, kind);
+
+        while (!http_list_is_empty(head) && !server->is_freed) {
+            struct ws_peer *peer = TABLE_THING(ws_peer, wait, head->next);
+
+            if (peer->wait_ms + limit_ms > now_ms) {
+                arm(server, peer->wait_ms + limit_ms +
+                                (limit_ms / 8 < CLOCK_STEP_MS ? limit_ms / 8 : CLOCK_STEP_MS));
+                break;
+            }
+            ring(peer, now_ms);
+        }
+    }
+    ws_server_unref(server);
+}
+
+static void ws_clock_init(struct ws_server *server)
+{
+    const int64_t *defaults = (const int64_t *)(const void *)&default_times;
+    int64_t *times = (int64_t *)(void *)&server->times;
+
+    for (size_t i = 0; i < sizeof server->times / sizeof *times; i++)
+        if (times[i] == 0)
+            times[i] = defaults[i];
+    for (int kind = 0; kind < WS_CLASSES; kind++)
+        http_link_init(&server->waits[kind]);
+    server->timer = loop_timer_new(server->loop, tick, server);
+}
+
+/* One WebSocket peer: bytes to messages, and how it ends. */
+
 void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
 {
     char payload[WS_CONTROL_BYTES];
@@ -406,20 +422,6 @@ void ws_peer_close(struct ws_peer *peer, int code, const char *reason)
     peer->is_closing = true;
     peer->is_paused = false;
     ws_wait_begin(peer, WS_WAIT_CLOSE);
-}
-
-/* Ws_peer.c. Everything is with the kernel. */
-static void ws_peer_drained(struct ws_peer *peer)
-{
-    if (peer->is_closing && !peer->has_shut) {
-        /* Closing while bytes of the peer are unread would reset the connection, and our reason
-         * with it: it goes when the peer has closed, or late. */
-        peer->has_shut = true;
-        if (!stream_shut(peer->fd, peer->tls))
-            ws_peer_drop(peer);
-    } else if (!peer->is_closing && peer->owner) {
-        peer->server->handler.drained(peer->owner);
-    }
 }
 
 static void take_piece(struct ws_peer *peer, const struct ws_piece *piece)
@@ -518,13 +520,6 @@ static void take_bytes(struct ws_peer *peer, char *bytes, size_t length)
         keep_unread(peer, &parser, bytes + at, length - at);
 }
 
-static void discard(struct ws_peer *peer, size_t length)
-{
-    peer->discarded += (uint32_t)length;
-    if (peer->discarded > WS_DISCARD_BYTES)
-        ws_peer_drop(peer);
-}
-
 static void read_bytes(struct ws_peer *peer)
 {
     char *bytes = peer->server->read_bytes;
@@ -537,10 +532,13 @@ static void read_bytes(struct ws_peer *peer)
         return;
     }
     peer->was_heard = true;
-    if (peer->is_closing)
-        discard(peer, (size_t)got);
-    else
+    if (!peer->is_closing) {
         take_bytes(peer, bytes, (size_t)got);
+        return;
+    }
+    peer->discarded += (uint32_t)got;
+    if (peer->discarded > WS_DISCARD_BYTES)
+        ws_peer_drop(peer);
 }
 
 static void ws_peer_ready(struct ws_peer *peer, unsigned events)
@@ -562,22 +560,6 @@ static void ws_peer_ready(struct ws_peer *peer, unsigned events)
         ws_peer_write(peer);
     }
     ws_peer_watch(peer);
-}
-
-static void ws_peer_watch(struct ws_peer *peer)
-{
-    unsigned events;
-
-    if (peer->is_gone)
-        return;
-    events = peer->is_paused ? OS_HUNG_UP : OS_READABLE;
-    /* what waits for the flush needs no sign of room */
-    if ((peer->queued > 0 && !peer->dirty.next) || stream_is_stuck(peer->tls))
-        events |= OS_WRITABLE;
-    if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
-        peer->interest = (uint8_t)events;
-    else
-        ws_peer_drop(peer); /* nobody would hear of it any more */
 }
 
 void ws_peer_know(struct ws_peer *peer)
@@ -634,13 +616,13 @@ static void make_room(struct ws_server *server, const struct http_server *http)
     size_t few = http->most / 4 < http->most_strangers ? http->most / 4 : http->most_strangers;
     size_t most = server->most_strangers ? server->most_strangers : few;
 
-    if (server->strangers >= most && head->next != head)
-        ws_peer_drop(
-            (struct ws_peer *)(void *)((char *)head->next - offsetof(struct ws_peer, wait)));
+    if (server->strangers >= most && !http_list_is_empty(head))
+        ws_peer_drop(TABLE_THING(ws_peer, wait, head->next));
 }
 
-static void ws_peer_new(struct ws_server *server, const struct http_taken *taken)
+void ws_server_take(void *context, const struct http_taken *taken)
 {
+    struct ws_server *server = context;
     struct ws_peer *peer = pool_new(sizeof *peer);
 
     peer->server = server;
@@ -669,32 +651,23 @@ static void ws_peer_new(struct ws_server *server, const struct http_taken *taken
 
 enum { KEY_CHARACTERS = 24 };
 
-static void ws_server_unref(struct ws_server *server)
+/* What is to be sent goes with the flush of this turn. */
+static void free_gone(void *context)
 {
-    if (--server->references == 0)
-        free(server);
-}
+    struct ws_server *server = context;
 
-static void free_gone(struct ws_server *server)
-{
-    while (server->gone.next != &server->gone) {
-        struct http_link *link = server->gone.next;
+    while (!http_list_is_empty(&server->gone)) {
+        struct ws_peer *peer = TABLE_THING(ws_peer, all, server->gone.next);
 
-        http_link_remove(link);
-        ws_peer_free((struct ws_peer *)(void *)((char *)link - offsetof(struct ws_peer, all)));
+        http_link_remove(&peer->all);
+        pool_free(peer, sizeof *peer);
     }
-}
-
-static void on_wake(void *context)
-{
-    free_gone(context); /* what is to be sent goes with the flush of this turn */
 }
 
 /* One look for all peers; those that are left over are found first in the next turn. */
 static void on_peers(uv_poll_t *poll, int status, int events)
 {
-    struct ws_server *server =
-        (struct ws_server *)(void *)((char *)poll - offsetof(struct ws_server, poll));
+    struct ws_server *server = TABLE_THING(ws_server, poll, poll);
     struct os_ready ready[HTTP_TURN_PEERS];
     int count = os_poller_take(server->poller, ready, HTTP_TURN_PEERS);
 
@@ -708,8 +681,7 @@ static void on_peers(uv_poll_t *poll, int status, int events)
 
 static void on_poller_closed(uv_handle_t *handle)
 {
-    struct ws_server *server =
-        (struct ws_server *)(void *)((char *)handle - offsetof(struct ws_server, poll));
+    struct ws_server *server = TABLE_THING(ws_server, poll, handle);
 
     free_gone(server);
     ws_server_unref(server);
@@ -740,25 +712,8 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     http_link_init(&server->gone);
     open_poller(server);
     ws_clock_init(server);
-    server->wake = loop_wake_new(options->loop, on_wake, server);
+    server->wake = loop_wake_new(options->loop, free_gone, server);
     return server;
-}
-
-/* One of the words of a list between commas. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    while (list && *list) {
-        size_t part;
-
-        list += strspn(list, " \t,");
-        part = strcspn(list, " \t,");
-        if (part == length && strncasecmp(list, word, length) == 0)
-            return true;
-        list += part;
-    }
-    return false;
 }
 
 /* Sixteen bytes in base64, which is 22 characters and "==". */
@@ -788,8 +743,8 @@ bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange,
     if (is_page && !http_header(exchange, "origin")) { /* the gate looked at one that is there */
         guard_refuse(exchange, 403, "foreign_origin", "a page says its Origin: it is needed here");
     } else if (strcmp(http_method(exchange), "GET") != 0 || exchange->minor < 1 ||
-               !has_word(http_header(exchange, "upgrade"), "websocket") ||
-               !has_word(http_header(exchange, "connection"), "upgrade") || !version ||
+               !http_list_has(http_header(exchange, "upgrade"), "websocket") ||
+               !http_list_has(http_header(exchange, "connection"), "upgrade") || !version ||
                strcmp(version, "13") != 0) {
         refuse_version(exchange);
     } else if (!is_key(key)) {
@@ -806,11 +761,6 @@ bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange,
         return true;
     }
     return false;
-}
-
-void ws_server_take(void *server, const struct http_taken *taken)
-{
-    ws_peer_new(server, taken);
 }
 
 size_t ws_server_count(const struct ws_server *server)
@@ -834,9 +784,8 @@ void ws_server_write_metrics(const struct ws_server *server, struct text *out)
 
 void ws_server_end_peers(struct ws_server *server)
 {
-    while (server->peers.next != &server->peers)
-        ws_peer_drop(
-            (struct ws_peer *)(void *)((char *)server->peers.next - offsetof(struct ws_peer, all)));
+    while (!http_list_is_empty(&server->peers))
+        ws_peer_drop(TABLE_THING(ws_peer, all, server->peers.next));
 }
 
 void ws_server_free(struct ws_server *server)

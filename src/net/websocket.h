@@ -45,7 +45,7 @@ struct ws_server *ws_server_new(const struct ws_options *options);
 bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange, bool is_page);
 /* The `taken` of the HTTP server whose exchanges are upgraded; its context is the WebSocket
  * server. */
-void ws_server_take(void *server, const struct http_taken *taken);
+void ws_server_take(void *context, const struct http_taken *taken);
 void ws_server_flush(struct ws_server *server); /* before the loop sleeps: one write a peer */
 size_t ws_server_count(const struct ws_server *server);
 void ws_server_write_metrics(const struct ws_server *server, struct text *out);

@@ -26,7 +26,7 @@ struct ws_unread {
     size_t held; /* of all peers' bytes */
 };
 
-/* Each class is a list in order of expiry, as in http_timeouts.c. */
+/* Each class is a list in order of expiry, as in http_server.c. */
 enum ws_class {
     WS_WAIT_NONE,
     WS_WAIT_HELLO,

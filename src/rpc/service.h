@@ -90,4 +90,12 @@ struct desk {
     const struct desk_ops *ops; /* the implementation's own struct begins with this */
 };
 
+/* What every hub must know of an MCP session beside what its id says. */
+struct engine_note {
+    const char *session, *token; /* 26 characters; the token's id, "" without */
+    const char *what, *value;    /* `value` NULL: it holds no more */
+    int64_t lifetime_ms;
+};
+typedef void engine_note_each(void *context, const char *what, const char *value);
+
 #endif

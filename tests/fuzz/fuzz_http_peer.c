@@ -16,7 +16,6 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "net/http_server.h"
-#include "net/sse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -157,7 +156,7 @@ static void handle(int act)
         sse_send(exchange, "1", "e", "data\nmore", 9);
         break;
     case 3:
-        sse_end(exchange);
+        http_end(exchange);
         break;
     case 4:
         http_send(exchange, block, sizeof block);

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "net/sse.h"
+#include "net/http.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

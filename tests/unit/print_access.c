@@ -6,17 +6,15 @@
 #include <stdio.h>
 
 #include "base/loop.h"
-#include "hub/routes.h"
+#include "hub/listener.h"
 #include "net/guard.h"
 #include "rpc/methods.h"
 #include "settings/settings.h"
 
 int main(void)
 {
-    const struct guard_options options = { 0 };
-    struct routes_parts parts = { .loop = loop_new() };
-    struct guard *guard = guard_new(&options);
-    struct routes *routes = routes_open(&parts, guard);
+    struct door_parts parts = { .loop = loop_new() };
+    struct door *door = door_new(&parts);
     const struct guard_route *route;
 
     for (int i = 0; i < METHOD_COUNT; i++) {
@@ -25,10 +23,9 @@ int main(void)
     }
     for (int id = 0; id < SETTING_COUNT; id++)
         printf("setting %s\n", setting_row((enum setting_id)id)->name);
-    for (size_t i = 0; (route = guard_route_at(guard, i)); i++)
+    for (size_t i = 0; (route = guard_route_at(door_guard(door), i)); i++)
         printf("route %s %s\n", route->method, route->path);
-    routes_close(routes);
-    guard_free(guard);
+    door_free(door);
     loop_free(parts.loop);
     return 0;
 }

@@ -21,7 +21,6 @@
 #include "base/os.h"
 #include "base/text.h"
 #include "http_fixture.h"
-#include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 
@@ -155,7 +154,7 @@ static void test_stream(void **state)
     assert_true(peer_await(stage, peer, &in, ": keepalive\n\n")); /* the next one, by the clock */
     sse_send(stage->held, "7", "message", "{\"a\":1}", 7);
     assert_true(peer_await(stage, peer, &in, "id: 7\nevent: message\ndata: {\"a\":1}\n\n"));
-    sse_end(stage->held);
+    http_end(stage->held);
     assert_true(peer_await(stage, peer, &in, "\r\n0\r\n\r\n"));
     peer_say(peer, "GET /echo HTTP/1.1\r\n" HOST "\r\n");
     assert_true(peer_await(stage, peer, &in, "GET /echo|"));

@@ -14,8 +14,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "net/http.h"
 #include "net/http_request.h"
-#include "net/sse.h"
 
 #define GET  "GET / HTTP/1.1\r\n"
 #define HOST "Host: a\r\n"

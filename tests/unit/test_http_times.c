@@ -26,7 +26,6 @@
 #include "base/text.h"
 #include "http_fixture.h"
 #include "net/http_server.h"
-#include "net/sse.h"
 
 #define HOST "Host: 127.0.0.1\r\n"
 #define GET  "GET /echo HTTP/1.1\r\n" HOST "\r\n"

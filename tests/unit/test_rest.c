@@ -157,28 +157,28 @@ static void every_reference_leads_somewhere(void **state)
 static void bodies_are_closed(void **state)
 {
     static const struct {
-        const struct shape *shape;
+        enum member_type shape;
         const char *body;
         enum error_code code;
         const char *path;
     } cases[] = {
-        { &shape_answer, "{'selected_ids':['a']}", ERROR_NONE, "" },
-        { &shape_answer, "{'custom_input':'','global_annotation':'x'}", ERROR_NONE, "" },
-        { &shape_answer, "{}", ERROR_missing_property, "" },
-        { &shape_answer, "{'global_annotation':'x'}", ERROR_missing_property, "" },
-        { &shape_answer, "{'selected_ids':['a'],'version':7}", ERROR_unknown_property, "/version" },
-        { &shape_answer, "{'session_id':'x'}", ERROR_unknown_property, "/session_id" },
-        { &shape_answer, "{'answer_key':'x','custom_input':'y'}", ERROR_unknown_property,
+        { SHAPE_ANSWER, "{'selected_ids':['a']}", ERROR_NONE, "" },
+        { SHAPE_ANSWER, "{'custom_input':'','global_annotation':'x'}", ERROR_NONE, "" },
+        { SHAPE_ANSWER, "{}", ERROR_missing_property, "" },
+        { SHAPE_ANSWER, "{'global_annotation':'x'}", ERROR_missing_property, "" },
+        { SHAPE_ANSWER, "{'selected_ids':['a'],'version':7}", ERROR_unknown_property, "/version" },
+        { SHAPE_ANSWER, "{'session_id':'x'}", ERROR_unknown_property, "/session_id" },
+        { SHAPE_ANSWER, "{'answer_key':'x','custom_input':'y'}", ERROR_unknown_property,
           "/answer_key" },
-        { &shape_answer, "{'a b':1}", ERROR_unknown_property, "" },
-        { &shape_answer, "[]", ERROR_bad_type, "" },
-        { &shape_answer, "'text'", ERROR_bad_type, "" },
-        { &shape_note, "{}", ERROR_NONE, "" },
-        { &shape_note, "{'note':'x'}", ERROR_unknown_property, "/note" },
-        { &shape_seconds, "{}", ERROR_missing_property, "/seconds" },
-        { &shape_seconds, "{'seconds':null}", ERROR_NONE, "" },
-        { &shape_nothing, "{}", ERROR_NONE, "" },
-        { &shape_nothing, "{'code':'123'}", ERROR_unknown_property, "/code" },
+        { SHAPE_ANSWER, "{'a b':1}", ERROR_unknown_property, "" },
+        { SHAPE_ANSWER, "[]", ERROR_bad_type, "" },
+        { SHAPE_ANSWER, "'text'", ERROR_bad_type, "" },
+        { SHAPE_NOTE, "{}", ERROR_NONE, "" },
+        { SHAPE_NOTE, "{'note':'x'}", ERROR_unknown_property, "/note" },
+        { SHAPE_SECONDS, "{}", ERROR_missing_property, "/seconds" },
+        { SHAPE_SECONDS, "{'seconds':null}", ERROR_NONE, "" },
+        { SHAPE_NOTHING, "{}", ERROR_NONE, "" },
+        { SHAPE_NOTHING, "{'code':'123'}", ERROR_unknown_property, "/code" },
     };
 
     (void)state;

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "net/frames.h"
 #include "net/remote.h"
-#include "net/remote_inside.h"
 
 /* What a server's parser makes of it. */
 static void our_frames_are_what_a_server_takes(void **state)

@@ -222,14 +222,14 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
 {
     struct http_mcp *front = peer->front;
     char session[SESSION_ID_BYTES], token[TOKEN_BYTES];
-    const struct http_mcp_note note = {
+    const struct engine_note note = {
         .session = session,
         .token = token,
         .what = NOTE_ENDED,
         .value = "",
         .lifetime_ms = (int64_t)LIMIT_TIMEOUT_S * 1000,
     };
-    bool is_elsewhere = peer->is_sealed && front->parts.note;
+    bool is_elsewhere = peer->is_sealed;
     struct session_end *ending;
 
     memcpy(session, peer->id, sizeof session);
@@ -243,8 +243,8 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
     *ending = (struct session_end){ .front = front, .exchange = exchange };
     LIST_ADD(front->endings, ending);
     http_on_fate(exchange, on_fate, ending);
-    front->parts.drop_notes(front->parts.context, session);
-    front->parts.note(front->parts.context, &note, on_noted, ending);
+    front->parts.drop_notes(front->parts.engine, session);
+    front->parts.note(front->parts.engine, &note, on_noted, ending);
 }
 
 static void on_delete(void *context, struct http_exchange *exchange,
@@ -310,12 +310,6 @@ void http_mcp_forget_token(struct http_mcp *front, const char *token)
         if (strcmp(peer->token, token) == 0)
             peer_free(peer);
     }
-}
-
-void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
-                        const char *value)
-{
-    peer_take_note(front, session, what, value);
 }
 
 void http_mcp_dismiss(struct http_mcp *front)

@@ -12,37 +12,31 @@
 #include "rpc/service.h"
 
 struct desk;
+struct engine;
 struct guard;
 struct http_mcp;
 struct loop;
 struct mcp_offer;
 struct settings;
 
-struct http_mcp_note {
-    const char *session, *token;
-    const char *what, *value; /* `value` NULL: it holds no more */
-    int64_t lifetime_ms;
-};
-typedef void http_mcp_each_note(void *context, const char *what, const char *value);
-
 struct http_mcp_parts {
     struct loop *loop;
     struct desk *desk;
     const struct settings *settings;
     const struct mcp_offer *offer; /* NULL: the product's */
-    void *context;
-    /* The time, the same at every hub; NULL: this machine's. */
-    int64_t (*utc_ms)(void *context);
-    /* As in mcp.h, for whoever has this token. Both NULL: no state is given out. */
-    char *(*seal)(void *context, const char *token, const char *binding, const char *state);
-    char *(*unseal)(void *context, const char *token, const char *binding, const char *sealed);
-    /* What whoever serves a session must know beside its id. `done` may be NULL. All three NULL:
-     * nobody else serves them. */
-    void (*note)(void *context, const struct http_mcp_note *note, desk_done *done,
-                 void *done_context);
-    void (*drop_notes)(void *context, const char *session);
-    void (*each_note)(void *context, const char *session, http_mcp_each_note *each,
-                      void *each_context);
+    struct engine *engine;         /* of the functions below */
+    /* The time, the same at every hub. */
+    int64_t (*utc_ms)(const struct engine *engine);
+    /* As in mcp.h, for whoever has this token. NULL: it can't be. */
+    char *(*seal)(struct engine *engine, const char *token, const char *binding, const char *state);
+    char *(*unseal)(struct engine *engine, const char *token, const char *binding,
+                    const char *sealed);
+    /* What whoever serves a session must know beside its id. `done` may be NULL. */
+    void (*note)(struct engine *engine, const struct engine_note *note, desk_done *done,
+                 void *context);
+    void (*drop_notes)(struct engine *engine, const char *session);
+    void (*each_note)(const struct engine *engine, const char *session, engine_note_each *each,
+                      void *context);
 };
 struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
 void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */

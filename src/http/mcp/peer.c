@@ -42,7 +42,7 @@ static int64_t peer_utc_ms(struct clock *clock)
 {
     const struct http_mcp_parts *parts = &((struct peer *)clock)->front->parts;
 
-    return parts->utc_ms ? parts->utc_ms(parts->context) : loop_utc_ms();
+    return parts->utc_ms(parts->engine);
 }
 
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms)
@@ -95,7 +95,7 @@ static char *seal(void *context, const char *binding, const char *state)
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
     char *bound = bind_to(peer, binding);
-    char *sealed = parts->seal(parts->context, peer->token, bound, state);
+    char *sealed = parts->seal(parts->engine, peer->token, bound, state);
 
     free(bound);
     return sealed;
@@ -106,7 +106,7 @@ static char *unseal(void *context, const char *binding, const char *sealed)
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
     char *bound = bind_to(peer, binding);
-    char *state = parts->unseal(parts->context, peer->token, bound, sealed);
+    char *state = parts->unseal(parts->engine, peer->token, bound, sealed);
 
     free(bound);
     return state;
@@ -123,7 +123,7 @@ static void note(void *context, const char *what, const char *value)
 {
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
-    const struct http_mcp_note note = {
+    const struct engine_note note = {
         .session = peer->id,
         .token = peer->token,
         .what = what,
@@ -132,7 +132,7 @@ static void note(void *context, const char *what, const char *value)
     };
 
     if (peer->is_sealed)
-        parts->note(parts->context, &note, NULL, NULL);
+        parts->note(parts->engine, &note, NULL, NULL);
 }
 
 static void unlink_peer(struct peer *peer)
@@ -201,9 +201,9 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .hold_limit_s = hold_limit_s,
         .offers_modern = offers_modern,
         .tools = tools,
-        .seal = front->parts.seal ? seal : NULL,
-        .unseal = front->parts.unseal ? unseal : NULL,
-        .note = front->parts.note ? note : NULL,
+        .seal = seal,
+        .unseal = unseal,
+        .note = note,
     };
 
     peer->clock = (struct clock){ peer_boot_ms, peer_utc_ms, peer_wants_wake, 0 };
@@ -320,16 +320,13 @@ static char *seal_session(struct http_mcp *front, const char *token, const char 
                           const struct mcp_session *session)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     char *sealed;
 
-    if (!front->parts.seal)
-        return NULL;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "id", id);
     mcp_write_session(session, &writer);
     json_write_end_object(&writer);
-    sealed = front->parts.seal(front->parts.context, token, session_binding, text_string(&out));
+    sealed = front->parts.seal(front->parts.engine, token, session_binding, text_string(&out));
     text_release(&out);
     return sealed;
 }
@@ -370,8 +367,7 @@ static bool is_ended(const struct http_mcp *front, const char *id)
 {
     bool is = false;
 
-    if (front->parts.each_note)
-        front->parts.each_note(front->parts.context, id, look_for_end, &is);
+    front->parts.each_note(front->parts.engine, id, look_for_end, &is);
     return is;
 }
 
@@ -390,8 +386,7 @@ static struct peer *rebuild(struct http_mcp *front, const struct guard_identity 
     if (!peer)
         return NULL;
     peer->is_sealed = true;
-    if (front->parts.each_note)
-        front->parts.each_note(front->parts.context, id, take_note, peer);
+    front->parts.each_note(front->parts.engine, id, take_note, peer);
     return peer;
 }
 
@@ -411,8 +406,7 @@ struct peer *peer_find_session(struct http_mcp *front, const struct guard_identi
                                const char *id, bool *ret_is_full)
 {
     const struct http_mcp_parts *parts = &front->parts;
-    char *payload =
-        parts->unseal ? parts->unseal(parts->context, who->token, session_binding, id) : NULL;
+    char *payload = parts->unseal(parts->engine, who->token, session_binding, id);
     struct json *written = NULL;
     struct peer *peer = NULL;
     const char *inside;
@@ -432,8 +426,8 @@ struct peer *peer_find_session(struct http_mcp *front, const struct guard_identi
     return peer;
 }
 
-void peer_take_note(struct http_mcp *front, const char *session, const char *what,
-                    const char *value)
+void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
+                        const char *value)
 {
     struct peer *peer = find(front, session);
 

@@ -83,8 +83,6 @@ struct peer *peer_new_session(struct http_mcp *front, const struct guard_identit
 /* NULL: unknown, over, ended, or somebody else's; or, with *ret_is_full, there is no room. */
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
                                const char *id, bool *ret_is_full);
-void peer_take_note(struct http_mcp *front, const char *session, const char *what,
-                    const char *value);
 void peer_free(struct peer *peer);
 /* Everything said on this stream has arrived: the desk is told at the end of the turn. */
 void peer_confirm(struct peer *peer, struct mcp_stream *stream);

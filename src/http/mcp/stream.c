@@ -17,7 +17,6 @@
 #include "base/random.h"
 #include "http/mcp/peer.h"
 #include "net/http.h"
-#include "net/sse.h"
 
 enum {
     STREAM_AWAY_MS = 60000,
@@ -165,7 +164,7 @@ static void on_finished(struct mcp_stream *mcp)
     if (!stream->exchange)
         return;
     if (stream->is_streaming)
-        sse_end(stream->exchange);
+        http_end(stream->exchange);
     else if (stream->body)
         http_reply(stream->exchange, stream->status, json_type, stream->body->bytes,
                    stream->body->used);
@@ -183,7 +182,7 @@ static void on_part(struct mcp_stream *mcp, int retry_ms)
         return;
     begin_events(stream);
     sse_retry(stream->exchange, retry_ms);
-    sse_end(stream->exchange);
+    http_end(stream->exchange);
 }
 
 /* One that was begun before anybody could come back to it has its first id now. */
@@ -215,7 +214,7 @@ void stream_free(struct stream *stream)
     if (exchange)
         http_on_fate(exchange, NULL, NULL);
     if (exchange && stream->is_streaming && !stream->is_finished)
-        sse_end(exchange);
+        http_end(exchange);
     LIST_REMOVE(peer->streams, stream);
     if (peer->standing == stream) {
         peer->standing = NULL;
@@ -238,13 +237,6 @@ static void go_away(struct stream *stream)
     peer_wake_at(stream->peer->front, stream->away_until_boot_ms);
 }
 
-static void end_stream(struct stream *stream, enum http_fate fate)
-{
-    if (fate == HTTP_LOST && !stream->peer->is_session)
-        mcp_give_up(stream->peer->mcp, &stream->mcp);
-    stream_free(stream);
-}
-
 static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
 {
     struct stream *stream = context;
@@ -254,10 +246,13 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     if (fate == HTTP_TAKEN)
         peer_confirm(stream->peer, &stream->mcp);
     stream->exchange = NULL;
-    if (can_come_back && (fate == HTTP_LOST || !stream->is_finished))
+    if (can_come_back && (fate == HTTP_LOST || !stream->is_finished)) {
         go_away(stream);
-    else
-        end_stream(stream, fate);
+        return;
+    }
+    if (fate == HTTP_LOST && !stream->peer->is_session)
+        mcp_give_up(stream->peer->mcp, &stream->mcp);
+    stream_free(stream);
 }
 
 static void attach(struct stream *stream, struct http_exchange *exchange)
@@ -267,22 +262,16 @@ static void attach(struct stream *stream, struct http_exchange *exchange)
     http_on_fate(exchange, on_fate, stream);
 }
 
-/* No two hubs give out the same number. */
-static int64_t new_number(void)
-{
-    int64_t number;
-
-    random_bytes(&number, sizeof number);
-    return number & INT64_MAX;
-}
-
 static struct stream *stream_new(struct peer *peer, struct http_exchange *exchange)
 {
     struct stream *stream = pool_new(sizeof *stream);
 
     stream->mcp.ops = &stream_ops;
     stream->peer = peer;
-    stream->number = peer->is_session ? new_number() : 0;
+    if (peer->is_session) { /* no two hubs give out the same number */
+        random_bytes(&stream->number, sizeof stream->number);
+        stream->number &= INT64_MAX;
+    }
     LIST_ADD(peer->streams, stream);
     attach(stream, exchange);
     return stream;
@@ -317,7 +306,7 @@ void stream_finish_standing(struct peer *peer)
     if (!stream || !stream->exchange)
         return;
     stream->is_finished = true;
-    sse_end(stream->exchange);
+    http_end(stream->exchange);
 }
 
 bool stream_is_standing(const char *event_id)
@@ -345,15 +334,6 @@ static bool read_event_id(const char *text, int64_t *ret_number, int64_t *ret_se
     return text_parse_integer(number, ret_number) && text_parse_integer(seq, ret_seq);
 }
 
-static struct stream *find_stream(struct peer *peer, int64_t number)
-{
-    struct stream *stream = peer->streams;
-
-    while (stream && stream->number != number)
-        stream = stream->next;
-    return stream;
-}
-
 /* A stream that is still ours, with what was missed. */
 static void take_up(struct stream *stream, struct http_exchange *exchange, int64_t seq)
 {
@@ -362,7 +342,7 @@ static void take_up(struct stream *stream, struct http_exchange *exchange, int64
 
         http_on_fate(old, NULL, NULL);
         if (stream->is_streaming && !stream->is_finished)
-            sse_end(old);
+            http_end(old);
     }
     attach(stream, exchange);
     stream->is_streaming = true;
@@ -374,7 +354,7 @@ static void take_up(struct stream *stream, struct http_exchange *exchange, int64
     }
     http_forget_request(exchange);
     if (stream->is_finished)
-        sse_end(exchange);
+        http_end(exchange);
     else
         mcp_resume(stream->peer->mcp, &stream->mcp);
 }
@@ -403,7 +383,9 @@ bool stream_take_up(struct peer *peer, struct http_exchange *exchange, const cha
 
     if (!read_event_id(event_id, &number, &seq, &state))
         return false;
-    stream = find_stream(peer, number);
+    stream = peer->streams;
+    while (stream && stream->number != number)
+        stream = stream->next;
     if (!stream)
         return *state && go_on(peer, exchange, state);
     take_up(stream, exchange, seq);

@@ -12,6 +12,7 @@
 #include "http/portal/session.h"
 #include "net/frames.h"
 #include "net/http.h"
+#include "settings/settings.h"
 
 /* The one document of the portal, under the address of each of its pages, and the files it loads.
  * None of it holds data, so none needs a token; what a page shows comes over its socket. */
@@ -88,7 +89,7 @@ static void serve_document(void *context, struct http_exchange *exchange,
         http_parameter(exchange, "inline") ? &web_document_inline : &web_document;
 
     (void)match;
-    if (!web->parts.is_portal_on(web->parts.context)) {
+    if (!settings_is_on(web->parts.settings, SETTING_PORTAL)) {
         guard_refuse(exchange, 404, "not_found",
                      "the portal is switched off on this machine (sayso settings set portal on)");
         return;
@@ -98,20 +99,6 @@ static void serve_document(void *context, struct http_exchange *exchange,
         http_set_header(exchange, document_headers[i].name, document_headers[i].value);
     send_file(exchange, document);
 }
-
-static const struct guard_route page_routes[] = {
-    { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/choice/{id}", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/history", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/standing", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/settings", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/statistics", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/devices", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/help", GUARD_OPEN, 0, NULL, serve_document },
-    { "GET", "/static/*", GUARD_OPEN, 0, NULL, serve_file },
-};
-/* portal.c */
-static const size_t page_route_count = ARRAY_LEN(page_routes);
 
 /*
  * One click for a page that isn't signed in: the hub opens a fresh link in the person's
@@ -162,7 +149,7 @@ static void serve(struct web *web, struct http_exchange *exchange, const char *j
     struct desk_visit *visit;
     struct json *params = NULL;
 
-    if (http_site(exchange) || !web->parts.is_portal_on(web->parts.context)) {
+    if (http_site(exchange) || !settings_is_on(web->parts.settings, SETTING_PORTAL)) {
         guard_refuse(exchange, 404, "not_found", "there is nothing at this path");
         return;
     }
@@ -196,12 +183,6 @@ static void serve_open(void *context, struct http_exchange *exchange,
         guard_refuse(exchange, 403, "foreign_origin", "pages of other origins are not served");
 }
 
-static const struct guard_route open_routes[] = {
-    { "GET", "/portal/open", GUARD_OPEN, 0, NULL, serve_look },
-    { "POST", "/portal/open", GUARD_OPEN, BODY_BYTES, "application/json", serve_open },
-};
-static const size_t open_route_count = ARRAY_LEN(open_routes);
-
 static void serve_socket(void *context, struct http_exchange *exchange,
                          const struct guard_match *match)
 {
@@ -210,15 +191,27 @@ static void serve_socket(void *context, struct http_exchange *exchange,
     (void)match;
     if (web->is_leaving)
         guard_refuse(exchange, 503, "unavailable", "the hub is about to go; try again");
-    else if (!web->parts.is_portal_on(web->parts.context))
+    else if (!settings_is_on(web->parts.settings, SETTING_PORTAL))
         guard_refuse(exchange, 404, "not_found", "the portal is switched off on this machine");
     else
         ws_server_upgrade(web->server, exchange, true);
 }
 
-static const struct guard_route socket_routes[] = {
+static const struct guard_route routes[] = {
     /* The token is in its first message: a browser can set no header here. */
     { "GET", "/ws", GUARD_OPEN, 0, NULL, serve_socket },
+    { "GET", "/wire", GUARD_ANYONE, 0, NULL, serve_guest },
+    { "GET", "/portal/open", GUARD_OPEN, 0, NULL, serve_look },
+    { "POST", "/portal/open", GUARD_OPEN, BODY_BYTES, "application/json", serve_open },
+    { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/choice/{id}", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/history", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/standing", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/settings", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/statistics", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/devices", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/help", GUARD_OPEN, 0, NULL, serve_document },
+    { "GET", "/static/*", GUARD_OPEN, 0, NULL, serve_file },
 };
 
 struct web *web_new(const struct web_parts *parts)
@@ -246,10 +239,7 @@ void web_free(struct web *web)
 
 void web_add_routes(struct web *web, struct guard *guard)
 {
-    guard_add_routes(guard, socket_routes, ARRAY_LEN(socket_routes), web);
-    guard_add_routes(guard, guest_routes, guest_route_count, web);
-    guard_add_routes(guard, open_routes, open_route_count, web);
-    guard_add_routes(guard, page_routes, page_route_count, web);
+    guard_add_routes(guard, routes, ARRAY_LEN(routes), web);
 }
 
 void web_take(void *web, const struct http_taken *taken)
@@ -264,7 +254,7 @@ void web_take(void *web, const struct http_taken *taken)
 /* Open pages end with the portal. A client of /wire is no page and stays. */
 static void follow_portal(struct web *web)
 {
-    bool is_off = !web->parts.is_portal_on(web->parts.context);
+    bool is_off = !settings_is_on(web->parts.settings, SETTING_PORTAL);
 
     for (struct session *session = web->sessions; is_off && !web->is_off && session;
          session = session->next) {

@@ -10,10 +10,12 @@
 
 #include "rpc/service.h"
 
+struct engine;
 struct guard;
 struct guard_identity;
 struct http_taken;
 struct loop;
+struct settings;
 struct text;
 struct web;
 
@@ -22,17 +24,18 @@ struct web_parts {
     struct loop *loop;
     struct desk *desk;
     struct guard *guard;
-    void *context; /* of the ones below */
+    const struct settings *settings;
+    void *context;                                         /* of the one below */
+    void (*write_status)(void *context, struct text *out); /* a JSON object */
+    struct engine *engine;                                 /* of the ones below */
     /* `browser`: "PORT KEY", where its key is to count; NULL: it has none. */
-    void (*sign_in)(void *context, const char *code, const char *label, const char *browser,
-                    desk_done *done, void *done_context);
-    bool (*know_device)(void *context, const struct desk_device *shown,
+    void (*sign_in)(struct engine *engine, const char *code, const char *label, const char *browser,
+                    desk_done *done, void *context);
+    bool (*know_device)(struct engine *engine, const struct desk_device *shown,
                         struct guard_identity *ret_who);
     /* Adds a keyed hash of `text` that only this hub and the tab of this id can make; false: there
      * is no such tab. */
-    bool (*prove)(void *context, const char *tab, const char *text, struct text *out);
-    void (*write_status)(void *context, struct text *out); /* a JSON object */
-    bool (*is_portal_on)(void *context);
+    bool (*prove)(const struct engine *engine, const char *tab, const char *text, struct text *out);
 };
 struct web *web_new(const struct web_parts *parts);
 void web_free(struct web *web); /* NULL is fine */

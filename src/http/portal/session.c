@@ -1,17 +1,380 @@
-/* session.c - one peer that is connected: what WebSockets add to the wire. */
+/*
+ * session.c - one peer that is connected: who it is, by its first message, and what WebSockets add
+ * to the wire. A page says a token of a person, a device's signature, or the code of a link, which
+ * becomes one of the two. A code is good only in the hands of this user's own processes, because
+ * addresses stand in lists of processes that everybody can read.
+ */
 #include "http/portal/session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/jsonrpc.h"
 #include "base/list.h"
+#include "base/mem.h"
 #include "base/pool.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "http/portal/shown.h"
 #include "i18n/i18n.h"
+#include "net/frames.h"
+#include "net/http.h"
+#include "rpc/protocol.h"
+
+enum { SECRET_BYTES = 128, NONCE_BYTES = 64, KEY_BYTES = 87, SIGNATURE_BYTES = 86 };
+
+/* A code on its way to the desk; outlives its page if that goes meanwhile. */
+struct sign_in {
+    struct session *session; /* NULL: gone */
+    struct web *web;
+    char *id_json; /* owned */
+    char *name;    /* owned */
+};
+
+static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
+{
+    return ws_peer_process(((struct session *)context)->peer, ret_uid, ret_pid);
+}
+
+static enum guard_door session_door(const struct session *session)
+{
+    return ws_peer_is_local(session->peer) ? GUARD_LOCAL : GUARD_PUBLIC;
+}
+
+/* From now on it acts as this visitor, who has a token; what only the connection knows of it is
+ * filled in. */
+static void session_enter(struct session *session, struct desk_visitor *visitor)
+{
+    struct desk *desk = session->web->parts.desk;
+
+    visitor->uid = -1;
+    visitor->tty = "";
+    visitor->context = session;
+    visitor->event = wire_peer_event;
+    visitor->locate = locate;
+    session->wire.visit = desk->ops->open(desk, visitor);
+    snprintf(session->token_id, sizeof session->token_id, "%s", visitor->token_id);
+    ws_peer_know(session->peer);
+}
+
+static void refuse(struct session *session, const char *id_json, const char *code,
+                   const char *message, int64_t retry_s)
+{
+    struct wire_peer *peer = &session->wire;
+    struct text data = { 0 };
+    struct json_writer writer = json_object_to(&data);
+
+    json_write_text(&writer, "code", code);
+    if (retry_s > 0)
+        json_write_integer(&writer, "retry_after_seconds", retry_s);
+    json_write_end_object(&writer);
+    if (id_json)
+        jsonrpc_add_error(peer->carrier->begin(peer), id_json, WIRE_NOT_SIGNED_IN, message,
+                          text_string(&data));
+    peer->carrier->end(peer);
+    text_release(&data);
+    ws_peer_close(session->peer, WS_CLOSE_POLICY, code);
+}
+
+/* `made`: what the code became, with its secret; NULL: nothing new. */
+static void welcome(struct session *session, const struct guard_identity *who, const char *name,
+                    const struct json *made, const char *id_json)
+{
+    struct desk_visitor visitor = {
+        .role = ROLE_PERSON,
+        .via = "web",
+        .name = name,
+        .token = who->label,
+        .token_id = who->token,
+    };
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+
+    session_enter(session, &visitor);
+    wire_write_welcome(&writer, "person");
+    json_write_text(&writer, "tab", who->token);
+    json_write_text_if(&writer, "token", json_member_text(made, "token"));
+    json_write_text_if(&writer, "proof_key", json_member_text(made, "proof_key"));
+    json_write_end_object(&writer);
+    wire_peer_reply(&session->wire, id_json, text_string(&out));
+    if (out.bytes)
+        explicit_bzero(out.bytes, out.used);
+    text_release(&out);
+}
+
+static void end_sign_in(struct sign_in *sign_in)
+{
+    if (sign_in->session)
+        sign_in->session->sign_in = NULL;
+    free(sign_in->id_json);
+    free(sign_in->name);
+    free(sign_in);
+}
+
+/* Only wrong codes are counted and slowed: a right one always works. */
+static void refuse_guess(struct session *session, const char *id_json, const char *message)
+{
+    int64_t wait_s = guard_note_guess(session->web->parts.guard, session_door(session));
+
+    refuse(session, id_json, wait_s ? "rate_limited" : "code_spent",
+           wait_s ? "too many wrong codes: run sayso open for a new link, which works at any time"
+                  : message,
+           wait_s);
+}
+
+static void on_signed_in(void *context, const struct desk_reply *reply)
+{
+    struct sign_in *sign_in = context;
+    struct session *session = sign_in->session;
+    struct guard_identity who = { .is_person = true };
+    struct json *token = NULL;
+
+    if (session && reply->err.code == ERROR_not_found) {
+        refuse_guess(session, sign_in->id_json, reply->err.message);
+    } else if (session && reply->err.code != ERROR_NONE) {
+        refuse(session, sign_in->id_json, error_name(reply->err.code), reply->err.message, 0);
+    } else if (session && json_parse(reply->json, strlen(reply->json), &token, NULL)) {
+        snprintf(who.token, sizeof who.token, "%s", json_member_text(token, "id"));
+        snprintf(who.label, sizeof who.label, "%s", json_member_text(token, "label"));
+        sign_in->web->signed_in++;
+        welcome(session, &who, sign_in->name, token, sign_in->id_json);
+        json_free(token);
+    }
+    end_sign_in(sign_in);
+}
+
+/* One of another user of this machine is not whom the link was made for. Where the machine can't
+ * say whose it is, it comes from another one through a relay. */
+static bool is_own_user(const struct session *session)
+{
+    int64_t uid;
+
+    return !ws_peer_user(session->peer, &uid) || uid == 0 || uid == (int64_t)geteuid();
+}
+
+static void try_code(struct session *session, const char *code, const char *key, const char *name,
+                     const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    struct sign_in *sign_in;
+    char browser[KEY_BYTES + 16];
+
+    if (session_door(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
+        refuse(session, id_json, "unauthorized",
+               "links of sayso open are good on the hub's own machine: sign in with a token "
+               "(sayso token new --kind person)",
+               0);
+        return;
+    }
+    if (!is_own_user(session)) { /* the code is not looked at, so this is no guess */
+        refuse(session, id_json, "unauthorized", "this link is another user's", 0);
+        return;
+    }
+    sign_in = mem_new(sizeof *sign_in);
+    sign_in->session = session;
+    sign_in->web = session->web;
+    sign_in->id_json = id_json ? mem_text(id_json) : NULL;
+    sign_in->name = mem_text(name);
+    session->sign_in = sign_in;
+    snprintf(browser, sizeof browser, "%d %s", ws_peer_port(session->peer), key ? key : "");
+    parts->sign_in(parts->engine, code, name, key ? browser : NULL, on_signed_in, sign_in);
+}
+
+/* A text of at most so many bytes without NUL; NULL: absent or not that. */
+static const char *read_text(const struct json *params, const char *key, size_t most)
+{
+    const struct json *given = json_member(params, key);
+    const char *text = json_text(given);
+
+    return text && strlen(text) == json_length(given) && strlen(text) <= most ? text : NULL;
+}
+
+/* The challenge is this connection's, for the few seconds before hello, and for one attempt. */
+static void try_device(struct session *session, const struct json *params, const char *id,
+                       const char *name, const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    struct desk_device shown = { .id = id,
+                                 .port = ws_peer_port(session->peer),
+                                 .challenge = session->challenge,
+                                 .signature = read_text(params, "signature", SIGNATURE_BYTES) };
+    struct guard_identity who;
+    bool is_known = shown.signature && session->challenge[0] &&
+                    session_door(session) == GUARD_LOCAL && is_own_user(session) &&
+                    parts->know_device(parts->engine, &shown, &who);
+    int64_t retry_s = is_known ? 0 : guard_note_guess(parts->guard, session_door(session));
+
+    session->challenge[0] = '\0';
+    if (is_known)
+        welcome(session, &who, name, NULL, id_json);
+    else
+        refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
+               retry_s ? "too many wrong signatures: try later"
+                       : "this browser is not signed in any more: run sayso open",
+               retry_s);
+}
+
+static void try_token(struct session *session, const char *token, const char *name,
+                      const char *id_json)
+{
+    struct guard_identity who;
+    int64_t retry_s;
+
+    if (!guard_knows(session->web->parts.guard, session_door(session), token, &who, &retry_s))
+        refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
+               retry_s ? "too many unknown tokens: try later"
+                       : "this tab is not signed in: run sayso open",
+               retry_s);
+    else if (!who.is_person)
+        refuse(session, id_json, "wrong_role", "agents' tokens cannot answer", 0);
+    else
+        welcome(session, &who, name, NULL, id_json);
+}
+
+/* Clients of other machines, `sayso mcp --hub https://…` and the commands, bring their token to the
+ * gate and speak the wire of the unix socket on a WebSocket. The token says which role they have
+ * and whose they are; what hello says beside it are claims, as everywhere. */
+
+static void refuse_guest(struct session *session, const char *id_json, int code,
+                         const char *message)
+{
+    wire_peer_refuse(&session->wire, id_json, code, message);
+    ws_peer_close(session->peer, WS_CLOSE_POLICY, "hello was refused");
+}
+
+static void guest_enter(struct session *session, const struct json *params, const char *id_json)
+{
+    struct desk_visitor visitor = { .token = session->guest->label,
+                                    .token_id = session->guest->token,
+                                    .may_answer = session->guest->may_answer };
+
+    if (!wire_read_visitor(params, &visitor)) {
+        refuse_guest(session, id_json, JSONRPC_INVALID_PARAMS,
+                     "hello needs role agent or person, a known channel and short names");
+        return;
+    }
+    if (!(visitor.role == ROLE_AGENT ? session->guest->is_agent : session->guest->is_person)) {
+        refuse_guest(
+            session, id_json, WIRE_NOT_YOURS,
+            visitor.role == ROLE_AGENT
+                ? "this token is a person's and cannot ask: use an agent's (sayso token new)"
+                : "this token is an agent's and cannot answer: use a person's (sayso token new "
+                  "--kind person)");
+        return;
+    }
+    visitor.is_sub_agent |= session->guest->is_sub_agent;
+    session_enter(session, &visitor);
+    wire_peer_welcome(&session->wire, id_json, visitor.role);
+}
+
+static void hello_take(struct session *session, const struct json *params, const char *id_json)
+{
+    const char *role = json_member_text(params, "role");
+    const char *token = read_text(params, "token", SECRET_BYTES);
+    const char *code = read_text(params, "code", SECRET_BYTES);
+    const char *device = read_text(params, "device", SECRET_BYTES);
+    const char *said = read_text(params, "name", WEB_NAME_BYTES);
+    const char *name = said && *said ? said : "browser";
+    const char *key = read_text(params, "key", KEY_BYTES);
+
+    if (session->wire.visit || session->sign_in) {
+        wire_peer_refuse(&session->wire, id_json, JSONRPC_INVALID_REQUEST,
+                         "hello was said already; a connection has one role");
+        return;
+    }
+    if (!wire_is_ours(params)) {
+        wire_peer_refuse(&session->wire, id_json, WIRE_NUMBER_REFUSED,
+                         "this hub speaks another wire number");
+        ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
+    } else if (session->guest) {
+        guest_enter(session, params, id_json);
+    } else if (!role || strcmp(role, "person") != 0 || !!token + !!code + !!device != 1) {
+        refuse(session, id_json, "unauthorized",
+               "hello needs role person and either the tab's token, a device's signature or the "
+               "code of a link",
+               0);
+    } else if (code) {
+        try_code(session, code, key && strlen(key) == KEY_BYTES ? key : NULL, name, id_json);
+    } else if (device) {
+        try_device(session, params, device, name, id_json);
+    } else {
+        try_token(session, token, name, id_json);
+    }
+}
+
+/* Another user's program may have taken the port while no hub was there, and a page that is still
+ * open comes back to it. So the page asks for this first, and says neither its token nor anything
+ * else to whoever cannot give it. The port is part of it: a proof of ours that somebody fetched
+ * elsewhere is worth nothing here (C5). */
+static void hello_prove(struct session *session, const struct json *params, const char *id_json)
+{
+    const struct web_parts *parts = &session->web->parts;
+    const char *tab = read_text(params, "tab", SECRET_BYTES);
+    const char *nonce = read_text(params, "nonce", NONCE_BYTES);
+    struct text proof = { 0 }, out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
+    static const char form[] = "sayso hub %d %s"; /* not for people */
+    char text[NONCE_BYTES + 32];
+
+    snprintf(text, sizeof text, form, ws_peer_port(session->peer), nonce ? nonce : "");
+    if (!tab || !nonce || !*nonce || !parts->prove(parts->engine, tab, text, &proof)) {
+        refuse(session, id_json, "unauthorized", "this tab is not signed in: run sayso open", 0);
+        return;
+    }
+    random_id(session->challenge);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "proof", text_string(&proof));
+    json_write_text(&writer, "challenge", session->challenge);
+    json_write_end_object(&writer);
+    wire_peer_reply(&session->wire, id_json, text_string(&out));
+    text_release(&proof);
+    text_release(&out);
+}
+
+/* A request that becomes a WebSocket. */
+struct arrival {
+    struct web *web;
+    struct guard_identity who;
+    bool is_upgraded; /* else it is refused */
+};
+
+/* The connection is taken over in the same moment. */
+static void on_fate(void *context, struct http_exchange *exchange, enum http_fate fate)
+{
+    struct arrival *arrival = context;
+
+    (void)exchange;
+    if (fate == HTTP_ROOM)
+        return;
+    if (fate == HTTP_TAKEN && arrival->is_upgraded) {
+        arrival->web->arriving = mem_new(sizeof arrival->who);
+        *arrival->web->arriving = arrival->who;
+    }
+    free(arrival);
+}
+
+void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match)
+{
+    struct web *web = context;
+    struct arrival *arrival;
+
+    if (web->is_leaving) {
+        guard_refuse(exchange, 503, "unavailable", "the hub is about to go; try again");
+        return;
+    }
+    arrival = mem_new(sizeof *arrival);
+    arrival->web = web;
+    arrival->who = *match->who;
+    http_on_fate(exchange, on_fate, arrival);
+    arrival->is_upgraded = ws_server_upgrade(web->server, exchange, false);
+}
+
+/* The wire on it. */
 
 static struct session *session_of(const struct wire_peer *peer)
 {
@@ -118,30 +481,6 @@ const struct wire_carrier session_carrier = {
     .add_words = add_said,
 };
 
-static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
-{
-    return ws_peer_process(((struct session *)context)->peer, ret_uid, ret_pid);
-}
-
-enum guard_door session_door(const struct session *session)
-{
-    return ws_peer_is_local(session->peer) ? GUARD_LOCAL : GUARD_PUBLIC;
-}
-
-void session_enter(struct session *session, struct desk_visitor *visitor)
-{
-    struct desk *desk = session->web->parts.desk;
-
-    visitor->uid = -1;
-    visitor->tty = "";
-    visitor->context = session;
-    visitor->event = wire_peer_event;
-    visitor->locate = locate;
-    session->wire.visit = desk->ops->open(desk, visitor);
-    snprintf(session->token_id, sizeof session->token_id, "%s", visitor->token_id);
-    ws_peer_know(session->peer);
-}
-
 /* Whatever it was, a page that does not read is not read from. */
 static void take_message(void *owner, const char *text, size_t length)
 {
@@ -184,7 +523,8 @@ static void close_session(void *owner)
 
     LIST_REMOVE(session->web->sessions, session);
     wire_peer_leave(&session->wire);
-    hello_forget(session);
+    if (session->sign_in) /* what is under way comes to nothing */
+        session->sign_in->session = NULL;
     free(session->guest);
     pool_free(session, sizeof *session);
 }

@@ -43,20 +43,7 @@ struct web {
 /* session.c: one page, from its first message on */
 extern const struct ws_handler session_handler;   /* without its context */
 extern const struct wire_carrier session_carrier; /* without its desk */
-enum guard_door session_door(const struct session *session);
-/* From now on it acts as this visitor, who has a token; what only the connection knows of it is
- * filled in. */
-void session_enter(struct session *session, struct desk_visitor *visitor);
-
-/* hello.c: who it is */
-struct json;
-void hello_take(struct session *session, const struct json *params, const char *id_json);
-/* Before hello: the hub shows that it is the one the tab signed in to. */
-void hello_prove(struct session *session, const struct json *params, const char *id_json);
-void hello_forget(struct session *session); /* it is gone; what is under way comes to nothing */
-
 /* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
-extern const struct guard_route guest_routes[];
-extern const size_t guest_route_count;
+void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match);
 
 #endif

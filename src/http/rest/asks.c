@@ -17,15 +17,21 @@
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
 
-static const struct parameter *find_parameter(const struct operation *operation, const char *name,
-                                              size_t length)
+static bool is_query(const struct call *call, unsigned parameter)
 {
-    for (const struct parameter *const *at = operation->parameters; *at; at++) {
-        if (strcmp((*at)->place, "query") == 0 && strlen((*at)->name) == length &&
-            strncmp((*at)->name, name, length) == 0)
-            return *at;
-    }
-    return NULL;
+    return operation_takes(call->operation, parameter) &&
+           strcmp(parameters[parameter].place, "query") == 0;
+}
+
+/* PARAMETER_COUNT: none */
+static unsigned find_parameter(const struct call *call, const char *name, size_t length)
+{
+    unsigned at = 0;
+
+    while (at < PARAMETER_COUNT && !(is_query(call, at) && strlen(parameters[at].name) == length &&
+                                     strncmp(parameters[at].name, name, length) == 0))
+        at++;
+    return at;
 }
 
 static bool refuse_name(struct call *call, const char *name, size_t length, const char *why)
@@ -36,9 +42,10 @@ static bool refuse_name(struct call *call, const char *name, size_t length, cons
     if (length < sizeof shown && strspn(name, plain) >= length)
         snprintf(shown, sizeof shown, "%.*s", (int)length, name);
     used = (size_t)snprintf(message, sizeof message, "%s; this path takes:", why);
-    for (const struct parameter *const *at = call->operation->parameters; *at; at++) {
-        if (strcmp((*at)->place, "query") == 0 && used < sizeof message)
-            used += (size_t)snprintf(message + used, sizeof message - used, " %s", (*at)->name);
+    for (unsigned i = 0; i < PARAMETER_COUNT; i++) {
+        if (is_query(call, i) && used < sizeof message)
+            used +=
+                (size_t)snprintf(message + used, sizeof message - used, " %s", parameters[i].name);
     }
     reply_bad_parameter(call, ERROR_unknown_property, shown[0] ? shown : NULL, message);
     return false;
@@ -47,29 +54,26 @@ static bool refuse_name(struct call *call, const char *name, size_t length, cons
 bool query_check(struct call *call)
 {
     const char *at = http_query(call->exchange);
-    bool seen[8] = { false };
+    unsigned seen = 0;
 
     while (*at) {
         size_t length = strcspn(at, "&"), name_length = strcspn(at, "&=");
-        const struct parameter *found = find_parameter(call->operation, at, name_length);
-        size_t place = 0;
+        unsigned found = find_parameter(call, at, name_length);
 
-        if (!found)
+        if (found == PARAMETER_COUNT)
             return refuse_name(call, at, name_length, "a parameter is not known here");
-        while (call->operation->parameters[place] != found)
-            place++;
-        if (seen[place])
+        if (seen >> found & 1)
             return refuse_name(call, at, name_length, "a parameter stands twice");
-        seen[place] = true;
+        seen |= 1u << found;
         at += length;
         at += *at == '&';
     }
     return true;
 }
 
-bool query_integer(struct call *call, const struct parameter *parameter, int64_t otherwise,
-                   int64_t *ret_number)
+bool query_integer(struct call *call, enum parameter_id id, int64_t otherwise, int64_t *ret_number)
 {
+    const struct parameter *parameter = &parameters[id];
     const char *given = http_parameter(call->exchange, parameter->name);
     char message[96];
 
@@ -109,7 +113,7 @@ static bool query_if_match(struct call *call, int64_t *ret_version)
     if (!given || strcmp(given, "*") == 0)
         return true;
     if (!read_etag(&at, false, ret_version) || *at) {
-        reply_bad_parameter(call, ERROR_bad_format, parameter_if_match.name,
+        reply_bad_parameter(call, ERROR_bad_format, "If-Match",
                             "If-Match is one ETag of the ask, as \"7\", or *");
         return false;
     }
@@ -145,7 +149,7 @@ static bool query_key(struct call *call, const char **ret_key)
         length++;
     if (key[length] == '\0' && length >= 1 && length <= LIMIT_IDEMPOTENCY_KEY_BYTES)
         return true;
-    reply_bad_parameter(call, ERROR_bad_format, parameter_key.name,
+    reply_bad_parameter(call, ERROR_bad_format, "Idempotency-Key",
                         "Idempotency-Key is 1 to 128 visible ASCII characters without blanks");
     return false;
 }
@@ -160,19 +164,21 @@ static void add_encoded(struct text *out, const char *value)
     }
 }
 
-/* Whether If-None-Match has this version. the Link to the next page */
+/* the Link to the next page */
 static void query_write_next(struct call *call, const char *cursor)
 {
     struct text link = { 0 };
 
     text_add_format(&link, "<%s?before=", call->operation->path);
     add_encoded(&link, cursor);
-    for (const struct parameter *const *at = call->operation->parameters; *at; at++) {
-        const char *given = http_parameter(call->exchange, (*at)->name);
+    for (unsigned i = 0; i < PARAMETER_COUNT; i++) {
+        const char *given = NULL;
 
-        if (!given || *at == &parameter_before)
+        if (i != PARAMETER_BEFORE && is_query(call, i))
+            given = http_parameter(call->exchange, parameters[i].name);
+        if (!given)
             continue;
-        text_add_format(&link, "&%s=", (*at)->name);
+        text_add_format(&link, "&%s=", parameters[i].name);
         add_encoded(&link, given);
     }
     text_add_text(&link, ">; rel=\"next\"");
@@ -215,15 +221,6 @@ static void on_done(void *context, const struct desk_reply *reply)
     text_release(&out);
 }
 
-static bool takes(const struct operation *operation, const struct parameter *parameter)
-{
-    for (const struct parameter *const *at = operation->parameters; *at; at++) {
-        if (*at == parameter)
-            return true;
-    }
-    return false;
-}
-
 /* An empty body is an empty object, where nothing in it is needed. */
 bool act_read_body(struct call *call, struct json **ret_body)
 {
@@ -244,34 +241,30 @@ bool act_read_body(struct call *call, struct json **ret_body)
     return false;
 }
 
-static void write_params(struct json_writer *writer, const struct call *call,
-                         const struct json *body, int64_t version, const char *key)
-{
-    json_write_text(writer, "session_id", call->id);
-    if (version != 0)
-        json_write_integer(writer, "version", version);
-    if (key) { /* a key is good for one ask: others may count from 1 too */
-        char *own = mem_format("%s:%s", call->id, key);
-
-        json_write_text(writer, "answer_key", own);
-        free(own);
-    }
-    for (void *at = json_first(body); at; at = json_next(body, at))
-        json_write_value(writer, json_key(at), json_value(at));
-}
-
 /* Before anything of the body is looked at: a condition that is not looked at must not seem so. */
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key)
 {
     *ret_version = 0;
     *ret_key = NULL;
-    if (!takes(call->operation, &parameter_if_match) && http_header(call->exchange, "if-match")) {
-        reply_bad_parameter(call, ERROR_unsupported_flag, parameter_if_match.name,
+    if (!operation_takes(call->operation, PARAMETER_IF_MATCH) &&
+        http_header(call->exchange, "if-match")) {
+        reply_bad_parameter(call, ERROR_unsupported_flag, "If-Match",
                             "this path knows no If-Match: leave it out");
         return false;
     }
     return query_if_match(call, ret_version) &&
-           (!takes(call->operation, &parameter_key) || query_key(call, ret_key));
+           (!operation_takes(call->operation, PARAMETER_KEY) || query_key(call, ret_key));
+}
+
+static bool knows_id(struct call *call) /* false: refused already */
+{
+    struct error err;
+
+    if (call->id[0])
+        return true;
+    error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
+    reply_error(call, &err, NULL);
+    return false;
 }
 
 void serve_act(struct call *call)
@@ -281,30 +274,37 @@ void serve_act(struct call *call)
     struct json *body;
     const char *key;
     int64_t version;
-    struct error err;
 
-    if (!call->id[0]) {
-        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
-        reply_error(call, &err, NULL);
-        return;
-    }
-    if (!act_read_conditions(call, &version, &key) || !act_read_body(call, &body))
+    if (!knows_id(call) || !act_read_conditions(call, &version, &key) ||
+        !act_read_body(call, &body))
         return;
     writer = json_object_to(&params);
-    write_params(&writer, call, body, version, key);
+    json_write_text(&writer, "session_id", call->id);
+    if (version != 0)
+        json_write_integer(&writer, "version", version);
+    if (key) { /* a key is good for one ask: others may count from 1 too */
+        char *own = mem_format("%s:%s", call->id, key);
+
+        json_write_text(&writer, "answer_key", own);
+        free(own);
+    }
+    for (void *at = json_first(body); at; at = json_next(body, at))
+        json_write_value(&writer, json_key(at), json_value(at));
     json_free(body);
     rest_call_method(call, call->operation->calls, &writer, &params, on_done, call);
 }
 
-/* Lists, and one ask: at once, or when it has changed. A look that waits is parked with poll.c and
- * taken again when its ask changed, or when its time is over. */
+/* Lists, and one ask: at once, or when it has changed. A look that waits is parked and taken again
+ * when its ask changed, or when its time is over. */
 
-static bool read_status(struct call *call, const char *given)
+static bool check_status(struct call *call)
 {
-    if (strcmp(given, "all") == 0 || strcmp(given, "active") == 0 ||
+    const char *given = http_parameter(call->exchange, "status");
+
+    if (!given || strcmp(given, "all") == 0 || strcmp(given, "active") == 0 ||
         strcmp(given, "completed") == 0 || state_find(given) != STATE_NEW)
         return true;
-    reply_bad_parameter(call, ERROR_bad_enum, parameter_status.name,
+    reply_bad_parameter(call, ERROR_bad_enum, "status",
                         "status is all, active, completed or a state: pending_terminal_launch, "
                         "pending, submitted, auto_submitted, cancelled, declined, timeout, "
                         "withdrawn");
@@ -318,7 +318,7 @@ void look_listed(void *context, const struct desk_reply *reply)
     const char *next;
 
     if (reply->err.code == ERROR_bad_format) {
-        reply_bad_parameter(call, ERROR_bad_format, parameter_before.name, reply->err.message);
+        reply_bad_parameter(call, ERROR_bad_format, "before", reply->err.message);
         return;
     }
     if (reply->err.code != ERROR_NONE) {
@@ -334,33 +334,148 @@ void look_listed(void *context, const struct desk_reply *reply)
     reply_json(call, 200, reply->json, strlen(reply->json));
 }
 
-static bool write_parameter(struct call *call, struct json_writer *writer, const char *key,
-                            const struct parameter *parameter)
-{
-    const char *given = http_parameter(call->exchange, parameter->name);
-
-    if (given && parameter == &parameter_status && !read_status(call, given))
-        return false;
-    json_write_text_if(writer, key, given);
-    return true;
-}
-
 void serve_list(struct call *call)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_object_to(&params);
+    struct json_writer writer;
     int64_t limit;
-    bool ok;
 
-    ok = query_integer(call, &parameter_limit, 0, &limit) &&
-         write_parameter(call, &writer, "which", &parameter_status) &&
-         write_parameter(call, &writer, "agent", &parameter_agent) &&
-         write_parameter(call, &writer, "before", &parameter_before);
+    if (!query_integer(call, PARAMETER_LIMIT, 0, &limit) || !check_status(call))
+        return;
+    writer = json_object_to(&params);
+    json_write_text_if(&writer, "which", http_parameter(call->exchange, "status"));
+    json_write_text_if(&writer, "agent", http_parameter(call->exchange, "agent"));
+    json_write_text_if(&writer, "before", http_parameter(call->exchange, "before"));
     if (limit > 0)
         json_write_integer(&writer, "limit", limit);
-    if (ok)
-        rest_call_method(call, METHOD_ask_list, &writer, &params, look_listed, call);
-    text_release(&params);
+    rest_call_method(call, METHOD_ask_list, &writer, &params, look_listed, call);
+}
+
+/*
+ * Looks that wait. While there is one, a watcher of ours stands at the desk and hears of every
+ * change; what it hears only marks the looks of that ask, and rest_flush takes them again when
+ * nobody is in the middle of telling. Who may wait is watched for before his ask is read: the store
+ * may be far away, and what is told while it reads is not told again. One timer serves all of them.
+ */
+
+static void mark_due(struct call *call)
+{
+    if (call->is_due)
+        return;
+    call->is_due = true;
+    call->next = call->rest->due;
+    call->rest->due = call;
+}
+
+static void on_event(void *context, const char *line, size_t length)
+{
+    struct rest *rest = context;
+    struct json *event = NULL;
+    const struct json *ask;
+    const char *id;
+    char key[ASK_ID_BYTES] = "";
+
+    if (!json_parse(line, length, &event, NULL))
+        return;
+    ask = json_member(json_member(event, "params"), "ask");
+    id = json_member_text(ask, "session_id");
+    if (id) {
+        memcpy(key, id, strnlen(id, sizeof key - 1));
+        for (struct table_link *link = table_find(&rest->polls, key); link;
+             link = table_find_next(&rest->polls, link)) {
+            struct call *call = TABLE_THING(call, link, link);
+
+            if (call->is_reading)
+                call->heard = json_member_integer(ask, "version", 0);
+            else if (call->version != json_member_integer(ask, "version", 0))
+                mark_due(call);
+        }
+    }
+    json_free(event);
+}
+
+static void on_watching(void *context, const struct desk_reply *reply)
+{
+    (void)context;
+    (void)reply; /* the list is not wanted: each look has seen its ask */
+}
+
+static void start_watching(struct rest *rest)
+{
+    struct desk *desk = rest->parts.desk;
+    struct desk_visitor visitor = { .context = rest, .event = on_event };
+    struct text one = { 0 };
+    const struct request request = { .method = METHOD_ask_watch, .text = &one };
+
+    if (rest->watcher)
+        return;
+    text_add_text(&one, "{\"limit\":1}");
+    rest->watcher = rest_enter(rest, &visitor);
+    desk->ops->call(desk, rest->watcher, &request, on_watching, NULL);
+    text_release(&one);
+}
+
+static void arm(struct rest *rest, int64_t boot_ms)
+{
+    if (rest->timer_ms >= 0 && rest->timer_ms <= boot_ms)
+        return;
+    rest->timer_ms = boot_ms;
+    loop_timer_at(rest->timer, boot_ms);
+}
+
+void poll_watch(struct call *call)
+{
+    call->is_reading = true;
+    call->heard = 0;
+    call->is_watched = true;
+    table_insert(&call->rest->polls, &call->link);
+    start_watching(call->rest);
+}
+
+void poll_park(struct call *call)
+{
+    struct rest *rest = call->rest;
+
+    arm(rest, call->until_ms);
+    if (rest->is_draining || (call->heard && call->heard != call->version))
+        mark_due(call);
+}
+
+void poll_unpark(struct call *call)
+{
+    if (call->is_due) {
+        struct call **at = &call->rest->due;
+
+        while (*at != call)
+            at = &(*at)->next;
+        *at = call->next;
+        call->is_due = false;
+    }
+    if (call->is_watched)
+        table_remove(&call->rest->polls, &call->link);
+    call->is_watched = false;
+}
+
+/* Some time is over; the others' next end is looked for. */
+void poll_ring(void *context)
+{
+    struct rest *rest = context;
+    struct table_link *link = NULL;
+    int64_t now_ms = loop_boot_ms(), next_ms = -1;
+
+    rest->timer_ms = -1;
+    while ((link = table_each(&rest->polls, link))) {
+        struct call *call = TABLE_THING(call, link, link);
+
+        if (call->is_reading)
+            continue; /* looks at the time itself */
+        if (call->until_ms <= now_ms)
+            mark_due(call);
+        else if (next_ms < 0 || call->until_ms < next_ms)
+            next_ms = call->until_ms;
+    }
+    if (next_ms >= 0)
+        arm(rest, next_ms);
 }
 
 static void answer_look(struct call *call, const struct desk_reply *reply, int64_t version)
@@ -401,7 +516,7 @@ static void on_looked(void *context, const struct desk_reply *reply)
         answer_look(call, reply, version);
 }
 
-void look_again(struct call *call)
+static void look_again(struct call *call)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
@@ -414,18 +529,48 @@ void look_again(struct call *call)
 
 void serve_look(struct call *call)
 {
-    struct error err;
     int64_t wait_s;
 
-    if (!query_integer(call, &parameter_wait, 0, &wait_s))
+    if (!query_integer(call, PARAMETER_WAIT, 0, &wait_s) || !knows_id(call))
         return;
-    if (!call->id[0]) {
-        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
-        reply_error(call, &err, NULL);
-        return;
-    }
     call->may_wait = wait_s > 0;
     call->until_ms = loop_boot_ms() + wait_s * 1000;
     call->has_known = http_header(call->exchange, "if-none-match") != NULL;
     look_again(call);
+}
+
+void rest_flush(struct rest *rest)
+{
+    struct error leaving;
+
+    while (rest->due) {
+        struct call *call = rest->due;
+
+        poll_unpark(call);
+        if (rest->is_draining) {
+            error_set(&leaving, ERROR_unavailable, "", "the hub is about to end: ask again");
+            reply_error(call, &leaving, NULL);
+        } else {
+            look_again(call);
+        }
+    }
+    listenings_flush(rest);
+    if (rest->watcher && rest->polls.count == 0) {
+        rest->parts.desk->ops->close(rest->parts.desk, rest->watcher);
+        rest->watcher = NULL;
+    }
+}
+
+void rest_drain(struct rest *rest)
+{
+    struct table_link *link = NULL;
+
+    rest->is_draining = true;
+    listenings_drain(rest);
+    while ((link = table_each(&rest->polls, link))) {
+        struct call *call = TABLE_THING(call, link, link);
+
+        if (!call->is_reading)
+            mark_due(call);
+    }
 }

@@ -17,59 +17,82 @@ struct call;
 struct http_exchange;
 struct json;
 
-/* shapes.c: JSON as the document describes it. A body's shape also says what is refused. */
+/* shapes.c: JSON as the document describes it, a row each. A shape is a row, and those of its
+ * members behind it. The shape of a body also says what is refused. */
 enum member_type {
+    MEMBER_NONE,
     MEMBER_TEXT,
     MEMBER_TIME, /* 2026-11-15T12:00:00.000Z */
     MEMBER_ID,
     MEMBER_INTEGER,
     MEMBER_BOOL,
     MEMBER_ANY_OBJECT,
-    MEMBER_SHAPE,
-    MEMBER_SHAPES, /* a list of them */
-    MEMBER_TEXTS,
     MEMBER_TEXT_BY_NAME, /* an object whose values are texts */
+    MEMBER_TYPES,        /* behind them the shapes */
+    SHAPE_ANSWER = MEMBER_TYPES,
+    SHAPE_NOTE,
+    SHAPE_SECONDS,
+    SHAPE_QUESTION,
+    SHAPE_SAID,
+    SHAPE_NOTHING,
+    SHAPE_ACTOR,
+    SHAPE_ASK,
+    SHAPE_LIST,
+    SHAPE_WHOLE,
+    SHAPE_RECEIPT,
+    SHAPE_WINNER,
+    SHAPE_ERROR,
+    SHAPE_PROBLEM,
+    SHAPE_MISTAKE,
+    SHAPE_HEALTH,
+    SHAPE_INDEX,
+    SHAPE_NEW_CONVERSATION,
+    SHAPE_TOOL_CALL,
+    SHAPE_TURN,
+    SHAPE_TOOL_RESULT,
+    SHAPE_ATTEMPT,
+    SHAPE_RESPONSE,
+    SHAPE_EFFECT,
+    SHAPE_CONVERSATION,
+    SHAPE_CONVERSATION_LIST
 };
 enum member_flags {
     NEEDED = 1,
     OR_NULL = 2,
-    ONE_OF = 4, /* of the members marked so at least one is needed */
+    ONE_OF = 4,  /* of the members marked so at least one is needed */
+    EACH = 8,    /* a list of such */
+    SHAPE = 16,  /* the members follow */
+    CLOSED = 32, /* of a shape: what is not named is refused */
 };
 struct member {
     const char *name;
     enum member_type type;
     unsigned flags;
     const char *about;
-    const struct shape *shape; /* MEMBER_SHAPE, MEMBER_SHAPES */
 };
-struct shape {
-    const char *name;
-    const char *about;
-    const struct member *members;
-    size_t count;
-    bool is_body; /* closed: what is not named is refused */
-};
-#define SHAPE(c_name, shown_name, help, rows, closed)                                              \
-    const struct shape shape_##c_name = {                                                          \
-        .name = shown_name,                                                                        \
-        .about = help,                                                                             \
-        .members = rows,                                                                           \
-        .count = ARRAY_LEN(rows),                                                                  \
-        .is_body = closed,                                                                         \
-    }
-extern const struct shape shape_answer, shape_note, shape_seconds, shape_question, shape_nothing;
-extern const struct shape shape_list, shape_whole, shape_receipt, shape_error, shape_health;
-extern const struct shape shape_index;
-/* http/rest/shapes.c */
-extern const struct shape shape_new_conversation, shape_tool_call, shape_turn, shape_tool_result,
-    shape_attempt, shape_response, shape_effect, shape_conversation, shape_conversation_list;
-extern const struct shape *const shapes[]; /* all of them */
-extern const size_t shape_count;
-bool shape_has(const struct shape *shape, unsigned flag);
+extern const struct member members[];                      /* all shapes; the last has no name */
+const struct member *shape_find(enum member_type shape);   /* its own row */
+const struct member *shape_next(const struct member *row); /* a member; NULL: no more */
+bool shape_has(enum member_type shape, unsigned flag);
 /* Unknown, missing: the field by its JSON pointer. Values are checked by whoever uses them. */
-bool shape_check(const struct shape *shape, const struct json *body, struct error *err);
+bool shape_check(enum member_type shape, const struct json *body, struct error *err);
 
 /* operations.c: one row a route */
+enum parameter_id {
+    PARAMETER_ID,
+    PARAMETER_WAIT,
+    PARAMETER_STATUS,
+    PARAMETER_AGENT,
+    PARAMETER_LIMIT,
+    PARAMETER_PAGE,
+    PARAMETER_BEFORE,
+    PARAMETER_IF_MATCH,
+    PARAMETER_IF_NONE_MATCH,
+    PARAMETER_KEY,
+    PARAMETER_AFTER,
+    PARAMETER_LAST_EVENT,
+    PARAMETER_COUNT,
+};
 struct parameter {
     const char *name;
     const char *place; /* "path" "query" "header" */
@@ -80,9 +103,9 @@ struct parameter {
 struct operation {
     const char *method, *path, *id, *summary;
     enum guard_access access;
-    const struct parameter *const *parameters; /* NULL-ended */
-    const struct shape *body;                  /* NULL: none is taken */
-    const struct shape *reply;                 /* NULL: the type below is all there is to say */
+    unsigned parameters;    /* a bit each */
+    enum member_type body;  /* 0: none is taken */
+    enum member_type reply; /* 0: the type below is all there is to say */
     const char *reply_type;
     const char *statuses; /* beside 200; "400 401 …" */
     void (*serve)(struct call *call);
@@ -91,9 +114,11 @@ struct operation {
 };
 extern const struct operation operations[];
 extern const size_t operation_count;
-extern const struct parameter parameter_id, parameter_wait, parameter_status, parameter_agent,
-    parameter_limit, parameter_before, parameter_if_match, parameter_if_none_match, parameter_key,
-    parameter_page, parameter_after, parameter_last_event;
+extern const struct parameter parameters[PARAMETER_COUNT];
+static inline bool operation_takes(const struct operation *operation, unsigned parameter)
+{
+    return operation->parameters >> parameter & 1;
+}
 
 /* rest.c */
 struct rest {
@@ -101,14 +126,14 @@ struct rest {
     struct guard_route *routes; /* owned; made of the operations */
     struct text document;       /* OpenAPI; made at its first use */
     int64_t began_ms;           /* boot clock */
-    /* poll.c's: calls that wait for a change, found by the ask's id */
+    /* asks.c: calls that wait for a change, found by the ask's id */
     struct table polls;
     struct desk_visit *watcher; /* NULL: nobody waits */
     struct call *due;
     struct loop_timer *timer;
     int64_t timer_ms; /* -1: not set */
     bool is_draining;
-    /* http/rest/listening.c's */
+    /* conversations.c */
     struct listening *listenings, *listenings_due;
     struct loop_timer *listening_timer;
 };
@@ -155,10 +180,9 @@ void reply_gone(struct call *call, const struct error *err); /* it was there: 41
 /* asks.c: what stands around the body; false: refused already */
 bool query_check(struct call *call);
 /* `otherwise` where it is absent. */
-bool query_integer(struct call *call, const struct parameter *parameter, int64_t otherwise,
-                   int64_t *ret_number);
+bool query_integer(struct call *call, enum parameter_id id, int64_t otherwise, int64_t *ret_number);
 
-/* asks.c, asks.c, rest.c, openapi.c: what the rows do */
+/* asks.c, rest.c, openapi.c: what the rows do */
 void serve_act(struct call *call);
 void serve_list(struct call *call);
 void serve_look(struct call *call);
@@ -170,33 +194,22 @@ void serve_document(struct call *call);
 void openapi_write(struct text *out);
 
 /* asks.c */
-void look_again(struct call *call);
 /* Of a list: a page with the way to the next; `context` is the call. */
 void look_listed(void *context, const struct desk_reply *reply);
-/* asks.c */
 /* False: refused already. */
 bool act_read_body(struct call *call, struct json **ret_body);
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);
-/* poll.c */
 void poll_watch(struct call *call); /* its ask is about to be read */
 void poll_park(struct call *call);  /* nothing new was found */
 void poll_unpark(struct call *call);
 void poll_ring(void *context);
 
-/* conversations.c, listening.c: what its rows do */
+/* conversations.c */
 void serve_conversation_new(struct call *call);
 void serve_conversation_list(struct call *call);
 void serve_conversation_get(struct call *call);
 void serve_conversation_say(struct call *call);
 void serve_conversation_events(struct call *call);
-/* At the desk as the host or the person who came; `event` may be NULL. */
-struct desk_visit *conversation_visit(struct call *call,
-                                      void (*event)(void *context, const char *line,
-                                                    size_t length));
-bool conversation_knows_id(struct call *call); /* false: refused already */
-/* The beginning of a method's parameters. */
-struct json_writer conversation_params(const struct call *call, struct text *out);
-/* http/rest/listening.c */
 void listening_free(struct listening *listening); /* NULL is fine */
 void listening_go_on(struct call *call);          /* its peer has taken what there was */
 void listenings_flush(struct rest *rest);

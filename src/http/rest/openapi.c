@@ -8,123 +8,110 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "http/rest/call.h"
 
 static const struct {
     const char *type, *format;
-} types[] = {
-    [MEMBER_TEXT] = { "string", NULL },  [MEMBER_TIME] = { "string", "date-time" },
-    [MEMBER_ID] = { "string", NULL },    [MEMBER_INTEGER] = { "integer", NULL },
-    [MEMBER_BOOL] = { "boolean", NULL }, [MEMBER_ANY_OBJECT] = { "object", NULL },
-    [MEMBER_SHAPE] = { NULL, NULL },     [MEMBER_SHAPES] = { "array", NULL },
-    [MEMBER_TEXTS] = { "array", NULL },  [MEMBER_TEXT_BY_NAME] = { "object", NULL },
+} types[MEMBER_TYPES] = {
+    [MEMBER_TEXT] = { "string", NULL },         [MEMBER_TIME] = { "string", "date-time" },
+    [MEMBER_ID] = { "string", NULL },           [MEMBER_INTEGER] = { "integer", NULL },
+    [MEMBER_BOOL] = { "boolean", NULL },        [MEMBER_ANY_OBJECT] = { "object", NULL },
+    [MEMBER_TEXT_BY_NAME] = { "object", NULL },
 };
 
-static void write_ref(struct json_writer *writer, const struct shape *shape)
+static void write_ref(struct json_writer *writer, enum member_type shape)
 {
     char path[64];
 
-    snprintf(path, sizeof path, "#/components/schemas/%s", shape->name);
+    snprintf(path, sizeof path, "#/components/schemas/%s", shape_find(shape)->name);
     json_write_text(writer, "$ref", path);
 }
 
-static void write_reference(struct json_writer *writer, const char *key, const struct shape *shape)
+static void write_reference(struct json_writer *writer, const char *key, enum member_type shape)
 {
     json_write_object(writer, key);
     write_ref(writer, shape);
     json_write_end_object(writer);
 }
 
-static void write_type_members(struct json_writer *writer, enum member_type type, bool or_null)
+static void write_type_name(struct json_writer *writer, const char *name, bool or_null)
 {
-    if (or_null) {
-        json_write_list(writer, "type");
-        json_write_text(writer, NULL, types[type].type);
-        json_write_text(writer, NULL, "null");
-        json_write_end_list(writer);
-    } else {
-        json_write_text(writer, "type", types[type].type);
+    if (!or_null) {
+        json_write_text(writer, "type", name);
+        return;
     }
-    json_write_text_if(writer, "format", types[type].format);
-    if (type == MEMBER_ID)
-        json_write_text(writer, "pattern", "^[a-z2-7]{26}$");
-    if (type == MEMBER_TEXTS || type == MEMBER_TEXT_BY_NAME) {
-        json_write_object(writer, type == MEMBER_TEXTS ? "items" : "additionalProperties");
-        json_write_text(writer, "type", "string");
+    json_write_list(writer, "type");
+    json_write_text(writer, NULL, name);
+    json_write_text(writer, NULL, "null");
+    json_write_end_list(writer);
+}
+
+/* The members of a schema. */
+static void write_type(struct json_writer *writer, enum member_type type, unsigned flags)
+{
+    bool or_null = flags & OR_NULL;
+
+    if (flags & EACH) {
+        write_type_name(writer, "array", or_null);
+        json_write_object(writer, "items");
+        write_type(writer, type, 0);
         json_write_end_object(writer);
-    }
-}
-
-static void write_type(struct json_writer *writer, const char *key, enum member_type type)
-{
-    json_write_object(writer, key);
-    write_type_members(writer, type, false);
-    json_write_end_object(writer);
-}
-
-static void write_member(struct json_writer *writer, const struct member *member)
-{
-    bool or_null = member->flags & OR_NULL;
-
-    json_write_object(writer, member->name);
-    json_write_text(writer, "description", member->about);
-    if (member->type == MEMBER_SHAPE && or_null) {
+    } else if (type >= MEMBER_TYPES && or_null) {
         json_write_list(writer, "anyOf");
-        write_reference(writer, NULL, member->shape);
+        write_reference(writer, NULL, type);
         json_write_raw(writer, NULL, "{\"type\":\"null\"}");
         json_write_end_list(writer);
-    } else if (member->type == MEMBER_SHAPE) {
-        write_ref(writer, member->shape);
+    } else if (type >= MEMBER_TYPES) {
+        write_ref(writer, type);
     } else {
-        write_type_members(writer, member->type, or_null);
-        if (member->type == MEMBER_SHAPES)
-            write_reference(writer, "items", member->shape);
+        write_type_name(writer, types[type].type, or_null);
+        json_write_text_if(writer, "format", types[type].format);
+        if (type == MEMBER_ID)
+            json_write_text(writer, "pattern", "^[a-z2-7]{26}$");
+        if (type == MEMBER_TEXT_BY_NAME)
+            json_write_raw(writer, "additionalProperties", "{\"type\":\"string\"}");
     }
-    json_write_end_object(writer);
 }
 
-static void write_names(struct json_writer *writer, const struct shape *shape, unsigned flag)
+static void write_names(struct json_writer *writer, const struct member *row, unsigned flag)
 {
     json_write_list(writer, flag == ONE_OF ? "anyOf" : "required");
-    for (size_t i = 0; i < shape->count; i++) {
-        if (!(shape->members[i].flags & flag))
+    while ((row = shape_next(row))) {
+        if (!(row->flags & flag))
             continue;
         if (flag == NEEDED) {
-            json_write_text(writer, NULL, shape->members[i].name);
+            json_write_text(writer, NULL, row->name);
             continue;
         }
         json_write_object(writer, NULL);
         json_write_list(writer, "required");
-        json_write_text(writer, NULL, shape->members[i].name);
+        json_write_text(writer, NULL, row->name);
         json_write_end_list(writer);
         json_write_end_object(writer);
     }
     json_write_end_list(writer);
 }
 
-static void write_schema(struct json_writer *writer, const struct shape *shape)
+static void write_schema(struct json_writer *writer, const struct member *shape)
 {
     json_write_object(writer, shape->name);
     json_write_text(writer, "type", "object");
     json_write_text(writer, "description", shape->about);
     json_write_object(writer, "properties");
-    for (size_t i = 0; i < shape->count; i++)
-        write_member(writer, &shape->members[i]);
+    for (const struct member *row = shape; (row = shape_next(row));) {
+        json_write_object(writer, row->name);
+        json_write_text(writer, "description", row->about);
+        write_type(writer, row->type, row->flags);
+        json_write_end_object(writer);
+    }
     json_write_end_object(writer);
-    if (shape_has(shape, NEEDED))
+    if (shape_has(shape->type, NEEDED))
         write_names(writer, shape, NEEDED);
-    if (shape_has(shape, ONE_OF))
+    if (shape_has(shape->type, ONE_OF))
         write_names(writer, shape, ONE_OF);
-    if (shape->is_body)
+    if (shape->flags & CLOSED)
         json_write_bool(writer, "additionalProperties", false);
-    json_write_end_object(writer);
-}
-
-static void write_schemas(struct json_writer *writer, const char *key)
-{
-    json_write_object(writer, key);
-    for (size_t i = 0; i < shape_count; i++)
-        write_schema(writer, shapes[i]);
     json_write_end_object(writer);
 }
 
@@ -137,19 +124,17 @@ static void write_parameter(struct json_writer *writer, const struct parameter *
     json_write_text(writer, "in", parameter->place);
     json_write_bool(writer, "required", is_path);
     json_write_text(writer, "description", parameter->about);
+    json_write_object(writer, "schema");
+    write_type(writer, parameter->type, 0);
     if (parameter->type == MEMBER_INTEGER) {
-        json_write_object(writer, "schema");
-        json_write_text(writer, "type", "integer");
         json_write_integer(writer, "minimum", parameter->least);
         json_write_integer(writer, "maximum", parameter->most);
-        json_write_end_object(writer);
-    } else {
-        write_type(writer, "schema", parameter->type);
     }
+    json_write_end_object(writer);
     json_write_end_object(writer);
 }
 
-static void write_content(struct json_writer *writer, const char *type, const struct shape *shape)
+static void write_content(struct json_writer *writer, const char *type, enum member_type shape)
 {
     json_write_object(writer, "content");
     json_write_object(writer, type);
@@ -159,7 +144,7 @@ static void write_content(struct json_writer *writer, const char *type, const st
     json_write_end_object(writer);
 }
 
-static void write_body(struct json_writer *writer, const struct shape *shape)
+static void write_body(struct json_writer *writer, enum member_type shape)
 {
     json_write_object(writer, "requestBody");
     json_write_bool(writer, "required", shape_has(shape, NEEDED | ONE_OF));
@@ -188,7 +173,7 @@ static const char *describe_status(int status)
         { 503, "Not now; Retry-After says when." },
     };
 
-    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(meanings); i++) {
         if (meanings[i].status == status)
             return meanings[i].meaning;
     }
@@ -198,17 +183,15 @@ static const char *describe_status(int status)
 static void write_reply(struct json_writer *writer, const struct operation *operation, int status)
 {
     bool is_own = strcmp(operation->id, "readiness") == 0 && status == 503;
-    char key[8];
 
-    snprintf(key, sizeof key, "%d", status);
-    json_write_object(writer, key);
+    json_write_object(writer, TEXT_NUMBER(status));
     if (status == 200) {
         json_write_text(writer, "description", operation->summary);
         write_content(writer, operation->reply_type, operation->reply);
     } else {
         json_write_text(writer, "description", describe_status(status));
         if (status != 304)
-            write_content(writer, "application/json", is_own ? operation->reply : &shape_error);
+            write_content(writer, "application/json", is_own ? operation->reply : SHAPE_ERROR);
     }
     json_write_end_object(writer);
 }
@@ -225,8 +208,10 @@ static void write_operation(struct json_writer *writer, const struct operation *
     if (operation->access == GUARD_OPEN)
         json_write_raw(writer, "security", "[]");
     json_write_list(writer, "parameters");
-    for (const struct parameter *const *at = operation->parameters; *at; at++)
-        write_parameter(writer, *at);
+    for (unsigned i = 0; i < PARAMETER_COUNT; i++) {
+        if (operation_takes(operation, i))
+            write_parameter(writer, &parameters[i]);
+    }
     json_write_end_list(writer);
     if (operation->body)
         write_body(writer, operation->body);
@@ -264,7 +249,12 @@ void openapi_write(struct text *out)
     json_write_raw(&writer, "security", "[{\"token\":[]}]");
     write_paths(&writer);
     json_write_object(&writer, "components");
-    write_schemas(&writer, "schemas");
+    json_write_object(&writer, "schemas");
+    for (const struct member *row = members; row->name; row++) {
+        if (row->flags & SHAPE)
+            write_schema(&writer, row);
+    }
+    json_write_end_object(&writer);
     json_write_raw(&writer, "securitySchemes",
                    "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}");
     json_write_end_object(&writer);

@@ -121,27 +121,19 @@ void reply_etag(struct call *call, int64_t version)
     http_set_header(call->exchange, "ETag", etag);
 }
 
-static void set_retry(struct call *call, int64_t seconds)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%" PRId64, seconds);
-    http_set_header(call->exchange, "Retry-After", text);
-}
-
 /* The desk speaks of its own parameters; over HTTP some of them stand in the path and in headers,
  * and the peer does not know them by those names. */
 static void translate(const struct call *call, struct error *err)
 {
-    const struct shape *body = call->operation->body;
+    const struct member *row = call->operation->body ? shape_find(call->operation->body) : NULL;
 
     if (strcmp(err->path, "/answer_key") == 0)
         snprintf(err->message, sizeof err->message,
                  "this Idempotency-Key was used for another answer to this ask: make a new one");
-    for (size_t i = 0; body && i < body->count; i++) {
-        size_t length = strlen(body->members[i].name);
+    while (row && (row = shape_next(row))) {
+        size_t length = strlen(row->name);
 
-        if (strncmp(err->path + 1, body->members[i].name, length) == 0 &&
+        if (strncmp(err->path + 1, row->name, length) == 0 &&
             (err->path[1 + length] == '\0' || err->path[1 + length] == '/'))
             return;
     }
@@ -149,10 +141,11 @@ static void translate(const struct call *call, struct error *err)
         err->path[0] = '\0';
 }
 
-static void write_error(struct text *out, const struct error *err, const char *parameter,
-                        const char *detail_json)
+static void refuse(struct call *call, int status, const struct error *err, const char *parameter,
+                   const char *detail_json)
 {
-    struct json_writer writer = json_object_to(out);
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
 
     json_write_object(&writer, "error");
     json_write_text(&writer, "code", error_name(err->code));
@@ -167,11 +160,12 @@ static void write_error(struct text *out, const struct error *err, const char *p
         json_write_raw(&writer, "detail", detail_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
+    reply_json(call, status, out.bytes, out.used);
+    text_release(&out);
 }
 
 void reply_error(struct call *call, const struct error *err, const char *detail_json)
 {
-    struct text out = { 0 };
     struct error shown = *err;
     struct json *detail = NULL;
     bool is_ask = strncmp(call->operation->path, "/api/asks", strlen("/api/asks")) == 0;
@@ -186,34 +180,26 @@ void reply_error(struct call *call, const struct error *err, const char *detail_
     if (status == 503 && shown.retry_after_s == 0)
         shown.retry_after_s = REPLY_RETRY_S;
     if (shown.retry_after_s > 0)
-        set_retry(call, shown.retry_after_s);
-    write_error(&out, &shown, NULL, detail_json);
-    reply_json(call, status, out.bytes, out.used);
+        http_set_header(call->exchange, "Retry-After", TEXT_NUMBER(shown.retry_after_s));
+    refuse(call, status, &shown, NULL, detail_json);
     json_free(detail);
-    text_release(&out);
 }
 
 void reply_bad_parameter(struct call *call, enum error_code code, const char *name,
                          const char *message)
 {
-    struct text out = { 0 };
     struct error err;
 
     error_set(&err, code, "", "%s", message);
-    write_error(&out, &err, name, NULL);
-    reply_json(call, 400, out.bytes, out.used);
-    text_release(&out);
+    refuse(call, 400, &err, name, NULL);
 }
 
 void reply_gone(struct call *call, const struct error *err)
 {
-    struct text out = { 0 };
     struct error shown = *err;
 
     translate(call, &shown);
-    write_error(&out, &shown, NULL, NULL);
-    reply_json(call, 410, out.bytes, out.used);
-    text_release(&out);
+    refuse(call, 410, &shown, NULL, NULL);
 }
 
 enum { REST_BODY_BYTES = 1048576 };
