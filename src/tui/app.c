@@ -215,9 +215,8 @@ static void seat_attach(struct seat *seat)
     const struct seat_options *options = seat->options;
     const char *id = seat->shown[0] ? seat->shown : options->session_id;
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     if (!seat->shown[0] && options->launch) {
         json_write_text(&writer, "launch", options->launch);
         json_write_text(&writer, "key", seat->key);

@@ -53,12 +53,11 @@ void wishes_release(struct seat *seat)
 void seat_refused(struct seat *seat, const struct error *err, const struct json *detail)
 {
     struct text out = { 0 }, words = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *json = NULL;
     char *encoded = detail ? json_encode(detail) : NULL;
 
     error_write_in(err, i18n_language(), &words);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "code", error_name(err->code));
     json_write_text(&writer, "path", err->path);
     json_write_text(&writer, "message", text_string(&words));
@@ -117,11 +116,10 @@ static void on_later(void *context, const struct client_reply *reply)
 static void tell_moved(struct seat *seat, const char *address)
 {
     struct text out = { 0 }, words = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *json = NULL;
 
     i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "words", text_string(&words));
     json_write_end_object(&writer);
     if (json_parse(text_string(&out), out.used, &json, NULL))
@@ -200,7 +198,6 @@ static void write_params(struct json_writer *writer, const struct wish *wish, en
 {
     char key[27];
 
-    json_write_object(writer, NULL);
     if (carries != SETTING)
         json_write_text_if(writer, "session_id", wish->session_id);
     switch (carries) {
@@ -271,10 +268,11 @@ static void call(struct seat *seat, const struct wish *wish)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct text params = { 0 };
-        struct json_writer writer = json_writer_to(&params);
+        struct json_writer writer;
 
         if (rows[i].kind != wish->effect.kind)
             continue;
+        writer = json_object_to(&params);
         write_params(&writer, wish, rows[i].carries);
         seat->drafts += wish->effect.kind == EFFECT_DRAFT;
         seat_call(seat, rows[i].method, text_string(&params), rows[i].done);

@@ -15,13 +15,12 @@ static void set_title(struct seat *seat)
 {
     int64_t waiting = seat->inbox ? inbox_screen_waiting(seat->inbox) : -1;
     struct text words = { 0 };
-    char number[TEXT_INTEGER_BYTES];
 
     if (waiting < 0 || waiting == seat->titled || !seat->kind.has_title)
         return;
     seat->titled = waiting;
     text_add_text(&words, "sayso: ");
-    i18n_format(&words, TEXT_TUI_WAITING, "count", text_of_integer(waiting, number), NULL);
+    i18n_format(&words, TEXT_TUI_WAITING, "count", TEXT_NUMBER(waiting), NULL);
     tty_title(seat->tty, text_string(&words));
     text_release(&words);
 }

@@ -22,10 +22,9 @@ static void draw_lost(const struct ask_screen *screen, struct pen *pen)
 {
     int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
     struct text line = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
 
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
-                text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+                TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
     if (pen->end < SCREEN_NARROW)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_KEPT));

@@ -313,13 +313,13 @@ static void ask_submit(struct ask_screen *screen, const char *code)
 
 void ask_cancel(struct ask_screen *screen)
 {
-    struct json_writer writer = json_writer_to(&screen->sending);
     enum screen_effect_kind kind = screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL;
+    struct json_writer writer;
 
     if (!ask_may_answer(screen))
         return;
     text_clear(&screen->sending);
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&screen->sending);
     if (screen->why.text.used > 0)
         json_write_text(&writer, "global_annotation", text_string(&screen->why.text));
     json_write_end_object(&writer);
@@ -566,7 +566,7 @@ void draw_ask_back(struct ask_screen *screen, struct pen *pen)
 void ask_send_back(struct ask_screen *screen)
 {
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer;
 
     if (screen->question.text.used == 0)
         return;
@@ -574,7 +574,7 @@ void ask_send_back(struct ask_screen *screen)
         ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
         return;
     }
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&json);
     json_write_text(&writer, "text", text_string(&screen->question.text));
     json_write_end_object(&writer);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_BACK, .json = text_string(&json) });

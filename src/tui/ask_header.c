@@ -126,14 +126,13 @@ void draw_header(const struct ask_screen *screen, struct pen *pen)
 static void add_who(const struct ask_screen *screen, struct text *out)
 {
     const struct facts *facts = &screen->facts;
-    char pid[TEXT_INTEGER_BYTES];
 
     if (*facts->token)
         i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
     else if (facts->pid > 0 && facts->uid == screen->setup.uid)
-        i18n_format(out, TEXT_TUI_BY_YOU, "pid", text_of_integer(facts->pid, pid), NULL);
+        i18n_format(out, TEXT_TUI_BY_YOU, "pid", TEXT_NUMBER(facts->pid), NULL);
     else if (facts->pid > 0)
-        i18n_format(out, TEXT_TUI_BY_PID, "pid", text_of_integer(facts->pid, pid), NULL);
+        i18n_format(out, TEXT_TUI_BY_PID, "pid", TEXT_NUMBER(facts->pid), NULL);
     else
         text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
 }
@@ -373,11 +372,10 @@ int draw_pane_column(const struct ask_screen *screen, int columns)
 
 static void draw_place(struct pen *pen, int first, int last, int all)
 {
-    char from[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], of[TEXT_INTEGER_BYTES];
     struct text line = { 0 };
 
-    i18n_format(&line, TEXT_TUI_LINES, "first", text_of_integer(first, from), "last",
-                text_of_integer(last, to), "all", text_of_integer(all, of), NULL);
+    i18n_format(&line, TEXT_TUI_LINES, "first", TEXT_NUMBER(first), "last", TEXT_NUMBER(last),
+                "all", TEXT_NUMBER(all), NULL);
     if (glyph_columns(text_string(&line), line.used) + 20 < pen->end - pen->left)
         pen_right(pen, INK_QUIET, text_string(&line));
     text_release(&line);

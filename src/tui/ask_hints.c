@@ -100,8 +100,6 @@ static const char *say(enum text_id text)
 static void add_send(const struct ask_screen *screen, const struct field_state *state,
                      struct text *out)
 {
-    char count[TEXT_INTEGER_BYTES];
-
     if (ask_enter_ticks(screen, state))
         text_add_text(out, say(TEXT_TUI_KEY_TICK));
     else if (screen->form.field_count > 1)
@@ -111,7 +109,7 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
     else if (class_of(state->field)->has_options && !list_is_one_of_many(state) &&
              !class_of(state->field)->has_words)
         i18n_format(out, TEXT_TUI_KEY_SEND_COUNT, "count",
-                    text_of_integer((int64_t)list_picked_count(state), count), NULL);
+                    TEXT_NUMBER((int64_t)list_picked_count(state)), NULL);
     else
         text_add_text(out, say(TEXT_TUI_KEY_SEND));
 }
@@ -259,13 +257,12 @@ void draw_text_hints(const struct ask_screen *screen, const struct field_state *
 
 static void review_hints(const struct ask_screen *screen, struct pen *pen)
 {
-    char count[TEXT_INTEGER_BYTES], range[TEXT_INTEGER_BYTES + 2];
+    char range[TEXT_INTEGER_BYTES + 2];
     struct text send = { 0 };
 
-    text_of_integer((int64_t)screen->form.field_count, count);
     snprintf(range, sizeof range, "1-%d", (int)screen->form.field_count);
     i18n_format(&send, TEXT_TUI_KEY_SEND_ALL, "count",
-                text_of_integer((int64_t)screen->form.field_count, count), NULL);
+                TEXT_NUMBER((int64_t)screen->form.field_count), NULL);
     {
         const struct hint hints[] = {
             { "Enter", text_string(&send), 10, false },
@@ -323,14 +320,13 @@ static bool urgent_hints(const struct ask_screen *screen, struct pen *pen)
     int64_t left_ms = ask_left_ms(screen);
     bool is_narrow = pen->end < SCREEN_NARROW;
     struct text line = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
     enum text_id words = is_narrow ? TEXT_TUI_URGENT_SHORT : TEXT_TUI_URGENT;
 
     if (sends_defaults(screen))
         words = is_narrow ? TEXT_TUI_URGENT_DEFAULTS_SHORT : TEXT_TUI_URGENT_DEFAULTS;
     if (left_ms < 0 || left_ms >= 10000 || screen->phase != PHASE_OPEN)
         return false;
-    i18n_format(&line, words, "seconds", text_of_integer((left_ms + 999) / 1000, seconds), NULL);
+    i18n_format(&line, words, "seconds", TEXT_NUMBER((left_ms + 999) / 1000), NULL);
     pen_at(pen, pen->left, INK_DANGER, text_string(&line));
     pen->row++;
     text_release(&line);

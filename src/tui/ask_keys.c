@@ -233,9 +233,8 @@ static void show_hidden(struct ask_screen *screen)
 static void emit_hidden(struct ask_screen *screen, const struct field_state *state, size_t item)
 {
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer = json_object_to(&json);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "option_id", state->field->options[item].id);
     json_write_bool(&writer, "hidden", state->is_hidden[item]);
     json_write_end_object(&writer);

@@ -16,8 +16,7 @@ static void add_saved(const struct ask_screen *screen, int columns, bool is_narr
 {
     enum text_id text = is_narrow ? TEXT_TUI_SAVED_SHORT : TEXT_TUI_SAVED;
     int64_t left_ms = screen->undo_until_mono_ms - screen->now.mono_ms;
-    char room[TEXT_INTEGER_BYTES];
-    const char *seconds = text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, room);
+    const char *seconds = TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0);
     struct text frame = { 0 }, answer = { 0 };
     int fits;
 

@@ -180,7 +180,6 @@ void facts_add_clock(struct text *out, int64_t ms)
 
 void facts_add_duration(struct text *out, int64_t s)
 {
-    char room[TEXT_INTEGER_BYTES];
     enum text_id unit = TEXT_DURATION_SECONDS;
 
     if (s >= 2 * DAY_S || (s >= DAY_S && s % DAY_S == 0)) {
@@ -193,7 +192,7 @@ void facts_add_duration(struct text *out, int64_t s)
         unit = TEXT_DURATION_MINUTES;
         s = (s + MINUTE_S / 2) / MINUTE_S;
     }
-    i18n_format(out, unit, "count", text_of_integer(s, room), NULL);
+    i18n_format(out, unit, "count", TEXT_NUMBER(s), NULL);
 }
 
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms)

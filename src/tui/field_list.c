@@ -135,7 +135,6 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
 {
     bool is_on = list_is_picked(state, item);
     struct text words = { 0 };
-    char most[TEXT_INTEGER_BYTES];
 
     if (list_is_one_of_many(state)) {
         list_pick(screen, state, item);
@@ -143,8 +142,8 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
     }
     if (!is_on && !list_is_own(state, item) &&
         (int64_t)list_picked_count(state) >= state->field->max_selections) {
-        i18n_format(&words, TEXT_TUI_MOST_CHOSEN, "max",
-                    text_of_integer(state->field->max_selections, most), NULL);
+        i18n_format(&words, TEXT_TUI_MOST_CHOSEN, "max", TEXT_NUMBER(state->field->max_selections),
+                    NULL);
         ask_say(screen, INK_WARN, text_string(&words));
         text_release(&words);
         return false;
@@ -215,17 +214,15 @@ static void list_add_count(const struct ask_screen *screen, const struct field_s
 {
     int64_t picked = (int64_t)list_picked_count(state), most = state->field->max_selections;
     size_t unseen = count_unseen(screen, state);
-    char count[TEXT_INTEGER_BYTES], more[TEXT_INTEGER_BYTES];
 
-    text_of_integer(picked, count);
     if (unseen > 0 && !is_short)
-        i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", text_of_integer(picked, count), "unseen",
-                    text_of_integer((int64_t)unseen, more), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", TEXT_NUMBER(picked), "unseen",
+                    TEXT_NUMBER((int64_t)unseen), NULL);
     else if (is_short || most >= (int64_t)state->field->option_count)
-        i18n_format(out, TEXT_TUI_CHOSEN, "count", text_of_integer(picked, count), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN, "count", TEXT_NUMBER(picked), NULL);
     else
-        i18n_format(out, TEXT_TUI_CHOSEN_MORE, "count", text_of_integer(picked, count), "more",
-                    text_of_integer(most - picked, more), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN_MORE, "count", TEXT_NUMBER(picked), "more",
+                    TEXT_NUMBER(most - picked), NULL);
 }
 
 /* The list of options: marks, numbers, labels, notes, own words, what is hidden. */
@@ -489,11 +486,8 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
         draw_item(screen, state, pen, plan, items[i]);
     }
     if (plan->list_rows > 0 && (top > 0 || count < all)) {
-        char first[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], of[TEXT_INTEGER_BYTES];
-
-        i18n_format(&line, TEXT_TUI_WINDOW, "first", text_of_integer((int64_t)top + 1, first),
-                    "last", text_of_integer((int64_t)count, to), "all",
-                    text_of_integer((int64_t)all, of), NULL);
+        i18n_format(&line, TEXT_TUI_WINDOW, "first", TEXT_NUMBER((int64_t)top + 1), "last",
+                    TEXT_NUMBER((int64_t)count), "all", TEXT_NUMBER((int64_t)all), NULL);
         pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
         pen->row++;
     }
@@ -506,14 +500,12 @@ void list_add_rule(const struct field_state *state, struct text *out)
     int64_t least = state->field->min_selections, most = state->field->max_selections;
     bool may_write = has_own(state);
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
-    char min[TEXT_INTEGER_BYTES], max[TEXT_INTEGER_BYTES];
 
     if (least == 0 && most >= (int64_t)state->field->option_count)
         text = may_write ? TEXT_CHOOSE_OR_WRITE : TEXT_TUI_CHOOSE_ANY;
     else if (least == most)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    i18n_format(out, text, "min", text_of_integer(least, min), "max", text_of_integer(most, max),
-                NULL);
+    i18n_format(out, text, "min", TEXT_NUMBER(least), "max", TEXT_NUMBER(most), NULL);
 }
 
 /* The rule and the count; the filter takes their place while there is one. */
@@ -524,11 +516,10 @@ static void draw_legend(struct ask_screen *screen, struct field_state *state, st
     bool is_many = !list_is_one_of_many(state) && screen->form.field_count == 1;
     bool is_filtering = screen->focus == FOCUS_FILTER || screen->filter.text.used > 0;
     struct text count = { 0 }, rule = { 0 };
-    char few[TEXT_INTEGER_BYTES], all[TEXT_INTEGER_BYTES];
 
     if (is_filtering) {
-        i18n_format(&count, TEXT_TUI_OF, "count", text_of_integer((int64_t)shown, few), "all",
-                    text_of_integer((int64_t)list_item_count(state), all), NULL);
+        i18n_format(&count, TEXT_TUI_OF, "count", TEXT_NUMBER((int64_t)shown), "all",
+                    TEXT_NUMBER((int64_t)list_item_count(state)), NULL);
         text_add_text(&count, is_many ? "  " : "");
         pen_at(pen, pen->left, INK_ACCENT, "/");
         edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2,
@@ -564,12 +555,11 @@ static void draw_hidden(struct ask_screen *screen, struct field_state *state, st
 {
     size_t hidden = list_hidden_count(screen, state);
     struct text line = { 0 };
-    char count[TEXT_INTEGER_BYTES];
 
     if (hidden == 0)
         return;
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN, "count",
-                text_of_integer((int64_t)hidden, count), NULL);
+                TEXT_NUMBER((int64_t)hidden), NULL);
     pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
     pen->row++;
     text_release(&line);

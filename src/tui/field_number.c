@@ -247,7 +247,6 @@ static void draw_stars(struct ask_screen *screen, const struct field_state *stat
                                                       TEXT_TUI_RATED_5 };
     int most = (int)state->field->maximum, given = state->has_number ? (int)state->number : 0;
     int column = pen_at(pen, 1, INK_ACCENT, screen->marks->cursor) + 1;
-    char count[TEXT_INTEGER_BYTES], all[TEXT_INTEGER_BYTES];
     struct text line = { 0 };
 
     for (int i = 0; i < most; i++)
@@ -255,9 +254,8 @@ static void draw_stars(struct ask_screen *screen, const struct field_state *stat
                         i < given ? screen->marks->star : screen->marks->no_star) +
                  1;
     if (given > 0 && most > 0)
-        i18n_format(&line, TEXT_TUI_RATED, "count", text_of_integer(given, count), "most",
-                    text_of_integer(most, all), "word",
-                    i18n_text(words[(given * RATING_WORDS + most - 1) / most - 1]), NULL);
+        i18n_format(&line, TEXT_TUI_RATED, "count", TEXT_NUMBER(given), "most", TEXT_NUMBER(most),
+                    "word", i18n_text(words[(given * RATING_WORDS + most - 1) / most - 1]), NULL);
     else
         text_add_text(&line, i18n_text(TEXT_TUI_NOT_RATED));
     pen_at(pen, column + 2, given > 0 ? INK_STRONG : INK_QUIET, text_string(&line));

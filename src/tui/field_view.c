@@ -103,9 +103,8 @@ static void write_notes(struct json_writer *writer, const struct ask_screen *scr
 
 void ask_write_answer(const struct ask_screen *screen, const char *code, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     if (is_by_members(screen)) {
         write_members(&writer, &screen->fields[0]);
     } else {
@@ -355,7 +354,6 @@ static void draw_text_field(struct ask_screen *screen, struct field_state *state
 {
     bool has_focus = screen->focus == FOCUS_WORDS;
     struct text line = { 0 };
-    char count[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
     const char *text = text_string(&state->words.text);
 
     (void)plan;
@@ -366,8 +364,8 @@ static void draw_text_field(struct ask_screen *screen, struct field_state *state
     if (state->field->max_chars > 0) {
         text_add_text(&line, line.used ? "  " : "");
         i18n_format(&line, TEXT_TUI_CHARS, "count",
-                    text_of_integer((int64_t)text_count(text, state->words.text.used), count),
-                    "max", text_of_integer(state->field->max_chars, most), NULL);
+                    TEXT_NUMBER((int64_t)text_count(text, state->words.text.used)), "max",
+                    TEXT_NUMBER(state->field->max_chars), NULL);
     }
     if (line.used > 0) {
         pen_right(pen, INK_QUIET, text_string(&line));

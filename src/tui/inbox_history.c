@@ -39,10 +39,9 @@ void inbox_history_release(struct inbox_history *history)
 
 void inbox_history_write_query(struct inbox_history *history, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
     history->is_waiting = true;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "which", "completed");
     json_write_integer(&writer, "limit", HISTORY_ROWS);
     json_write_text_if(&writer, "search", text_string(&history->search.text));
@@ -200,11 +199,10 @@ void inbox_history_draw(struct inbox_history *history, const struct marks *marks
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
     };
     bool has_search = history->is_searching || history->search.text.used > 0;
-    char count[TEXT_INTEGER_BYTES];
     struct text line = { 0 };
 
     pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_HISTORY));
-    text_add_format(&line, "%s%s", text_of_integer((int64_t)history->count, count),
+    text_add_format(&line, "%s%s", TEXT_NUMBER((int64_t)history->count),
                     history->has_more ? "+" : "");
     pen_right(pen, INK_QUIET, text_string(&line));
     pen->row++;

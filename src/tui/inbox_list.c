@@ -217,11 +217,10 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
 static void draw_head(struct inbox_screen *screen, size_t count, struct pen *pen)
 {
     struct text line = { 0 };
-    char number[TEXT_INTEGER_BYTES];
     const char *url = screen->url ? screen->url : "";
     const char *port = strrchr(url, ':');
 
-    i18n_format(&line, TEXT_TUI_WAITING, "count", text_of_integer((int64_t)count, number), NULL);
+    i18n_format(&line, TEXT_TUI_WAITING, "count", TEXT_NUMBER((int64_t)count), NULL);
     pen_at(pen, pen->left, INK_STRONG, "sayso");
     pen_at(pen, pen->left + 7, INK_PLAIN, text_string(&line));
     text_clear(&line);
@@ -322,10 +321,9 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
     if (screen->is_lost) {
         int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
         struct text line = { 0 };
-        char seconds[TEXT_INTEGER_BYTES];
 
         i18n_format(&line, TEXT_TUI_LOST_SHORT, "seconds",
-                    text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+                    TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0), NULL);
         pen_lines(pen, INK_WARN, text_string(&line));
         text_release(&line);
     }

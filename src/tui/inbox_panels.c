@@ -235,9 +235,8 @@ static void tell(struct inbox_screen *screen, struct inbox_missed *missed)
 {
     struct screen_effect effect = { .kind = EFFECT_LOOK, .session_id = missed->id };
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer = json_object_to(&json);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "global_annotation", text_string(&missed->note.text));
     json_write_end_object(&writer);
     if (missed->note.text.used > 0) {
@@ -253,10 +252,9 @@ static void tell(struct inbox_screen *screen, struct inbox_missed *missed)
 static void inbox_missed_key(struct inbox_screen *screen, const struct key *key)
 {
     struct inbox_missed *missed = &screen->missed;
-    char seconds[TEXT_INTEGER_BYTES];
     struct screen_effect longer = { .kind = EFFECT_SETTING,
                                     .name = setting_row(SETTING_TIMEOUT_SECONDS)->name,
-                                    .text = text_of_integer(missed->longer_s, seconds) };
+                                    .text = TEXT_NUMBER(missed->longer_s) };
 
     if (key->code == KEY_TAB && missed->longer_s > 0) {
         inbox_emit(screen, &longer);
@@ -283,10 +281,9 @@ void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen)
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 8, false },
         { "Tab", NULL, 7, false },
     };
-    char room[TEXT_INTEGER_BYTES];
 
     i18n_format(&line, missed->count == 1 ? TEXT_TUI_UNSEEN_ONE : TEXT_TUI_UNSEEN, "count",
-                text_of_integer(missed->count, room), NULL);
+                TEXT_NUMBER(missed->count), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
     if (screen->panel == INBOX_MISSED && missed->count > 0) {
         pen_cut(pen, pen->left, pen->end, INK_STRONG, missed->title, screen->marks->cut_end);

@@ -223,18 +223,16 @@ const char *inbox_standing_ask(const struct inbox_standing *standing)
 
 void inbox_standing_write_preview(const struct inbox_standing *standing, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_bool_if(&writer, "any_prompt", standing->look.any_prompt);
     json_write_end_object(&writer);
 }
 
 static void write_add(const struct standing_case *look, int64_t days, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_bool_if(&writer, "any_prompt", look->any_prompt);
     json_write_integer(&writer, "seconds", days * DAY_S);
     json_write_end_object(&writer);
@@ -266,12 +264,12 @@ static enum standing_wish key_in_case(struct inbox_standing *standing, const str
 static enum standing_wish key_in_revoking(struct inbox_standing *standing, char letter,
                                           struct text *ret_params)
 {
-    struct json_writer writer = json_writer_to(ret_params);
+    struct json_writer writer;
 
     standing->is_revoking = false;
     if (letter != 'y')
         return STANDING_NOTHING;
-    json_write_object(&writer, NULL);
+    writer = json_object_to(ret_params);
     json_write_text(&writer, "id", standing->revoking);
     json_write_end_object(&writer);
     return STANDING_REVOKE;
@@ -350,15 +348,13 @@ static void draw_head(const struct marks *marks, enum text_id title, const char 
 static void add_term(struct text *out, const struct standing_row *row)
 {
     struct text day = { 0 };
-    char count[TEXT_INTEGER_BYTES];
 
     if (row->id[0]) {
         i18n_add_when(&day, row->until_utc_ms, 0); /* with its day, also where it is today */
         i18n_format(out, row->is_over ? TEXT_TUI_STANDING_OVER : TEXT_TUI_STANDING_UNTIL, "time",
                     text_string(&day), "person", row->person, NULL);
     } else {
-        i18n_format(out, TEXT_TUI_STANDING_TIMES, "count", text_of_integer(row->count, count),
-                    NULL);
+        i18n_format(out, TEXT_TUI_STANDING_TIMES, "count", TEXT_NUMBER(row->count), NULL);
     }
     text_release(&day);
 }
@@ -468,11 +464,10 @@ static void draw_fact(struct pen *pen, enum text_id label, const char *value, co
 static void draw_cases(const struct standing_case *look, const struct marks *marks,
                        struct screen_time now, struct pen *pen, int most)
 {
-    char same[TEXT_INTEGER_BYTES], other[TEXT_INTEGER_BYTES];
     struct text line = { 0 };
 
-    i18n_format(&line, TEXT_RULE_SO_FAR, "same", text_of_integer(look->same, same), "other",
-                text_of_integer(look->other, other), NULL);
+    i18n_format(&line, TEXT_RULE_SO_FAR, "same", TEXT_NUMBER(look->same), "other",
+                TEXT_NUMBER(look->other), NULL);
     pen_lines(pen, look->other > 0 ? INK_WARN : INK_PLAIN, text_string(&line));
     for (size_t i = 0; i < look->past_count && (int)i < most; i++) {
         const struct standing_past *past = &look->past[i];
@@ -540,13 +535,11 @@ static void draw_case(const struct standing_case *look, const struct marks *mark
 void inbox_standing_draw(struct inbox_standing *standing, const struct marks *marks,
                          const char *said, struct screen_time now, struct pen *pen, int rows)
 {
-    char count[TEXT_INTEGER_BYTES];
-
     if (standing->is_case) {
         draw_case(&standing->look, marks, said, now, pen, rows);
         return;
     }
-    draw_head(marks, TEXT_TUI_STANDING, text_of_integer((int64_t)standing->rule_count, count), pen);
+    draw_head(marks, TEXT_TUI_STANDING, TEXT_NUMBER((int64_t)standing->rule_count), pen);
     draw_rows(standing, marks, pen, rows);
     pen->row++;
     if (*said)

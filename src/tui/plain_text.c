@@ -30,7 +30,6 @@ static void add_lines(struct text *out, int column, const char *words)
 static void add_facts(const struct ask_screen *ask, struct text *out)
 {
     struct text blocked = { 0 }, line = { 0 };
-    char pid[TEXT_INTEGER_BYTES];
     int64_t waited_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
     struct text who = { 0 };
 
@@ -38,7 +37,7 @@ static void add_facts(const struct ask_screen *ask, struct text *out)
         i18n_format(&who, TEXT_TUI_BY_TOKEN, "token", ask->facts.token, NULL);
     else if (ask->facts.pid > 0)
         i18n_format(&who, ask->facts.uid == ask->setup.uid ? TEXT_TUI_BY_YOU : TEXT_TUI_BY_PID,
-                    "pid", text_of_integer(ask->facts.pid, pid), NULL);
+                    "pid", TEXT_NUMBER(ask->facts.pid), NULL);
     else
         text_add_text(&who, i18n_text(TEXT_TUI_BY_NOBODY));
     facts_add_duration(&blocked, waited_ms > 0 ? waited_ms / 1000 : 0);
@@ -54,14 +53,13 @@ static void add_facts(const struct ask_screen *ask, struct text *out)
 static void add_left(struct text *out, int64_t left_ms)
 {
     int64_t s = (left_ms + 999) / 1000;
-    char count[TEXT_INTEGER_BYTES];
 
     if (s >= 60)
-        i18n_format(out, TEXT_DURATION_MINUTES, "count", text_of_integer(s / 60, count), NULL);
+        i18n_format(out, TEXT_DURATION_MINUTES, "count", TEXT_NUMBER(s / 60), NULL);
     if (s >= 60 && s % 60 > 0)
         text_add_char(out, ' ');
     if (s < 60 || s % 60 > 0)
-        i18n_format(out, TEXT_DURATION_SECONDS, "count", text_of_integer(s % 60, count), NULL);
+        i18n_format(out, TEXT_DURATION_SECONDS, "count", TEXT_NUMBER(s % 60), NULL);
 }
 
 void plain_add_time(const struct plain_screen *screen, struct text *out)
@@ -186,13 +184,11 @@ void plain_prompt_number(const struct field_state *state, struct text *out)
 
 void plain_prompt_choice(const struct field_state *state, struct text *out)
 {
-    char most[TEXT_INTEGER_BYTES];
-
     i18n_format(out,
                 class_of(state->field)->is_yes_no ? TEXT_PLAIN_YES_NO
                 : list_is_one_of_many(state)      ? TEXT_PLAIN_CHOICE
                                                   : TEXT_PLAIN_CHOICES,
-                "most", text_of_integer((int64_t)list_numbered_count(state), most), NULL);
+                "most", TEXT_NUMBER((int64_t)list_numbered_count(state)), NULL);
     text_add_char(out, ' ');
 }
 
@@ -241,7 +237,6 @@ void plain_add_sent(const struct plain_screen *screen, struct text *out)
 {
     const struct ask_screen *ask = screen->ask;
     struct text taken = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
     int64_t taken_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
 
     facts_add_duration(&taken, taken_ms > 0 ? taken_ms / 1000 : 0);
@@ -249,10 +244,8 @@ void plain_add_sent(const struct plain_screen *screen, struct text *out)
                 text_string(&taken), NULL);
     text_add_char(out, '\n');
     if (ask->phase == PHASE_SAVED) {
-        i18n_format(
-            out, TEXT_PLAIN_UNDO, "seconds",
-            text_of_integer((ask->undo_until_mono_ms - ask->now.mono_ms + 999) / 1000, seconds),
-            NULL);
+        i18n_format(out, TEXT_PLAIN_UNDO, "seconds",
+                    TEXT_NUMBER((ask->undo_until_mono_ms - ask->now.mono_ms + 999) / 1000), NULL);
         text_add_char(out, '\n');
     }
     text_release(&taken);

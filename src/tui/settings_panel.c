@@ -157,7 +157,6 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
                       struct text *out)
 {
     const char *value = preferences_value(preferences, id);
-    char room[TEXT_INTEGER_BYTES];
     enum language language;
     int64_t seconds;
 
@@ -168,7 +167,7 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
         }
     }
     if (id == SETTING_SHOW_HIDDEN && hidden > 0 && strcmp(value, "off") == 0)
-        i18n_format(out, TEXT_TUI_COUNT_HIDDEN, "count", text_of_integer(hidden, room), NULL);
+        i18n_format(out, TEXT_TUI_COUNT_HIDDEN, "count", TEXT_NUMBER(hidden), NULL);
     else if (id == SETTING_SHOW_HIDDEN)
         text_add_text(out,
                       i18n_text(strcmp(value, "on") == 0 ? TEXT_TUI_SHOWN : TEXT_TUI_NOT_SHOWN));
@@ -177,7 +176,7 @@ static void add_value(const struct preferences *preferences, enum setting_id id,
     else if (setting_row(id)->type == SETTING_TYPE_BOOL)
         text_add_text(out, i18n_text(strcmp(value, "on") == 0 ? TEXT_ON : TEXT_OFF));
     else if (setting_row(id)->type == SETTING_TYPE_SECONDS && text_parse_integer(value, &seconds))
-        i18n_format(out, TEXT_DURATION_SECONDS, "count", text_of_integer(seconds, room), NULL);
+        i18n_format(out, TEXT_DURATION_SECONDS, "count", TEXT_NUMBER(seconds), NULL);
     else
         text_add_text(out, value);
 }
@@ -384,7 +383,6 @@ static char *next_number(const struct setting_row *row, const char *value, int b
 {
     static const int64_t stops[] = { 0,   1,   2,   5,    10,   15,   30,    60,    120,   180,
                                      300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400, 604800 };
-    char room[TEXT_INTEGER_BYTES];
     int64_t number = 0, next;
 
     text_parse_integer(value, &number);
@@ -397,7 +395,7 @@ static char *next_number(const struct setting_row *row, const char *value, int b
     }
     if (next < row->least || next > row->most || next == number)
         return NULL;
-    return mem_text(text_of_integer(next, room));
+    return mem_text(TEXT_NUMBER(next));
 }
 
 /* The value that `by` (1, -1) steps away, owned by the caller; NULL: there is none. */
