@@ -205,8 +205,7 @@ static void take_code(struct ask_screen *screen, const struct json *result)
     if (!code || !screen->is_challenged || screen->phase != PHASE_OPEN)
         return;
     snprintf(screen->challenge, sizeof screen->challenge, "%s", code);
-    text_clear(&screen->code.text);
-    screen->code.at = 0;
+    edit_clear(&screen->code);
     screen->focus = FOCUS_CODE;
     screen->panel = PANEL_NONE;
 }
@@ -392,8 +391,7 @@ void ask_take_code(struct ask_screen *screen)
         ask_submit(screen, screen->challenge);
     } else if (*typed) {
         ask_say(screen, INK_DANGER, i18n_text(TEXT_TUI_OTHER_CODE));
-        text_clear(&screen->code.text);
-        screen->code.at = 0;
+        edit_clear(&screen->code);
         return;
     }
     ask_leave_code(screen);
@@ -401,8 +399,7 @@ void ask_take_code(struct ask_screen *screen)
 
 void ask_leave_code(struct ask_screen *screen)
 {
-    text_clear(&screen->code.text);
-    screen->code.at = 0;
+    edit_clear(&screen->code);
     screen->challenge[0] = '\0';
     screen->is_challenged = false;
     ask_focus_field(screen);
@@ -579,7 +576,6 @@ void ask_send_back(struct ask_screen *screen)
     json_write_end_object(&writer);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_BACK, .json = text_string(&json) });
     text_release(&json);
-    text_clear(&screen->question.text);
-    screen->question.at = 0;
+    edit_clear(&screen->question);
     ask_focus_field(screen);
 }

@@ -16,17 +16,6 @@ static bool is_letter(const struct key *key, char letter)
     return key->code == KEY_TEXT && key->length == 1 && key->text[0] == letter;
 }
 
-static void clear(struct edit *edit)
-{
-    text_clear(&edit->text);
-    edit->at = 0;
-}
-
-static void back_to_list(struct ask_screen *screen)
-{
-    screen->focus = FOCUS_LIST;
-}
-
 /* Enter that comes with a paste or from an input method is not the person's. */
 static bool is_calm(const struct ask_screen *screen)
 {
@@ -50,7 +39,7 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
     bool is_one_line = ask_is_one_line(screen, state->field);
 
     if (key->code == KEY_ESCAPE) {
-        back_to_list(screen);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_SEND) {
         ask_send_or_go_on(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
@@ -78,7 +67,7 @@ static void key_in_note(struct ask_screen *screen, const struct key *key)
 
     switch (key->code) {
     case KEY_ESCAPE:
-        clear(edit);
+        edit_clear(edit);
         ask_touch(screen);
         ask_focus_field(screen);
         break;
@@ -107,10 +96,10 @@ static void key_in_filter(struct ask_screen *screen, const struct key *key)
     struct field_state *state = ask_field(screen);
 
     if (key->code == KEY_ESCAPE) {
-        clear(&screen->filter);
-        back_to_list(screen);
+        edit_clear(&screen->filter);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_ENTER) {
-        back_to_list(screen);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_UP || key->code == KEY_DOWN) {
         list_move(screen, state, key->code == KEY_UP ? -1 : 1);
     } else if (is_letter(key, ' ')) {
@@ -125,7 +114,7 @@ static void key_in_filter(struct ask_screen *screen, const struct key *key)
 static void key_in_cancel(struct ask_screen *screen, const struct key *key)
 {
     if (key->code == KEY_ESCAPE) {
-        clear(&screen->why);
+        edit_clear(&screen->why);
         ask_focus_field(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
         screen->is_declining = !screen->is_declining;
@@ -174,7 +163,7 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
         if (key->code == KEY_ENTER &&
             text_parse_integer(text_string(&screen->minutes.text), &minutes) && minutes > 0)
             ask_extend(screen, minutes * 60);
-        clear(&screen->minutes);
+        edit_clear(&screen->minutes);
         ask_focus_field(screen);
     } else if (is_digits(key)) {
         edit_key(&screen->minutes, key);
@@ -228,7 +217,7 @@ static void key_in_preview(struct ask_screen *screen, const struct key *key)
     if (is_letter(key, 'v'))
         screen->panel = PANEL_PREVIEW;
     else if (key->code == KEY_ESCAPE || is_letter(key, 'p') || is_letter(key, 'q'))
-        back_to_list(screen);
+        screen->focus = FOCUS_LIST;
 }
 
 static void key_in_reading(struct ask_screen *screen, const struct key *key)

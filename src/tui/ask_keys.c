@@ -203,8 +203,7 @@ static void go_behind(struct ask_screen *screen)
 static void open_cancel(struct ask_screen *screen)
 {
     if (screen->filter.text.used > 0) { /* Esc clears before it cancels */
-        text_clear(&screen->filter.text);
-        screen->filter.at = 0;
+        edit_clear(&screen->filter);
         return;
     }
     screen->focus = FOCUS_CANCEL;

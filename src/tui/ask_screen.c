@@ -156,8 +156,7 @@ void ask_focus_field(struct ask_screen *screen)
     struct field_state *state = ask_field(screen);
 
     screen->focus = FOCUS_LIST;
-    text_clear(&screen->filter.text);
-    screen->filter.at = 0;
+    edit_clear(&screen->filter);
     if (state)
         screen->focus = view_of(state)->focus;
     if (screen->focus == FOCUS_NUMBER && state->field->style != NUMBER_FIELD)

@@ -102,7 +102,7 @@ struct ask_screen {
     int list_rows;  /* of the list, likewise */
     bool is_tight;  /* rows run short: what can be one row is one */
     bool has_offered_note;
-    bool shows_hidden, shows_prompt;
+    bool shows_hidden;
     bool is_lost;
     int64_t retry_mono_ms;
 

@@ -23,6 +23,18 @@ void edit_release(struct edit *edit)
     text_release(&edit->text);
 }
 
+void edit_clear(struct edit *edit)
+{
+    text_clear(&edit->text);
+    edit->at = 0;
+}
+
+void edit_set(struct edit *edit, const char *text)
+{
+    edit_release(edit);
+    edit_init(edit, edit->has_lines, edit->most_bytes, text);
+}
+
 static const char *bytes_of(const struct edit *edit)
 {
     return text_string(&edit->text);

@@ -227,7 +227,7 @@ static void list_add_count(const struct ask_screen *screen, const struct field_s
 
 /* The list of options: marks, numbers, labels, notes, own words, what is hidden. */
 
-enum { WORDS_ROWS = 8, NOTE_ROWS = 4, FIELD_ROWS = 12 };
+enum { WORDS_ROWS = 8, NOTE_ROWS = 4 };
 
 /* The columns of this list; they are the same for all of its rows. */
 struct columns {

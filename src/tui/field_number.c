@@ -41,8 +41,7 @@ static void put_number(struct ask_screen *screen, struct field_state *state, dou
         number = field->maximum;
     state->number = number;
     state->has_number = true;
-    text_clear(&state->digits.text);
-    state->digits.at = 0;
+    edit_clear(&state->digits);
     ask_touch(screen);
 }
 
@@ -153,8 +152,7 @@ bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
         struct text shown = { 0 }; /* what stands there can be edited */
 
         ask_add_number(&shown, state->number);
-        edit_release(&state->digits);
-        edit_init(&state->digits, false, 32, text_string(&shown));
+        edit_set(&state->digits, text_string(&shown));
         text_release(&shown);
     }
     if (!is_of_number(key) && key->code == KEY_TEXT)

@@ -125,15 +125,10 @@ void ask_write_answer(const struct ask_screen *screen, const char *code, struct 
     json_write_end_object(&writer);
 }
 
-static void set_edit(struct edit *edit, const char *text)
+static void restore(struct edit *edit, const char *text)
 {
-    bool has_lines = edit->has_lines;
-    size_t most = edit->most_bytes;
-
-    if (!text || strcmp(text_string(&edit->text), text) == 0 || strlen(text) > most)
-        return;
-    edit_release(edit);
-    edit_init(edit, has_lines, most, text);
+    if (text && strcmp(text_string(&edit->text), text) != 0 && strlen(text) <= edit->most_bytes)
+        edit_set(edit, text);
 }
 
 static void read_picks(struct field_state *state, const struct json *picks)
@@ -161,13 +156,13 @@ static void read_members(struct field_state *state, const struct json *object)
         read_picks(state, json_member(object, "selected_ids"));
     if (!words || !class_of(state->field)->has_words)
         return;
-    set_edit(&state->words, words);
+    restore(&state->words, words);
     state->has_own = *words != '\0';
 }
 
 static void read_words(struct field_state *state, const struct json *value)
 {
-    set_edit(&state->words, json_text(value));
+    restore(&state->words, json_text(value));
 }
 
 static void read_number(struct field_state *state, const struct json *value)
@@ -195,12 +190,12 @@ void ask_read_draft(struct ask_screen *screen, const struct json *draft)
 
         if (value)
             view_of(&screen->fields[i])->read(&screen->fields[i], value);
-        set_edit(&screen->fields[i].note, json_member_text(json_member(draft, "field_annotations"),
-                                                           screen->form.fields[i].name));
+        restore(&screen->fields[i].note, json_member_text(json_member(draft, "field_annotations"),
+                                                          screen->form.fields[i].name));
     }
     for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
-        set_edit(&screen->notes[i], json_member_text(notes, screen->form.fields[0].options[i].id));
-    set_edit(&screen->common, json_member_text(draft, "global_annotation"));
+        restore(&screen->notes[i], json_member_text(notes, screen->form.fields[0].options[i].id));
+    restore(&screen->common, json_member_text(draft, "global_annotation"));
 }
 
 /* The field that a refusal is about; the first where it names none. */

@@ -95,8 +95,7 @@ static enum history_wish key_in_search(struct inbox_history *history, const stru
     if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
         history->is_searching = false;
         if (key->code == KEY_ESCAPE) {
-            text_clear(&history->search.text);
-            history->search.at = 0;
+            edit_clear(&history->search);
         }
         return HISTORY_LOOK;
     }

@@ -21,7 +21,7 @@ struct history_row {
 };
 struct inbox_history {
     struct history_row rows[HISTORY_ROWS];
-    size_t count, cursor, top, room;
+    size_t count, cursor, top;
     struct edit search;
     bool is_searching, is_waiting, has_more;
 };

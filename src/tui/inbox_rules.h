@@ -52,7 +52,6 @@ struct inbox_standing {
 };
 enum standing_wish {
     STANDING_NOTHING,
-    STANDING_LIST,    /* all of them anew */
     STANDING_PREVIEW, /* what the one looked at would have answered */
     STANDING_ADD,
     STANDING_REVOKE,

@@ -262,8 +262,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         inbox_missed_take(&screen->missed, json);
         break;
     case NEWS_TOLD:
-        text_clear(&screen->missed.note.text);
-        screen->missed.note.at = 0;
+        edit_clear(&screen->missed.note);
         inbox_say(screen, i18n_text(TEXT_TOLD));
         emit_kind(screen, EFFECT_UNSEEN);
         break;
@@ -312,8 +311,7 @@ static void key_in_filter(struct inbox_screen *screen, const struct key *key)
     if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
         screen->is_filtering = false;
         if (key->code == KEY_ESCAPE) {
-            text_clear(&screen->filter.text);
-            screen->filter.at = 0;
+            edit_clear(&screen->filter);
         }
     } else {
         edit_key(&screen->filter, key);
@@ -419,8 +417,7 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
         open_row(screen, inbox_cursor(screen));
         break;
     case KEY_ESCAPE:
-        text_clear(&screen->filter.text);
-        screen->filter.at = 0;
+        edit_clear(&screen->filter);
         break;
     case KEY_CONTROL:
         if (key->text[0] == 'c')

@@ -45,11 +45,7 @@ static void go_on(struct plain_screen *screen, struct text *out)
 
 static void set_words(struct edit *edit, const char *words)
 {
-    bool has_lines = edit->has_lines;
-    size_t most = edit->most_bytes;
-
-    edit_release(edit);
-    edit_init(edit, has_lines, most, strlen(words) <= most ? words : "");
+    edit_set(edit, strlen(words) <= edit->most_bytes ? words : "");
 }
 
 static bool is_yes(const char *line)
