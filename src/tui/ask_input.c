@@ -11,11 +11,6 @@
 #include "tui/inbox_history.h"
 #include "tui/settings_panel.h"
 
-static bool is_letter(const struct key *key, char letter)
-{
-    return key->code == KEY_TEXT && key->length == 1 && key->text[0] == letter;
-}
-
 /* Enter that comes with a paste or from an input method is not the person's. */
 static bool is_calm(const struct ask_screen *screen)
 {
@@ -102,7 +97,7 @@ static void key_in_filter(struct ask_screen *screen, const struct key *key)
         screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_UP || key->code == KEY_DOWN) {
         list_move(screen, state, key->code == KEY_UP ? -1 : 1);
-    } else if (is_letter(key, ' ')) {
+    } else if (key_letter(key) == ' ') {
         list_toggle(screen, state, state->cursor);
     } else if (key->code == KEY_CONTROL && key->text[0] == 'a' && !list_is_one_of_many(state)) {
         list_tick_all(screen, state, true);
@@ -172,35 +167,22 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
 
 static void key_in_later(struct ask_screen *screen, const struct key *key)
 {
-    int64_t seconds =
-        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+    int64_t seconds = later_seconds(key_letter(key), screen->now);
 
     if (seconds > 0 && ask_may_answer(screen)) {
         ask_flush_draft(screen);
         ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
     }
-    if (seconds > 0 || key->code == KEY_ESCAPE || is_letter(key, 'q'))
+    if (seconds > 0 || key->code == KEY_ESCAPE || key_letter(key) == 'q')
         ask_focus_field(screen);
 }
 
 /* Keys that move through a text longer than its place. */
 bool ask_scrolls(struct ask_screen *screen, const struct key *key)
 {
-    int by = 0;
+    int by = key_distance(key);
 
-    if (key->code == KEY_DOWN || is_letter(key, 'j'))
-        by = 1;
-    else if (key->code == KEY_UP || is_letter(key, 'k'))
-        by = -1;
-    else if (key->code == KEY_PAGE_DOWN || is_letter(key, ' '))
-        by = 10;
-    else if (key->code == KEY_PAGE_UP)
-        by = -10;
-    else if (key->code == KEY_HOME)
-        by = -screen->scroll;
-    else if (key->code == KEY_END)
-        by = screen->scroll_most - screen->scroll;
-    else
+    if (by == 0)
         return false;
     screen->scroll += by;
     if (screen->scroll > screen->scroll_most)
@@ -214,16 +196,16 @@ static void key_in_preview(struct ask_screen *screen, const struct key *key)
 {
     if (ask_scrolls(screen, key))
         return;
-    if (is_letter(key, 'v'))
+    if (key_letter(key) == 'v')
         screen->panel = PANEL_PREVIEW;
-    else if (key->code == KEY_ESCAPE || is_letter(key, 'p') || is_letter(key, 'q'))
+    else if (key->code == KEY_ESCAPE || key_letter(key) == 'p' || key_letter(key) == 'q')
         screen->focus = FOCUS_LIST;
 }
 
 static void key_in_reading(struct ask_screen *screen, const struct key *key)
 {
-    bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || is_letter(key, 'q') ||
-                   is_letter(key, 'm') || is_letter(key, 'v') || is_letter(key, '?');
+    bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || key_letter(key) == 'q' ||
+                   key_letter(key) == 'm' || key_letter(key) == 'v' || key_letter(key) == '?';
 
     if (!ask_scrolls(screen, key) && is_back) {
         screen->panel = PANEL_NONE;
@@ -246,13 +228,13 @@ static void key_in_settings(struct ask_screen *screen, const struct key *key)
         screen->panel = PANEL_NONE;
         break;
     case SETTINGS_OTHER:
-        if (is_letter(key, 'e'))
+        if (key_letter(key) == 'e')
             ask_extend(screen, SCREEN_EXTEND_S);
-        if (is_letter(key, 'E')) {
+        if (key_letter(key) == 'E') {
             screen->panel = PANEL_NONE;
             screen->focus = FOCUS_TIME;
         }
-        if (is_letter(key, 'w'))
+        if (key_letter(key) == 'w')
             ask_go_to_browser(screen);
         break;
     default:

@@ -56,15 +56,10 @@ static void move_up(struct ask_screen *screen)
 
 void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
-    static const int by[] = {
-        [KEY_UP] = -1,        [KEY_DOWN] = 1,          [KEY_PAGE_UP] = -10,
-        [KEY_PAGE_DOWN] = 10, [KEY_HOME] = -LIST_MOST, [KEY_END] = LIST_MOST,
-    };
-
     if (code == KEY_LEFT || code == KEY_RIGHT)
         ask_step(screen, code == KEY_LEFT ? -1 : 1);
     else
-        list_move(screen, state, by[code]);
+        list_move(screen, state, key_distance(&(struct key){ .code = code }));
 }
 
 static void open_common_note(struct ask_screen *screen)
@@ -501,7 +496,7 @@ static void take_list_key(struct ask_screen *screen, const struct key *key)
 /* Once it is decided: the undo line, or what became of it. */
 static void take_end_key(struct ask_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
 
     if (screen->is_past && ask_scrolls(screen, key))
         return;

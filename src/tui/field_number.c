@@ -54,34 +54,18 @@ void number_begin(struct field_state *state)
 static void change(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
     const struct field *field = state->field;
-    double step = ask_number_step(field);
+    int steps = -key_distance(&(struct key){ .code = code }); /* up is more */
     bool is_first = !state->has_number && field->style == NUMBER_RATING;
 
-    switch (code) {
-    case KEY_LEFT:
-    case KEY_DOWN:
-        put_number(screen, state, is_first ? field->minimum : state->number - step);
-        break;
-    case KEY_RIGHT:
-    case KEY_UP:
-        put_number(screen, state, is_first ? field->minimum : state->number + step);
-        break;
-    case KEY_PAGE_UP:
-        put_number(screen, state, state->number + 10 * step);
-        break;
-    case KEY_PAGE_DOWN:
-        put_number(screen, state, state->number - 10 * step);
-        break;
-    case KEY_HOME:
-        if (field->has_minimum)
-            put_number(screen, state, field->minimum);
-        break;
-    case KEY_END:
-        if (field->has_maximum)
-            put_number(screen, state, field->maximum);
-        break;
-    default:
-        break;
+    if (code == KEY_LEFT || code == KEY_RIGHT)
+        steps = code == KEY_LEFT ? -1 : 1;
+    if (code == KEY_HOME || code == KEY_END) {
+        if (code == KEY_HOME ? field->has_minimum : field->has_maximum)
+            put_number(screen, state, code == KEY_HOME ? field->minimum : field->maximum);
+    } else if (is_first && abs(steps) == 1) {
+        put_number(screen, state, field->minimum);
+    } else {
+        put_number(screen, state, state->number + steps * ask_number_step(field));
     }
 }
 

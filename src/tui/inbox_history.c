@@ -15,7 +15,7 @@
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 
-enum { SEARCH_BYTES = 100, PAGE = 10, AGE_COLUMN = 5, TITLE_COLUMN = 13 };
+enum { SEARCH_BYTES = 100, AGE_COLUMN = 5, TITLE_COLUMN = 13 };
 
 void inbox_history_init(struct inbox_history *history)
 {
@@ -77,13 +77,9 @@ const char *inbox_history_id(const struct inbox_history *history)
 
 static void move(struct inbox_history *history, int by)
 {
-    size_t last = history->count > 0 ? history->count - 1 : 0;
-    size_t step = (size_t)(by < 0 ? -by : by);
+    int last = history->count > 0 ? (int)history->count - 1 : 0, at = (int)history->cursor + by;
 
-    if (by < 0)
-        history->cursor -= step < history->cursor ? step : history->cursor;
-    else
-        history->cursor = history->cursor + step < last ? history->cursor + step : last;
+    history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
 }
 
 static enum history_wish key_in_search(struct inbox_history *history, const struct key *key)
@@ -105,22 +101,12 @@ static enum history_wish key_in_search(struct inbox_history *history, const stru
 
 enum history_wish inbox_history_key(struct inbox_history *history, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
 
     if (history->is_searching)
         return key_in_search(history, key);
-    if (key->code == KEY_DOWN || letter == 'j')
-        move(history, 1);
-    else if (key->code == KEY_UP || letter == 'k')
-        move(history, -1);
-    else if (key->code == KEY_PAGE_DOWN || letter == ' ')
-        move(history, PAGE);
-    else if (key->code == KEY_PAGE_UP)
-        move(history, -PAGE);
-    else if (key->code == KEY_HOME)
-        move(history, -HISTORY_ROWS);
-    else if (key->code == KEY_END)
-        move(history, HISTORY_ROWS);
+    if (key_distance(key) != 0)
+        move(history, key_distance(key));
     else if (key->code == KEY_ENTER)
         return HISTORY_OPEN;
     else if (letter == 'a')

@@ -100,8 +100,7 @@ static void key_in_later(struct inbox_screen *screen, const struct key *key)
 {
     struct facts *rows[INBOX_ROWS];
     size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
-    int64_t seconds =
-        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+    int64_t seconds = later_seconds(key_letter(key), screen->now);
 
     screen->panel = INBOX_LIST;
     if (seconds > 0 && at < count)
@@ -113,14 +112,12 @@ static void key_in_later(struct inbox_screen *screen, const struct key *key)
 /* Scrolls where it is longer than the screen; any other key leaves it. */
 static void key_in_help(struct inbox_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    int by = key_distance(key);
 
-    if ((key->code == KEY_DOWN || letter == 'j') && screen->scroll_most > 0)
-        screen->scroll += screen->scroll < screen->scroll_most;
-    else if ((key->code == KEY_UP || letter == 'k') && screen->scroll_most > 0)
-        screen->scroll -= screen->scroll > 0;
-    else
+    if (abs(by) != 1 || screen->scroll_most <= 0)
         screen->panel = INBOX_LIST;
+    else if (by < 0 ? screen->scroll > 0 : screen->scroll < screen->scroll_most)
+        screen->scroll += by;
 }
 
 void inbox_open_standing(struct inbox_screen *screen)

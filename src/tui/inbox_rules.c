@@ -305,16 +305,14 @@ static enum standing_wish key_on_row(struct inbox_standing *standing, const stru
 enum standing_wish inbox_standing_key(struct inbox_standing *standing, const struct key *key,
                                       struct text *ret_params)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
 
     if (standing->is_case)
         return key_in_case(standing, key, letter, ret_params);
     if (standing->is_revoking)
         return key_in_revoking(standing, letter, ret_params);
-    if (key->code == KEY_DOWN || letter == 'j')
-        move(standing, 1);
-    else if (key->code == KEY_UP || letter == 'k')
-        move(standing, -1);
+    if (abs(key_distance(key)) == 1)
+        move(standing, key_distance(key));
     else if (key->code == KEY_ESCAPE || letter == 'q')
         return STANDING_CLOSE;
     else

@@ -347,12 +347,6 @@ static void take_letter(struct inbox_screen *screen, char letter)
     struct facts *rows[INBOX_ROWS];
 
     switch (letter) {
-    case 'j':
-        inbox_move(screen, 1);
-        break;
-    case 'k':
-        inbox_move(screen, -1);
-        break;
     case '/':
         screen->is_filtering = true;
         break;
@@ -401,16 +395,11 @@ static void take_letter(struct inbox_screen *screen, char letter)
 
 static void key_in_list(struct inbox_screen *screen, const struct key *key)
 {
+    if (abs(key_distance(key)) == 1)
+        inbox_move(screen, key_distance(key));
     switch (key->code) {
     case KEY_TEXT:
-        if (key->length == 1)
-            take_letter(screen, key->text[0]);
-        break;
-    case KEY_DOWN:
-        inbox_move(screen, 1);
-        break;
-    case KEY_UP:
-        inbox_move(screen, -1);
+        take_letter(screen, key_letter(key));
         break;
     case KEY_ENTER:
         screen->wants_cancel = false;

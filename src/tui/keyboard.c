@@ -45,6 +45,20 @@ static const struct named_key after_o[] = {
     { "H", KEY_HOME }, { "F", KEY_END },  { "M", KEY_ENTER },
 };
 
+int key_distance(const struct key *key)
+{
+    enum { PAGE = 10, ALL = 100000 };
+    static const int by[] = {
+        [KEY_UP] = -1,   [KEY_DOWN] = 1,        [KEY_HOME] = -ALL,
+        [KEY_END] = ALL, [KEY_PAGE_UP] = -PAGE, [KEY_PAGE_DOWN] = PAGE,
+    };
+    char letter = key_letter(key);
+
+    if (letter)
+        return letter == 'j' ? 1 : letter == 'k' ? -1 : letter == ' ' ? PAGE : 0;
+    return key->code < ARRAY_LEN(by) ? by[key->code] : 0;
+}
+
 static void emit(keyboard_each *each, void *context, enum key_code code, const char *text,
                  size_t length)
 {

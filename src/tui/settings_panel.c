@@ -109,16 +109,14 @@ enum settings_act settings_panel_key(struct settings_panel *panel,
                                      const struct preferences *preferences, const struct key *key,
                                      char **ret_value)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
     enum settings_act act;
 
     *ret_value = NULL;
     if (takes_digit(panel, key, letter, &act, ret_value))
         return act;
-    if (key->code == KEY_DOWN || letter == 'j') {
-        move(panel, 1);
-    } else if (key->code == KEY_UP || letter == 'k') {
-        move(panel, -1);
+    if (abs(key_distance(key)) == 1) {
+        move(panel, key_distance(key));
     } else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q') {
         return SETTINGS_CLOSE;
     } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {
