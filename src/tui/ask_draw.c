@@ -13,7 +13,6 @@
 #include "tui/draw.h"
 #include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/inbox_history.h"
 #include "tui/settings_panel.h"
 
 enum { LIST_ROWS_LEAST = 6, PROMPT_ROWS_LEAST = 3, PANE_ROWS_LEAST = 4, EVERYTHING = 1 << 20 };

@@ -213,10 +213,7 @@ void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
     room = room > 1 ? room : 1;
     pen_cut(pen, pen->left, pen->end, INK_STRONG, screen->shown.title, screen->marks->cut_end);
     pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
-                        screen->marks->gone);
-    pen->row++;
+    pen_rule(pen, screen->marks);
     add_end(screen, pen->end < SCREEN_NARROW, &line);
     pen_wrap(pen, pen_at(pen, pen->left, ink, mark) + 1, INK_PLAIN, text_string(&line), line.used);
     pen->row += 2;

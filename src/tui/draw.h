@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "tui/canvas.h"
+#include "tui/screen.h"
 
 struct ask_screen;
 struct edit;
@@ -89,6 +90,18 @@ struct hint {
     bool is_terse; /* its key alone says enough */
 };
 void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count);
+
+/* A list's title, what stands at the right of it, and the line below. */
+struct marks;
+void draw_list_head(struct pen *pen, const struct marks *marks, const char *title,
+                    const char *right);
+void pen_rule(struct pen *pen, const struct marks *marks);
+void draw_search(struct pen *pen, struct edit *edit, bool has_focus);
+
+/* inbox_panels.c: answering later: when, as few choices that a digit takes (R7.9; the portal's are
+ * the same). */
+int64_t later_seconds(char digit, struct screen_time now); /* from now on; 0: no such choice */
+void later_draw(struct pen *pen);                          /* the question and its keys */
 
 /* The signs we draw, in Unicode and in ASCII; all are one column wide everywhere. */
 

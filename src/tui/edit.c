@@ -263,6 +263,15 @@ bool edit_key(struct edit *edit, const struct key *key)
     }
 }
 
+bool edit_search_key(struct edit *edit, const struct key *key)
+{
+    if (key->code == KEY_ESCAPE)
+        edit_clear(edit);
+    else if (key->code != KEY_ENTER)
+        edit_key(edit, key);
+    return key->code != KEY_ESCAPE && key->code != KEY_ENTER;
+}
+
 static void put_cursor(const struct edit *edit, struct canvas *canvas, struct row drawn, int row,
                        int column)
 {

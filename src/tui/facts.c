@@ -144,6 +144,16 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;
 }
 
+char *facts_answer(const struct json *ask)
+{
+    const struct json *yes = json_member(ask, "confirmed");
+    const char *answer = json_member_text(ask, "summary");
+
+    if (json_kind(yes) == KIND_BOOL)
+        answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    return facts_visible(answer ? answer : "", false);
+}
+
 const char *facts_interface(const struct facts *facts)
 {
     switch (facts->interface) {
@@ -195,14 +205,18 @@ void facts_add_duration(struct text *out, int64_t s)
     i18n_format(out, unit, "count", TEXT_NUMBER(s), NULL);
 }
 
+void facts_add_since(struct text *out, int64_t from_utc_ms, int64_t to_utc_ms)
+{
+    facts_add_duration(out, to_utc_ms > from_utc_ms ? (to_utc_ms - from_utc_ms) / 1000 : 0);
+}
+
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms)
 {
-    int64_t ago_s = (now_utc_ms - answered_utc_ms) / 1000;
     struct text time = { 0 };
 
     if (answered_utc_ms == 0)
         return;
-    facts_add_duration(&time, ago_s > 0 ? ago_s : 0);
+    facts_add_since(&time, answered_utc_ms, now_utc_ms);
     i18n_format(out, TEXT_ANSWERED_BEFORE, "time", text_string(&time), NULL);
     text_release(&time);
 }

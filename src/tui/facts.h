@@ -42,11 +42,13 @@ char *facts_visible(const char *bytes, bool has_lines); /* owned by the caller *
 char *facts_visible_flags(const char *bytes, bool has_lines, unsigned *flags);
 
 char *facts_directory(const char *directory, const char *home); /* visible; owned by the caller */
-int64_t facts_time(const struct json *value);                   /* as the hub writes it; 0: none */
+char *facts_answer(const struct json *ask);   /* its summary in one line; likewise */
+int64_t facts_time(const struct json *value); /* as the hub writes it; 0: none */
 
 /* "4:12", "1:02:03", "3 d"; what is left is rounded up, what has passed down. */
 void facts_add_clock(struct text *out, int64_t ms);
 void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */
+void facts_add_since(struct text *out, int64_t from_utc_ms, int64_t to_utc_ms); /* never < 0 s */
 /* That the same call was answered then, in words; nothing where it was not. */
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms);
 /* Today to the second, else as i18n_add_when. */

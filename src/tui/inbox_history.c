@@ -1,6 +1,4 @@
-/* inbox_history.c - see inbox_history.h. */
-#include "tui/inbox_history.h"
-
+/* inbox_history.c - what was decided before: a list to search in, in the inbox (R6.3). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +13,7 @@
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 
-enum { SEARCH_BYTES = 100, AGE_COLUMN = 5, TITLE_COLUMN = 13 };
-
-void inbox_history_init(struct inbox_history *history)
-{
-    edit_init(&history->search, false, SEARCH_BYTES, "");
-}
+enum { AGE_COLUMN = 5, TITLE_COLUMN = 13 };
 
 static void forget(struct inbox_history *history)
 {
@@ -37,42 +30,43 @@ void inbox_history_release(struct inbox_history *history)
     edit_release(&history->search);
 }
 
-void inbox_history_write_query(struct inbox_history *history, struct text *out)
+static void look_back(struct inbox_screen *screen)
 {
-    struct json_writer writer = json_object_to(out);
+    struct inbox_history *history = &screen->history;
+    struct text query = { 0 };
+    struct json_writer writer = json_object_to(&query);
 
     history->is_waiting = true;
     json_write_text(&writer, "which", "completed");
     json_write_integer(&writer, "limit", HISTORY_ROWS);
     json_write_text_if(&writer, "search", text_string(&history->search.text));
     json_write_end_object(&writer);
+    inbox_emit(screen,
+               &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
+    text_release(&query);
 }
 
-void inbox_history_take(struct inbox_history *history, const struct json *result, const char *home,
-                        struct screen_time now)
+void inbox_open_history(struct inbox_screen *screen)
 {
+    screen->panel = INBOX_HISTORY;
+    look_back(screen);
+}
+
+void inbox_history_take(struct inbox_screen *screen, const struct json *result)
+{
+    struct inbox_history *history = &screen->history;
     const struct json *asks = json_member(result, "asks");
 
     forget(history);
     for (size_t i = 0; i < json_length(asks) && i < HISTORY_ROWS; i++) {
         struct history_row *row = &history->rows[history->count++];
-        const struct json *ask = json_item(asks, i), *yes = json_member(ask, "confirmed");
-        const char *answer = json_member_text(ask, "summary");
 
-        if (json_kind(yes) == KIND_BOOL)
-            answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
-        *row = (struct history_row){ 0 };
-        facts_read(&row->facts, ask, home, now);
-        row->answer = facts_visible(answer ? answer : "", false);
+        *row = (struct history_row){ .answer = facts_answer(json_item(asks, i)) };
+        facts_read(&row->facts, json_item(asks, i), screen->setup.home, screen->now);
     }
     history->has_more = json_member_text(result, "next") != NULL;
     history->is_waiting = false;
     history->cursor = history->top = 0;
-}
-
-const char *inbox_history_id(const struct inbox_history *history)
-{
-    return history->cursor < history->count ? history->rows[history->cursor].facts.id : NULL;
 }
 
 static void move(struct inbox_history *history, int by)
@@ -82,40 +76,30 @@ static void move(struct inbox_history *history, int by)
     history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
 }
 
-static enum history_wish key_in_search(struct inbox_history *history, const struct key *key)
+void inbox_history_key(struct inbox_screen *screen, const struct key *key)
 {
-    if (key->code == KEY_ESCAPE && history->search.text.used == 0) {
-        history->is_searching = false;
-        return HISTORY_NOTHING;
-    }
-    if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
-        history->is_searching = false;
-        if (key->code == KEY_ESCAPE) {
-            edit_clear(&history->search);
-        }
-        return HISTORY_LOOK;
-    }
-    edit_key(&history->search, key);
-    return HISTORY_NOTHING;
-}
-
-enum history_wish inbox_history_key(struct inbox_history *history, const struct key *key)
-{
+    struct inbox_history *history = &screen->history;
+    const struct history_row *row =
+        history->cursor < history->count ? &history->rows[history->cursor] : NULL;
     char letter = key_letter(key);
 
-    if (history->is_searching)
-        return key_in_search(history, key);
-    if (key_distance(key) != 0)
+    if (history->is_searching) {
+        bool was_empty = history->search.text.used == 0;
+
+        history->is_searching = edit_search_key(&history->search, key);
+        if (!history->is_searching && !(was_empty && key->code == KEY_ESCAPE))
+            look_back(screen);
+    } else if (key_distance(key) != 0) {
         move(history, key_distance(key));
-    else if (key->code == KEY_ENTER)
-        return HISTORY_OPEN;
-    else if (letter == 'a')
-        return HISTORY_STAND;
-    else if (letter == '/')
+    } else if (key->code == KEY_ENTER && row) {
+        inbox_look(screen, row->facts.id);
+    } else if (letter == 'a' && row) {
+        inbox_consider(screen, row->facts.id, false, true);
+    } else if (letter == '/') {
         history->is_searching = true;
-    else if (key->code == KEY_ESCAPE || letter == 'q' || letter == 'h')
-        return HISTORY_CLOSE;
-    return HISTORY_NOTHING;
+    } else if (key->code == KEY_ESCAPE || letter == 'q' || letter == 'h') {
+        screen->panel = INBOX_LIST;
+    }
 }
 
 /* Where nobody answered it by hand: how it was. */
@@ -127,16 +111,16 @@ static const char *how(const struct facts *facts)
                                            : state_text(facts->state);
 }
 
-static void draw_row(const struct history_row *row, bool is_here, const struct marks *marks,
-                     struct screen_time now, struct pen *pen)
+static void draw_row(const struct inbox_screen *screen, const struct history_row *row, bool is_here,
+                     struct pen *pen)
 {
-    int64_t age_s = (now.utc_ms - row->facts.decided_utc_ms) / 1000;
+    const struct marks *marks = screen->marks;
     int room = pen->end - TITLE_COLUMN, middle = TITLE_COLUMN + room / 2;
     bool is_narrow = pen->end < SCREEN_NARROW;
     const char *answer = *row->answer ? row->answer : state_text(row->facts.state);
     struct text age = { 0 };
 
-    facts_add_duration(&age, age_s > 0 ? age_s : 0);
+    facts_add_since(&age, row->facts.decided_utc_ms, screen->now.utc_ms);
     if (is_here)
         pen_at(pen, pen->left, INK_ACCENT, marks->cursor);
     pen_at(pen, 3, row->facts.state == STATE_SUBMITTED ? INK_OK : INK_QUIET,
@@ -157,26 +141,23 @@ static void draw_row(const struct history_row *row, bool is_here, const struct m
     text_release(&age);
 }
 
-static void draw_rows(struct inbox_history *history, const struct marks *marks,
-                      struct screen_time now, struct pen *pen, int rows)
+static void draw_rows(struct inbox_screen *screen, struct pen *pen, int rows)
 {
+    struct inbox_history *history = &screen->history;
     size_t room = rows - 5 > 1 ? (size_t)(rows - 5) : 1;
 
-    if (history->top > history->cursor)
-        history->top = history->cursor;
-    if (history->cursor >= history->top + room)
-        history->top = history->cursor - room + 1;
+    history->top = inbox_top(history->top, history->cursor, room);
     for (size_t i = history->top; i < history->count && i < history->top + room; i++)
-        draw_row(&history->rows[i], i == history->cursor, marks, now, pen);
+        draw_row(screen, &history->rows[i], i == history->cursor, pen);
     if (history->count == 0 && !history->is_waiting) {
         pen_at(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
         pen->row++;
     }
 }
 
-void inbox_history_draw(struct inbox_history *history, const struct marks *marks,
-                        struct screen_time now, struct pen *pen, int rows)
+void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)
 {
+    struct inbox_history *history = &screen->history;
     const struct hint hints[] = {
         { "Enter", i18n_text(TEXT_TUI_KEY_LOOK), 9, false },
         { "a", i18n_text(TEXT_TUI_KEY_LET_STAND), 7, false },
@@ -184,23 +165,14 @@ void inbox_history_draw(struct inbox_history *history, const struct marks *marks
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
     };
     bool has_search = history->is_searching || history->search.text.used > 0;
-    struct text line = { 0 };
+    struct text count = { 0 };
 
-    pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_HISTORY));
-    text_add_format(&line, "%s%s", TEXT_NUMBER((int64_t)history->count),
-                    history->has_more ? "+" : "");
-    pen_right(pen, INK_QUIET, text_string(&line));
+    text_add_format(&count, "%zu%s", history->count, history->has_more ? "+" : "");
+    draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_HISTORY), text_string(&count));
+    draw_rows(screen, pen, rows - (has_search ? 1 : 0));
     pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
-    pen->row++;
-    draw_rows(history, marks, now, pen, rows - (has_search ? 1 : 0));
-    pen->row++;
-    if (has_search) {
-        pen_at(pen, pen->left, INK_ACCENT, "/");
-        pen->row = edit_draw(&history->search, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
-                             history->is_searching);
-    }
+    if (has_search)
+        draw_search(pen, &history->search, history->is_searching);
     draw_hint_row(pen, hints, ARRAY_LEN(hints));
-    text_release(&line);
+    text_release(&count);
 }

@@ -7,7 +7,6 @@
 #include "i18n/i18n.h"
 #include "tui/ask_state.h"
 #include "tui/draw.h"
-#include "tui/inbox_history.h"
 #include "tui/inbox_screen.h"
 #include "tui/settings_panel.h"
 
@@ -55,6 +54,13 @@ void inbox_move(struct inbox_screen *screen, int by)
     if (by < 0 ? at > 0 : at + 1 < count)
         at = by < 0 ? at - 1 : at + 1;
     memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
+}
+
+size_t inbox_top(size_t top, size_t cursor, size_t room)
+{
+    if (top > cursor)
+        top = cursor;
+    return cursor >= top + room ? cursor - room + 1 : top;
 }
 
 void inbox_keep_cursor(struct inbox_screen *screen, size_t before)
@@ -195,11 +201,10 @@ static const char *via_words(const char *via)
 static void draw_finished(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
     struct text age = { 0 };
-    int64_t age_s = (screen->now.utc_ms - facts->decided_utc_ms) / 1000;
     const char *mark = inbox_end_mark(screen->marks, facts->state), *cut = screen->marks->cut_end;
     int end = pen->end - 34;
 
-    facts_add_duration(&age, age_s > 0 ? age_s : 0);
+    facts_add_since(&age, facts->decided_utc_ms, screen->now.utc_ms);
     pen_at(pen, 3, facts->state == STATE_SUBMITTED ? INK_OK : INK_QUIET, mark);
     if (pen->end < SCREEN_NARROW) {
         pen_cut(pen, AGE_COLUMN, pen->end, INK_PLAIN, facts->title, cut);
@@ -221,18 +226,12 @@ static void draw_head(struct inbox_screen *screen, size_t count, struct pen *pen
     const char *port = strrchr(url, ':');
 
     i18n_format(&line, TEXT_TUI_WAITING, "count", TEXT_NUMBER((int64_t)count), NULL);
-    pen_at(pen, pen->left, INK_STRONG, "sayso");
     pen_at(pen, pen->left + 7, INK_PLAIN, text_string(&line));
     text_clear(&line);
     text_add_text(&line, pen->end < SCREEN_NARROW && port ? port : url);
     if (pen->end < SCREEN_NARROW && line.used > 0 && line.bytes[line.used - 1] == '/')
         line.bytes[--line.used] = '\0';
-    pen_right(pen, INK_QUIET, text_string(&line));
-    pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
-                        screen->marks->gone);
-    pen->row++;
+    draw_list_head(pen, screen->marks, "sayso", text_string(&line));
     text_release(&line);
 }
 
@@ -244,12 +243,7 @@ static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t c
 
     if (room < 1)
         room = 1;
-    if (screen->top > at)
-        screen->top = at;
-    if (at >= screen->top + room)
-        screen->top = at - room + 1;
-    if (count <= room)
-        screen->top = 0;
+    screen->top = count > room ? inbox_top(screen->top, at, room) : 0;
     for (size_t i = screen->top; i < count && i < screen->top + room; i++)
         draw_row(screen, rows, count, i, pen);
     if (count == 0) {
@@ -329,11 +323,8 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
     }
     if (screen->said.used > 0)
         pen_lines(pen, INK_ACCENT, text_string(&screen->said));
-    if (screen->is_filtering || screen->filter.text.used > 0) {
-        pen_at(pen, pen->left, INK_ACCENT, "/");
-        pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
-                             screen->is_filtering);
-    }
+    if (screen->is_filtering || screen->filter.text.used > 0)
+        draw_search(pen, &screen->filter, screen->is_filtering);
     if (screen->panel == INBOX_LATER)
         later_draw(pen);
     else if (pen->end < SCREEN_NARROW)
@@ -363,12 +354,11 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         return;
     }
     if (screen->panel == INBOX_HISTORY) {
-        inbox_history_draw(&screen->history, screen->marks, screen->now, &pen, rows);
+        inbox_history_draw(screen, &pen, rows);
         return;
     }
     if (screen->panel == INBOX_STANDING) {
-        inbox_standing_draw(&screen->standing, screen->marks, text_string(&screen->said),
-                            screen->now, &pen, rows);
+        inbox_standing_draw(screen, &pen, rows);
         return;
     }
     if (screen->panel == INBOX_MISSED) {

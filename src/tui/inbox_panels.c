@@ -1,6 +1,6 @@
 /*
  * inbox_panels.c - what lies over the list of the inbox and has the keys while it is open. To add
- * one: a name in enum inbox_panel, and a model with its picture like inbox_rules.h.
+ * one: a name in enum inbox_panel, and its keys and its picture, like inbox_rules.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/draw.h"
-#include "tui/inbox_history.h"
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 #include "tui/settings_panel.h"
@@ -35,65 +34,10 @@ static void key_in_settings(struct inbox_screen *screen, const struct key *key)
     free(value);
 }
 
-static void look_back(struct inbox_screen *screen)
+void inbox_look(struct inbox_screen *screen, const char *id)
 {
-    struct text query = { 0 };
-
-    inbox_history_write_query(&screen->history, &query);
-    inbox_emit(screen,
-               &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
-    text_release(&query);
-}
-
-void inbox_open_history(struct inbox_screen *screen)
-{
-    screen->panel = INBOX_HISTORY;
-    look_back(screen);
-}
-
-static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
-{
-    inbox_emit(screen, &(struct screen_effect){ .kind = kind });
-}
-
-static void look_at_case(struct inbox_screen *screen)
-{
-    struct text params = { 0 };
-
-    inbox_standing_write_preview(&screen->standing, &params);
-    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_CASE,
-                                                .session_id = inbox_standing_ask(&screen->standing),
-                                                .json = text_string(&params) });
-    text_release(&params);
-}
-
-static void key_in_history(struct inbox_screen *screen, const struct key *key)
-{
-    const char *id = inbox_history_id(&screen->history);
-
-    switch (inbox_history_key(&screen->history, key)) {
-    case HISTORY_LOOK:
-        look_back(screen);
-        break;
-    case HISTORY_OPEN:
-        if (id) {
-            memcpy(screen->opening, id, sizeof screen->opening);
-            inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
-        }
-        break;
-    case HISTORY_STAND:
-        if (id) {
-            screen->panel = INBOX_STANDING;
-            inbox_standing_consider(&screen->standing, id, false, true);
-            look_at_case(screen);
-        }
-        break;
-    case HISTORY_CLOSE:
-        screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
-    }
+    text_put(screen->opening, sizeof screen->opening, id);
+    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
 }
 
 static void key_in_later(struct inbox_screen *screen, const struct key *key)
@@ -120,66 +64,6 @@ static void key_in_help(struct inbox_screen *screen, const struct key *key)
         screen->scroll += by;
 }
 
-void inbox_open_standing(struct inbox_screen *screen)
-{
-    screen->panel = INBOX_STANDING;
-    screen->standing.is_case = screen->standing.is_revoking = false;
-    emit_kind(screen, EFFECT_RULES);
-}
-
-static void open_ask_of(struct inbox_screen *screen, const char *id)
-{
-    if (!id)
-        return;
-    memcpy(screen->opening, id, sizeof screen->opening);
-    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
-}
-
-static void key_in_standing(struct inbox_screen *screen, const struct key *key)
-{
-    struct text params = { 0 };
-    enum standing_wish wish = inbox_standing_key(&screen->standing, key, &params);
-    const char *id = inbox_standing_ask(&screen->standing), *json = text_string(&params);
-
-    switch (wish) {
-    case STANDING_PREVIEW:
-        look_at_case(screen);
-        break;
-    case STANDING_ADD:
-        inbox_emit(screen,
-                   &(struct screen_effect){ .kind = EFFECT_STAND, .session_id = id, .json = json });
-        break;
-    case STANDING_REVOKE:
-        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_REVOKE, .json = json });
-        break;
-    case STANDING_LOOK:
-        open_ask_of(screen, id);
-        break;
-    case STANDING_TO_HISTORY:
-        inbox_open_history(screen);
-        break;
-    case STANDING_CLOSE:
-        screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
-    }
-    text_release(&params);
-}
-
-void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
-                         const struct json *json)
-{
-    if (screen->panel != INBOX_STANDING)
-        return; /* it is asked for when it is opened */
-    inbox_standing_take(&screen->standing, news, json, screen->setup.home);
-    if (news == NEWS_STANDS || news == NEWS_REVOKED)
-        inbox_say(screen, i18n_text(news == NEWS_STANDS ? TEXT_TUI_STANDING_ADDED
-                                                        : TEXT_TUI_STANDING_REVOKED));
-    if (news == NEWS_STANDS || news == NEWS_RULED || news == NEWS_LIST)
-        emit_kind(screen, EFFECT_RULES);
-}
-
 static void inbox_missed_key(struct inbox_screen *screen, const struct key *key);
 
 void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
@@ -192,13 +76,13 @@ void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
         key_in_help(screen, key);
         break;
     case INBOX_HISTORY:
-        key_in_history(screen, key);
+        inbox_history_key(screen, key);
         break;
     case INBOX_LATER:
         key_in_later(screen, key);
         break;
     case INBOX_STANDING:
-        key_in_standing(screen, key);
+        inbox_standing_key(screen, key);
         break;
     case INBOX_MISSED:
         inbox_missed_key(screen, key);

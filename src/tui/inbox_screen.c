@@ -20,7 +20,7 @@ void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect)
     screen->setup.effect(screen->setup.context, &whole);
 }
 
-static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
+void inbox_emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
 {
     inbox_emit(screen, &(struct screen_effect){ .kind = kind });
 }
@@ -137,7 +137,7 @@ struct inbox_screen *inbox_screen_new(const struct screen_setup *setup, const st
     screen->marks = marks_of(setup->is_ascii);
     screen->now = now;
     edit_init(&screen->filter, false, 100, "");
-    inbox_history_init(&screen->history);
+    edit_init(&screen->history.search, false, 100, "");
     edit_init(&screen->missed.note, false, LIMIT_ANNOTATION_CHARS, "");
     preferences_init(&screen->preferences);
     if (setup->settings)
@@ -256,7 +256,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     case NEWS_CHANGED:
         take_ask(screen, json_member(json, "ask"), true);
         if (state_find(json_member_text(json_member(json, "ask"), "status")) == STATE_TIMEOUT)
-            emit_kind(screen, EFFECT_UNSEEN);
+            inbox_emit_kind(screen, EFFECT_UNSEEN);
         break;
     case NEWS_UNSEEN:
         inbox_missed_take(&screen->missed, json);
@@ -264,7 +264,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     case NEWS_TOLD:
         edit_clear(&screen->missed.note);
         inbox_say(screen, i18n_text(TEXT_TOLD));
-        emit_kind(screen, EFFECT_UNSEEN);
+        inbox_emit_kind(screen, EFFECT_UNSEEN);
         break;
     case NEWS_SETTINGS:
         preferences_read(&screen->preferences, json);
@@ -281,7 +281,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         open_ask(screen, json);
         break;
     case NEWS_HISTORY:
-        inbox_history_take(&screen->history, json, screen->setup.home, now);
+        inbox_history_take(screen, json);
         break;
     case NEWS_RULES:
     case NEWS_PROPOSED:
@@ -304,18 +304,6 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);
     close_ask(screen);
-}
-
-static void key_in_filter(struct inbox_screen *screen, const struct key *key)
-{
-    if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
-        screen->is_filtering = false;
-        if (key->code == KEY_ESCAPE) {
-            edit_clear(&screen->filter);
-        }
-    } else {
-        edit_key(&screen->filter, key);
-    }
 }
 
 static void extend(struct inbox_screen *screen)
@@ -383,10 +371,10 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'r':
         if (screen->is_lost)
-            emit_kind(screen, EFFECT_RECONNECT);
+            inbox_emit_kind(screen, EFFECT_RECONNECT);
         break;
     case 'q':
-        emit_kind(screen, EFFECT_CLOSE);
+        inbox_emit_kind(screen, EFFECT_CLOSE);
         break;
     default:
         break;
@@ -410,9 +398,9 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
         break;
     case KEY_CONTROL:
         if (key->text[0] == 'c')
-            emit_kind(screen, EFFECT_QUIT);
+            inbox_emit_kind(screen, EFFECT_QUIT);
         else if (key->text[0] == 'z')
-            emit_kind(screen, EFFECT_SUSPEND);
+            inbox_emit_kind(screen, EFFECT_SUSPEND);
         break;
     default:
         break;
@@ -430,7 +418,7 @@ void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct
     else if (screen->panel != INBOX_LIST && key->code != KEY_CONTROL)
         inbox_panel_key(screen, key);
     else if (screen->is_filtering && !(key->code == KEY_CONTROL && strchr("cz", key->text[0])))
-        key_in_filter(screen, key);
+        screen->is_filtering = edit_search_key(&screen->filter, key);
     else
         key_in_list(screen, key);
     close_ask(screen);

@@ -59,6 +59,28 @@ void pen_lines(struct pen *pen, enum ink ink, const char *text)
     pen->row++;
 }
 
+void pen_rule(struct pen *pen, const struct marks *marks)
+{
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
+    pen->row++;
+}
+
+void draw_list_head(struct pen *pen, const struct marks *marks, const char *title,
+                    const char *right)
+{
+    pen_at(pen, pen->left, INK_STRONG, title);
+    pen_right(pen, INK_QUIET, right);
+    pen->row++;
+    pen_rule(pen, marks);
+}
+
+void draw_search(struct pen *pen, struct edit *edit, bool has_focus)
+{
+    pen_at(pen, pen->left, INK_ACCENT, "/");
+    pen->row = edit_draw(edit, pen->canvas, pen->row, pen->left + 2, pen->end, 1, has_focus);
+}
+
 /* A row window over what is drawn, so that long texts scroll without being drawn twice. */
 struct window {
     struct pen *pen;

@@ -206,26 +206,14 @@ static void draw_row(const struct preferences *preferences, size_t i, bool is_he
     text_release(&framed);
 }
 
-static void draw_head(bool is_ascii, struct pen *pen)
-{
-    const struct marks *marks = marks_of(is_ascii);
-
-    if (pen->end < SCREEN_NARROW) {
-        pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_SETTINGS_SHORT));
-    } else {
-        pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_SETTINGS));
-        pen_right(pen, INK_QUIET, i18n_text(TEXT_TUI_SETTINGS_SAVED));
-    }
-    pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
-    pen->row++;
-}
-
 void settings_panel_draw(const struct settings_panel *panel, const struct preferences *preferences,
                          int hidden, bool is_ascii, struct pen *pen)
 {
-    draw_head(is_ascii, pen);
+    bool is_narrow = pen->end < SCREEN_NARROW;
+
+    draw_list_head(pen, marks_of(is_ascii),
+                   i18n_text(is_narrow ? TEXT_TUI_SETTINGS_SHORT : TEXT_TUI_SETTINGS),
+                   is_narrow ? "" : i18n_text(TEXT_TUI_SETTINGS_SAVED));
     for (size_t i = 0; i < settings_panel_count(); i++) {
         bool is_here = i == panel->row;
 
