@@ -9,14 +9,16 @@
 
 enum { WARN_MS = 60000, URGENT_MS = 10000, DIRECTORY_LEAST = 12 };
 
-/* Which clock it is: calm, under a minute, under ten seconds. */
-static enum ink clock_ink(const struct ask_screen *screen)
+enum ink draw_clock_ink(int64_t left_ms)
 {
-    int64_t left_ms = ask_left_ms(screen);
-
-    if (screen->is_lost || left_ms < 0)
+    if (left_ms < 0)
         return INK_QUIET;
     return left_ms < URGENT_MS ? INK_DANGER : left_ms < WARN_MS ? INK_WARN : INK_PLAIN;
+}
+
+static enum ink clock_ink(const struct ask_screen *screen)
+{
+    return screen->is_lost ? INK_QUIET : draw_clock_ink(ask_left_ms(screen));
 }
 
 static void add_clock(const struct ask_screen *screen, struct text *out)
@@ -123,20 +125,6 @@ void draw_header(const struct ask_screen *screen, struct pen *pen)
     text_release(&asked);
 }
 
-static void add_who(const struct ask_screen *screen, struct text *out)
-{
-    const struct facts *facts = &screen->facts;
-
-    if (*facts->token)
-        i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
-    else if (facts->pid > 0 && facts->uid == screen->setup.uid)
-        i18n_format(out, TEXT_TUI_BY_YOU, "pid", TEXT_NUMBER(facts->pid), NULL);
-    else if (facts->pid > 0)
-        i18n_format(out, TEXT_TUI_BY_PID, "pid", TEXT_NUMBER(facts->pid), NULL);
-    else
-        text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
-}
-
 /* The end of a path says more than its beginning. */
 static void put_directory(const struct ask_screen *screen, struct pen *pen, int column, int end)
 {
@@ -160,7 +148,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
     int column, wanted;
 
     text_add_format(&agent, "\"%s\"", *screen->facts.agent ? screen->facts.agent : "?");
-    add_who(screen, &who);
+    facts_add_who(&who, &screen->facts, screen->setup.uid);
     facts_add_clock(&clock, waited_ms > 0 ? waited_ms : 0);
     i18n_format(&blocked, screen->facts.is_detached ? TEXT_STATE_DETACHED : TEXT_BLOCKED, "time",
                 text_string(&clock), NULL);

@@ -59,24 +59,11 @@ void draw_saved(const struct ask_screen *screen, struct pen *pen)
     text_release(&line);
 }
 
-static enum text_id where(const struct facts *facts)
-{
-    if (strcmp(facts->via, "terminal") == 0)
-        return TEXT_TUI_IN_TERMINAL;
-    if (strcmp(facts->via, "web") == 0)
-        return TEXT_TUI_IN_PORTAL;
-    if (strcmp(facts->via, "client") == 0)
-        return TEXT_TUI_IN_CLIENT;
-    if (strcmp(facts->via, "api") == 0)
-        return TEXT_TUI_IN_API;
-    return TEXT_TUI_IN_CLI;
-}
-
 /* The first row: what happened, where and when. */
 static void add_end(const struct ask_screen *screen, bool is_narrow, struct text *out)
 {
     struct text when = { 0 };
-    const char *place = i18n_text(where(&screen->facts));
+    const char *place = i18n_text(facts_way(&screen->facts)->place);
     enum text_id text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
 
     facts_add_when(&when, screen->facts.decided_utc_ms, screen->now.utc_ms);
@@ -248,17 +235,16 @@ static void add_result(const struct ask_screen *screen, struct text *out)
 
 static void add_tail(const struct ask_screen *screen, struct text *out)
 {
-    int64_t taken_ms = screen->now.utc_ms - screen->facts.created_utc_ms;
-    bool is_answered = ask_screen_exit_code(screen) == 0;
+    const struct facts *facts = &screen->facts;
+    bool is_theirs = screen->phase == PHASE_THEIRS && facts->decided_utc_ms > 0;
 
-    if (screen->phase == PHASE_THEIRS && screen->facts.decided_utc_ms > 0)
-        taken_ms = screen->facts.decided_utc_ms - screen->facts.created_utc_ms;
-    if (!is_answered)
+    if (ask_screen_exit_code(screen) != 0)
         return;
     if (screen->has_sent_note)
         text_add_format(out, "  %s", i18n_text(TEXT_TUI_WITH_NOTE));
     text_add_text(out, "  ");
-    facts_add_duration(out, taken_ms > 0 ? taken_ms / 1000 : 0);
+    facts_add_since(out, facts->created_utc_ms,
+                    is_theirs ? facts->decided_utc_ms : screen->now.utc_ms);
 }
 
 void ask_screen_draw_summary(const struct ask_screen *screen, struct canvas *canvas, int columns)

@@ -51,6 +51,7 @@ int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most
 /* ask_header.c */
 void draw_header(const struct ask_screen *screen, struct pen *pen);
 bool draw_cuts_title(const struct ask_screen *screen, const struct pen *pen); /* draw_header does */
+enum ink draw_clock_ink(int64_t left_ms); /* calm, under a minute, under ten seconds; -1: none */
 void draw_facts(const struct ask_screen *screen, struct pen *pen);
 void draw_strip(const struct ask_screen *screen, struct pen *pen);
 void draw_rail(const struct ask_screen *screen, struct pen *pen, bool is_plain);

@@ -156,16 +156,42 @@ char *facts_answer(const struct json *ask)
 
 const char *facts_interface(const struct facts *facts)
 {
-    switch (facts->interface) {
-    case INTERFACE_WEB:
-        return i18n_text(TEXT_CHANNEL_WEB);
-    case INTERFACE_TERMINAL:
-        return i18n_text(TEXT_CHANNEL_TERMINAL);
-    case INTERFACE_CLIENT:
-        return i18n_text(TEXT_CHANNEL_CLIENT);
-    default:
-        return i18n_text(TEXT_TUI_AUTO);
-    }
+    static const enum text_id words[INTERFACE_COUNT] = { [INTERFACE_NONE] = TEXT_TUI_AUTO,
+                                                         [INTERFACE_AUTO] = TEXT_TUI_AUTO,
+                                                         [INTERFACE_WEB] = TEXT_CHANNEL_WEB,
+                                                         [INTERFACE_TERMINAL] =
+                                                             TEXT_CHANNEL_TERMINAL,
+                                                         [INTERFACE_CLIENT] = TEXT_CHANNEL_CLIENT };
+
+    return i18n_text(words[facts->interface]);
+}
+
+const struct facts_way *facts_way(const struct facts *facts)
+{
+    static const struct facts_way ways[] = {
+        { "terminal", TEXT_CHANNEL_TERMINAL, TEXT_TUI_IN_TERMINAL },
+        { "web", TEXT_CHANNEL_WEB, TEXT_TUI_IN_PORTAL },
+        { "client", TEXT_CHANNEL_CLIENT, TEXT_TUI_IN_CLIENT },
+        { "api", TEXT_CHANNEL_API, TEXT_TUI_IN_API },
+        { "rule", TEXT_CHANNEL_RULE, TEXT_TUI_IN_CLI },
+        { "cli", TEXT_CHANNEL_CLI, TEXT_TUI_IN_CLI }, /* and whatever else there will be */
+    };
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_LEN(ways) && strcmp(ways[i].via, facts->via) != 0)
+        i++;
+    return &ways[i];
+}
+
+void facts_add_who(struct text *out, const struct facts *facts, int64_t uid)
+{
+    if (*facts->token)
+        i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
+    else if (facts->pid > 0)
+        i18n_format(out, facts->uid == uid ? TEXT_TUI_BY_YOU : TEXT_TUI_BY_PID, "pid",
+                    TEXT_NUMBER(facts->pid), NULL);
+    else
+        text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
 }
 
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now)

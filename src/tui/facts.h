@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/lifecycle.h"
 #include "core/routing.h"
+#include "i18n/i18n.h"
 #include "tui/screen.h"
 
 struct json;
@@ -53,7 +54,15 @@ void facts_add_since(struct text *out, int64_t from_utc_ms, int64_t to_utc_ms); 
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms);
 /* Today to the second, else as i18n_add_when. */
 void facts_add_when(struct text *out, int64_t utc_ms, int64_t now_utc_ms);
-const char *facts_interface(const struct facts *facts);                   /* in words */
+/* "you", a process, a token; `uid` is ours. */
+void facts_add_who(struct text *out, const struct facts *facts, int64_t uid);
+const char *facts_interface(const struct facts *facts); /* in words */
+/* How it was decided, in words: as a name, and where that was. */
+struct facts_way {
+    const char *via;
+    enum text_id channel, place;
+};
+const struct facts_way *facts_way(const struct facts *facts);
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now); /* -1: no deadline */
 
 #endif

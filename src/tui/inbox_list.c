@@ -87,13 +87,6 @@ static const char *base_name(const char *directory)
     return slash && slash[1] ? slash + 1 : directory;
 }
 
-static enum ink clock_ink(int64_t left_ms)
-{
-    if (left_ms < 0)
-        return INK_QUIET;
-    return left_ms < 10000 ? INK_DANGER : left_ms < 60000 ? INK_WARN : INK_PLAIN;
-}
-
 /* Hours and days in whole ones, never more than there is: their digits would reach the mark. */
 static void draw_clock(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
@@ -109,32 +102,22 @@ static void draw_clock(struct inbox_screen *screen, const struct facts *facts, s
     else
         facts_add_clock(&clock, left_s * 1000);
     column = CLOCK_END - draw_columns(&clock);
-    pen_at(pen, column > 2 ? column : 2, clock_ink(left_ms), text_string(&clock));
+    pen_at(pen, column > 2 ? column : 2, draw_clock_ink(left_ms), text_string(&clock));
     text_release(&clock);
 }
 
-static int title_columns(struct facts **rows, size_t count, int most)
+/* Of the longest title or, in its quotes, agent; not more than `most`. */
+static int widest(struct facts **rows, size_t count, bool is_agent, int most)
 {
     int columns = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int own = glyph_columns(rows[i]->title, strlen(rows[i]->title));
+        const char *words = is_agent ? rows[i]->agent : rows[i]->title;
+        int own = glyph_columns(words, strlen(words)) + (is_agent ? 2 : 0);
 
         columns = own > columns ? own : columns;
     }
     return columns < most ? columns : most;
-}
-
-static int agent_columns(struct facts **rows, size_t count)
-{
-    int columns = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        int own = glyph_columns(rows[i]->agent, strlen(rows[i]->agent)) + 2;
-
-        columns = own > columns ? own : columns;
-    }
-    return columns < 24 ? columns : 24;
 }
 
 static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t count, size_t i,
@@ -142,8 +125,8 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
 {
     const struct facts *facts = rows[i];
     bool is_here = inbox_cursor(screen) == i, is_narrow = pen->end < SCREEN_NARROW;
-    int agents = agent_columns(rows, count), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
-    int titles = is_narrow ? pen->end - TITLE_COLUMN : title_columns(rows, count, room), column;
+    int agents = widest(rows, count, true, 24), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
+    int titles = is_narrow ? pen->end - TITLE_COLUMN : widest(rows, count, false, room), column;
     const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
     const char *later = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
     int end = pen->end - glyph_columns(badge, strlen(badge)) - 2;
@@ -183,21 +166,6 @@ const char *inbox_end_mark(const struct marks *marks, enum ask_state state)
     return state == STATE_CANCELLED || state == STATE_DECLINED ? marks->crossed : "-";
 }
 
-static const char *via_words(const char *via)
-{
-    if (strcmp(via, "terminal") == 0)
-        return i18n_text(TEXT_CHANNEL_TERMINAL);
-    if (strcmp(via, "web") == 0)
-        return i18n_text(TEXT_CHANNEL_WEB);
-    if (strcmp(via, "client") == 0)
-        return i18n_text(TEXT_CHANNEL_CLIENT);
-    if (strcmp(via, "api") == 0)
-        return i18n_text(TEXT_CHANNEL_API);
-    if (strcmp(via, "rule") == 0)
-        return i18n_text(TEXT_CHANNEL_RULE);
-    return *via ? i18n_text(TEXT_CHANNEL_CLI) : "";
-}
-
 static void draw_finished(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
     struct text age = { 0 };
@@ -213,7 +181,7 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
         pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
         pen_cut(pen, end + 2, end + 18, INK_QUIET, state_text(facts->state), cut);
         pen_cut(pen, end + 19, pen->end, INK_QUIET,
-                *facts->via ? via_words(facts->via) : facts_interface(facts), cut);
+                *facts->via ? i18n_text(facts_way(facts)->channel) : facts_interface(facts), cut);
     }
     pen->row++;
     text_release(&age);

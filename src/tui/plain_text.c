@@ -30,17 +30,10 @@ static void add_lines(struct text *out, int column, const char *words)
 static void add_facts(const struct ask_screen *ask, struct text *out)
 {
     struct text blocked = { 0 }, line = { 0 };
-    int64_t waited_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
     struct text who = { 0 };
 
-    if (*ask->facts.token)
-        i18n_format(&who, TEXT_TUI_BY_TOKEN, "token", ask->facts.token, NULL);
-    else if (ask->facts.pid > 0)
-        i18n_format(&who, ask->facts.uid == ask->setup.uid ? TEXT_TUI_BY_YOU : TEXT_TUI_BY_PID,
-                    "pid", TEXT_NUMBER(ask->facts.pid), NULL);
-    else
-        text_add_text(&who, i18n_text(TEXT_TUI_BY_NOBODY));
-    facts_add_duration(&blocked, waited_ms > 0 ? waited_ms / 1000 : 0);
+    facts_add_who(&who, &ask->facts, ask->setup.uid);
+    facts_add_since(&blocked, ask->facts.created_utc_ms, ask->now.utc_ms);
     i18n_format(&line, *ask->facts.directory ? TEXT_PLAIN_FROM : TEXT_PLAIN_FROM_NOWHERE, "agent",
                 *ask->facts.agent ? ask->facts.agent : "?", "who", text_string(&who), "directory",
                 ask->facts.directory, "time", text_string(&blocked), NULL);
@@ -237,9 +230,8 @@ void plain_add_sent(const struct plain_screen *screen, struct text *out)
 {
     const struct ask_screen *ask = screen->ask;
     struct text taken = { 0 };
-    int64_t taken_ms = ask->now.utc_ms - ask->facts.created_utc_ms;
 
-    facts_add_duration(&taken, taken_ms > 0 ? taken_ms / 1000 : 0);
+    facts_add_since(&taken, ask->facts.created_utc_ms, ask->now.utc_ms);
     i18n_format(out, TEXT_PLAIN_SENT, "answer", text_string(&ask->sent), "time",
                 text_string(&taken), NULL);
     text_add_char(out, '\n');
