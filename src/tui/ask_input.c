@@ -157,7 +157,7 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
     if (key->code == KEY_ESCAPE || key->code == KEY_ENTER) {
         if (key->code == KEY_ENTER &&
             text_parse_integer(text_string(&screen->minutes.text), &minutes) && minutes > 0)
-            ask_extend(screen, minutes * 60);
+            ask_extend(screen, (int)minutes * 60);
         edit_clear(&screen->minutes);
         ask_focus_field(screen);
     } else if (is_digits(key)) {

@@ -176,7 +176,7 @@ void ask_step(struct ask_screen *screen, int by); /* to another question */
 void ask_send_or_go_on(struct ask_screen *screen);
 bool ask_enter_ticks(const struct ask_screen *screen, const struct field_state *state);
 bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
-void ask_extend(struct ask_screen *screen, int64_t by_s);
+void ask_extend(struct ask_screen *screen, int by_s);
 void ask_go_to_browser(struct ask_screen *screen);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
