@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/fields/field_class.h"
 #include "i18n/i18n.h"
@@ -69,7 +70,6 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
         add_value(&screen->sent, &screen->fields[0], answer);
     for (size_t i = 0; fields && i < screen->form.field_count; i++) {
         struct text words = { 0 };
-
         const struct json *value = json_member(fields, screen->form.fields[i].name);
 
         /* the first one's may stand beside the others */
@@ -216,8 +216,9 @@ static void take_lost(struct ask_screen *screen, const struct json *params)
     screen->retry_mono_ms = screen->now.mono_ms + json_member_span(params, "retry_ms", 0);
 }
 
-static void take_undone(struct ask_screen *screen)
+static void take_undone(struct ask_screen *screen, const struct json *result)
 {
+    (void)result;
     if (screen->phase == PHASE_SAVED || screen->phase == PHASE_SENDING) {
         screen->phase = PHASE_OPEN;
         screen->is_draft_dirty = true;
@@ -241,38 +242,17 @@ static void take_settings(struct ask_screen *screen, const struct json *json)
 void ask_screen_take(struct ask_screen *screen, enum screen_news news, const struct json *json,
                      struct screen_time now)
 {
+    static void (*const takes[])(struct ask_screen * screen, const struct json *json) = {
+        [NEWS_WHOLE] = take_whole,     [NEWS_CHANGED] = take_changed,
+        [NEWS_DRAFTED] = take_drafted, [NEWS_SETTINGS] = take_settings,
+        [NEWS_CODE] = take_code,       [NEWS_DECIDED] = take_decided,
+        [NEWS_UNDONE] = take_undone,   [NEWS_REFUSED] = take_refused,
+        [NEWS_LOST] = take_lost,
+    };
+
     ask_pass_time(screen, now);
-    switch (news) {
-    case NEWS_WHOLE:
-        take_whole(screen, json);
-        break;
-    case NEWS_CHANGED:
-        take_changed(screen, json);
-        break;
-    case NEWS_DRAFTED:
-        take_drafted(screen, json);
-        break;
-    case NEWS_SETTINGS:
-        take_settings(screen, json);
-        break;
-    case NEWS_CODE:
-        take_code(screen, json);
-        break;
-    case NEWS_DECIDED:
-        take_decided(screen, json);
-        break;
-    case NEWS_UNDONE:
-        take_undone(screen);
-        break;
-    case NEWS_REFUSED:
-        take_refused(screen, json);
-        break;
-    case NEWS_LOST:
-        take_lost(screen, json);
-        break;
-    default:
-        break;
-    }
+    if (news < ARRAY_LEN(takes) && takes[news])
+        takes[news](screen, json);
 }
 
 /* From what stands there to what is sent: checks, the second act, drafts. */
@@ -290,12 +270,17 @@ static void describe_sent(struct ask_screen *screen)
 {
     text_clear(&screen->sent);
     ask_describe_all(screen, &screen->sent);
-    screen->has_sent_note = screen->common.text.used > 0;
-    for (size_t i = 0; i < screen->form.field_count; i++)
-        screen->has_sent_note = screen->has_sent_note || screen->fields[i].note.text.used > 0;
-    for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
-        screen->has_sent_note = screen->has_sent_note || screen->notes[i].text.used > 0;
-    screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
+    screen->has_sent_note = ask_has_notes(screen) && ask_has_note_text(screen);
+}
+
+/* What `sending` holds goes out; `sent` says it in words. */
+static void send_now(struct ask_screen *screen, enum screen_effect_kind kind)
+{
+    screen->is_cancelled = kind != EFFECT_ANSWER;
+    screen->sending_kind = kind;
+    screen->phase = PHASE_SENDING;
+    ask_emit(screen,
+             &(struct screen_effect){ .kind = kind, .json = text_string(&screen->sending) });
 }
 
 static void ask_submit(struct ask_screen *screen, const char *code)
@@ -303,38 +288,28 @@ static void ask_submit(struct ask_screen *screen, const char *code)
     text_clear(&screen->sending);
     ask_write_answer(screen, code, &screen->sending);
     describe_sent(screen);
-    screen->is_cancelled = false;
-    screen->sending_kind = EFFECT_ANSWER;
-    screen->phase = PHASE_SENDING;
-    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_ANSWER,
-                                              .json = text_string(&screen->sending) });
+    send_now(screen, EFFECT_ANSWER);
 }
 
 void ask_cancel(struct ask_screen *screen)
 {
-    enum screen_effect_kind kind = screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL;
+    const char *why = text_string(&screen->why.text);
     struct json_writer writer;
 
     if (!ask_may_answer(screen))
         return;
     text_clear(&screen->sending);
     writer = json_object_to(&screen->sending);
-    if (screen->why.text.used > 0)
-        json_write_text(&writer, "global_annotation", text_string(&screen->why.text));
+    if (*why)
+        json_write_text(&writer, "global_annotation", why);
     json_write_end_object(&writer);
     text_clear(&screen->sent);
     text_add_text(&screen->sent,
                   i18n_text(screen->is_declining ? TEXT_STATE_DECLINED : TEXT_STATE_CANCELLED));
-    if (screen->why.text.used > 0) {
-        text_add_text(&screen->sent, ": ");
-        facts_add_visible(&screen->sent, text_string(&screen->why.text));
-    }
+    text_add_text(&screen->sent, *why ? ": " : "");
+    facts_add_visible(&screen->sent, why);
     screen->has_sent_note = false;
-    screen->is_cancelled = true;
-    screen->sending_kind = kind;
-    screen->phase = PHASE_SENDING;
-    ask_emit(screen,
-             &(struct screen_effect){ .kind = kind, .json = text_string(&screen->sending) });
+    send_now(screen, screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL);
 }
 
 /* Nothing is sent by one act here: the hub gives a code, and the person types it. */
@@ -418,7 +393,7 @@ void ask_touch(struct ask_screen *screen)
     screen->is_draft_saved = false;
 }
 
-void ask_flush_draft(struct ask_screen *screen)
+void ask_screen_save(struct ask_screen *screen)
 {
     struct text draft = { 0 };
 
@@ -432,11 +407,6 @@ void ask_flush_draft(struct ask_screen *screen)
     text_release(&draft);
 }
 
-void ask_screen_save(struct ask_screen *screen)
-{
-    ask_flush_draft(screen);
-}
-
 /* What time alone does: drafts, the second digit, the end of undo, the bell. */
 void ask_pass_time(struct ask_screen *screen, struct screen_time now)
 {
@@ -446,7 +416,7 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now)
     left_ms = ask_left_ms(screen);
     if (screen->is_draft_dirty &&
         (screen->draft_mono_ms < 0 || now.mono_ms - screen->draft_mono_ms >= SCREEN_DRAFT_MS))
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
     if (screen->digit > 0 && now.mono_ms - screen->digit_mono_ms >= SCREEN_DIGIT_MS)
         ask_take_digits(screen);
     if (screen->phase == PHASE_SAVED && now.mono_ms >= screen->undo_until_mono_ms) {

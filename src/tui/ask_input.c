@@ -170,7 +170,7 @@ static void key_in_later(struct ask_screen *screen, const struct key *key)
     int64_t seconds = later_seconds(key_letter(key), screen->now);
 
     if (seconds > 0 && ask_may_answer(screen)) {
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
         ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
     }
     if (seconds > 0 || key->code == KEY_ESCAPE || key_letter(key) == 'q')

@@ -130,7 +130,7 @@ void ask_go_to_browser(struct ask_screen *screen)
         return;
     }
     screen->is_draft_dirty = screen->is_draft_dirty || ask_has_written(screen);
-    ask_flush_draft(screen);
+    ask_screen_save(screen);
     ask_emit_kind(screen, EFFECT_BROWSER);
 }
 
@@ -138,7 +138,7 @@ static void go_to_neighbour(struct ask_screen *screen, int by)
 {
     if (!screen->setup.is_inbox)
         return;
-    ask_flush_draft(screen);
+    ask_screen_save(screen);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_NEIGHBOUR, .number = by });
 }
 
@@ -477,7 +477,7 @@ static bool take_control(struct ask_screen *screen, const struct key *key)
     if (key->code != KEY_CONTROL)
         return false;
     if (key->text[0] == 'c') {
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
         ask_emit_kind(screen, EFFECT_QUIT);
     } else if (key->text[0] == 'z') {
         ask_emit_kind(screen, EFFECT_SUSPEND);

@@ -321,7 +321,7 @@ struct edit *ask_note(const struct ask_screen *screen)
     return state->cursor < state->field->option_count ? &screen->notes[state->cursor] : NULL;
 }
 
-static bool has_note_text(const struct ask_screen *screen)
+bool ask_has_note_text(const struct ask_screen *screen)
 {
     bool has_any = screen->common.text.used > 0;
 
@@ -334,7 +334,7 @@ static bool has_note_text(const struct ask_screen *screen)
 
 bool ask_has_written(const struct ask_screen *screen)
 {
-    bool has_any = has_note_text(screen);
+    bool has_any = ask_has_note_text(screen);
 
     for (size_t i = 0; i < screen->form.field_count; i++)
         has_any = has_any || screen->fields[i].words.text.used > 0;
@@ -352,7 +352,7 @@ bool ask_sends_at_once(const struct ask_screen *screen)
     else if (strcmp(wish, "batch") == 0)
         is_once = false;
     if (ask_has_notes(screen) &&
-        (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
+        (ask_has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
     return is_once && screen->form.field_count == 1 && !form_may_destroy(&screen->form) &&
            class->has_options;

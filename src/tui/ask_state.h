@@ -136,10 +136,11 @@ void ask_say(struct ask_screen *screen, int ink, const char *words);
 bool ask_may_answer(const struct ask_screen *screen); /* the hub is there and the ask is open */
 struct field_state *ask_field(const struct ask_screen *screen); /* of the step; NULL: review */
 bool ask_is_review(const struct ask_screen *screen);
-bool ask_has_notes(const struct ask_screen *screen);    /* they are allowed */
-bool ask_has_portal(const struct ask_screen *screen);   /* `w` is offered */
-bool ask_has_written(const struct ask_screen *screen);  /* there is text that would be lost */
-struct edit *ask_note(const struct ask_screen *screen); /* that FOCUS_NOTE writes; NULL: none */
+bool ask_has_notes(const struct ask_screen *screen);     /* they are allowed */
+bool ask_has_portal(const struct ask_screen *screen);    /* `w` is offered */
+bool ask_has_note_text(const struct ask_screen *screen); /* in any of them */
+bool ask_has_written(const struct ask_screen *screen);   /* there is text that would be lost */
+struct edit *ask_note(const struct ask_screen *screen);  /* that FOCUS_NOTE writes; NULL: none */
 bool ask_sends_at_once(const struct ask_screen *screen);
 int64_t ask_left_ms(const struct ask_screen *screen); /* -1: no clock */
 bool ask_is_held(const struct ask_screen *screen);
@@ -157,8 +158,6 @@ void ask_add_number(struct text *out, double number);
 
 /* ask_events.c */
 void ask_take_end(struct ask_screen *screen, const struct json *whole); /* others decided */
-
-/* ask_events.c */
 void ask_send(struct ask_screen *screen);
 void ask_describe_all(const struct ask_screen *screen, struct text *out);
 bool ask_needs_code(const struct ask_screen *screen); /* what is chosen now */
@@ -166,7 +165,6 @@ void ask_cancel(struct ask_screen *screen);
 void ask_take_code(struct ask_screen *screen);
 void ask_leave_code(struct ask_screen *screen);
 void ask_touch(struct ask_screen *screen); /* something was changed: a draft is due */
-void ask_flush_draft(struct ask_screen *screen);
 void ask_pass_time(struct ask_screen *screen, struct screen_time now);
 
 /* ask_keys.c and ask_input.c */

@@ -216,7 +216,7 @@ static bool take_command(struct plain_screen *screen, const char *line, struct t
     case 'w':
         if (!ask_has_portal(screen->ask))
             return false;
-        ask_flush_draft(screen->ask);
+        ask_screen_save(screen->ask);
         ask_emit_kind(screen->ask, EFFECT_BROWSER);
         return true;
     case '?':
