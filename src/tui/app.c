@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/random.h"
 #include "core/lifecycle.h"
@@ -76,24 +77,19 @@ static struct screen_setup setup_of(struct seat *seat)
     };
 }
 
-static void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
-{
-    char *json = detail ? json_encode(detail) : NULL;
-
-    seat->result->err = *err;
-    text_add_text(&seat->result->detail_json, json ? json : "");
-    free(json);
-    seat_end(seat, SEAT_FAILED);
-}
-
-/* Its text */
+/* Its text, NULL is none */
 static void seat_keep(struct text *out, const struct json *json)
 {
-    char *encoded = json ? json_encode(json) : NULL;
-
     text_clear(out);
-    text_add_text(out, encoded ? encoded : "");
-    free(encoded);
+    if (json)
+        json_add(out, json);
+}
+
+static void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
+{
+    seat->result->err = *err;
+    seat_keep(&seat->result->detail_json, detail);
+    seat_end(seat, SEAT_FAILED);
 }
 
 static void open_ask(struct seat *seat, const struct json *whole)
@@ -102,7 +98,6 @@ static void open_ask(struct seat *seat, const struct json *whole)
     struct screen_setup setup;
     struct text words = { 0 };
     struct error err;
-
     bool is_open = state_is_open(state_find(status));
 
     if (!is_open || json_is_yes(json_member(whole, "answer_elsewhere"))) {
@@ -123,44 +118,39 @@ static void open_ask(struct seat *seat, const struct json *whole)
 
 static void on_whole(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *whole = reply->json;
     struct seat *seat = context;
-    const char *id = json_member_text(json_member(whole, "ask"), "session_id");
+    const char *id = json_member_text(json_member(reply->json, "ask"), "session_id");
+    const struct error *err = client_refusal(reply);
+    bool is_shown = seat->ask || seat->plain;
 
-    if (err && !seat->ask && !seat->plain) {
-        seat_fail(seat, err, whole);
+    if (err && !is_shown) {
+        seat_fail(seat, err, reply->json);
         return;
     }
-    if (err) {
-        seat_refused(seat, err, whole);
-        return;
+    if (!err) {
+        snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
+        memcpy(seat->result->session_id, seat->shown, sizeof seat->shown);
     }
-    snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
-    snprintf(seat->result->session_id, sizeof seat->result->session_id, "%s", seat->shown);
-    if (seat->ask || seat->plain)
-        seat_take(seat, NEWS_WHOLE, whole);
+    if (is_shown)
+        seat_take_reply(seat, NEWS_WHOLE, reply);
     else
-        open_ask(seat, whole);
+        open_ask(seat, reply->json);
     seat_settle(seat);
 }
 
 static void on_list(void *context, const struct client_reply *reply)
 {
     const struct error *err = client_refusal(reply);
-    const struct json *list = reply->json;
     struct seat *seat = context;
     struct screen_setup setup;
 
     if (err && !seat->inbox) {
-        seat_fail(seat, err, list);
-    } else if (err) {
-        seat_refused(seat, err, list);
+        seat_fail(seat, err, reply->json);
     } else if (seat->inbox) {
-        seat_take(seat, NEWS_LIST, list);
+        seat_take_reply(seat, NEWS_LIST, reply);
     } else if (seat_open_terminal(seat)) {
         setup = setup_of(seat);
-        seat->inbox = inbox_screen_new(&setup, list, seat_now());
+        seat->inbox = inbox_screen_new(&setup, reply->json, seat_now());
         if (seat->settings) /* both came before there was anybody to tell */
             seat_take(seat, NEWS_SETTINGS, seat->settings);
         if (seat->status)
@@ -173,40 +163,31 @@ static void on_list(void *context, const struct client_reply *reply)
 
 static void on_inner_whole(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *whole = reply->json;
-    struct seat *seat = context;
+    seat_take_reply(context, NEWS_WHOLE, reply);
+}
 
-    if (err)
-        seat_refused(seat, err, whole);
-    else
-        seat_take(seat, NEWS_WHOLE, whole);
+static void keep_newest(struct seat *seat, struct json **slot, enum screen_news news,
+                        const struct client_reply *reply)
+{
+    if (client_refusal(reply))
+        return;
+    json_free(*slot);
+    *slot = json_keep(reply->json);
+    seat_take(seat, news, reply->json);
 }
 
 static void on_settings(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
     struct seat *seat = context;
 
-    if (err)
-        return;
-    json_free(seat->settings);
-    seat->settings = json_keep(result);
-    seat_take(seat, NEWS_SETTINGS, result);
+    keep_newest(seat, &seat->settings, NEWS_SETTINGS, reply);
 }
 
 static void on_status(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
     struct seat *seat = context;
 
-    if (err)
-        return;
-    json_free(seat->status);
-    seat->status = json_keep(result);
-    seat_take(seat, NEWS_STATUS, result);
+    keep_newest(seat, &seat->status, NEWS_STATUS, reply);
 }
 
 /* Which ask: the one we show already, else what we were told to open. */
@@ -258,17 +239,14 @@ static void on_opened(void *context)
 static void on_lost(void *context, int64_t retry_ms, const struct error *err)
 {
     struct seat *seat = context;
-    struct json *json = NULL;
-    char text[64];
+    struct text json = { 0 };
 
     if (err && !seat->ask && !seat->inbox && !seat->plain) {
         seat_fail(seat, err, NULL);
         return;
     }
-    snprintf(text, sizeof text, "{\"retry_ms\":%lld}", (long long)retry_ms);
-    if (json_parse(text, strlen(text), &json, NULL))
-        seat_take(seat, NEWS_LOST, json);
-    json_free(json);
+    text_add_format(&json, "{\"retry_ms\":%lld}", (long long)retry_ms);
+    seat_take_text(seat, NEWS_LOST, &json);
 }
 
 static void on_event(void *context, const struct wire_message *message, const char *line,
@@ -289,13 +267,72 @@ static void on_event(void *context, const struct wire_message *message, const ch
     (void)length;
     if (strcmp(message->method, "resync") == 0 && seat->options->is_inbox)
         seat_call(seat, METHOD_ask_list, "{\"which\":\"all\"}", on_list);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (strcmp(rows[i].method, message->method) == 0)
             seat_take(seat, rows[i].news, message->params);
     }
 }
 
-static void seat_ask(struct seat *seat);
+/* An ask made here and shown here (R6.3): an agent's connection beside the person's. We wait for
+ * its result, wherever it is decided. The screen may hear of it a moment later, on the person's
+ * connection, and the line that stays says what came of it. */
+static void on_asked(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    struct seat *seat = context;
+
+    if (!err && reply->kind != REPLY_FINAL) { /* also where the person asks back: no one explains */
+        const char *id = json_member_text(reply->json, "session_id");
+        char params[64];
+
+        snprintf(params, sizeof params, "{\"session_id\":\"%.26s\",\"wait_seconds\":-1}",
+                 id ? id : "");
+        call(seat, seat->agent, METHOD_ask_wait, params, on_asked);
+        return;
+    }
+    seat->is_asking_done = true;
+    if (err) {
+        seat_fail(seat, err, reply->json);
+        return;
+    }
+    seat_keep(&seat->result->result_json, reply->json);
+    seat->is_leaving = true;
+    seat->last = SEAT_DONE;
+    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
+    seat_settle(seat);
+}
+
+static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    struct seat *seat = context;
+
+    (void)retry_ms;
+    if (err && !seat->ask)
+        seat_fail(seat, err, NULL);
+}
+
+static void on_agent_event(void *context, const struct wire_message *message, const char *line,
+                           size_t length)
+{
+    struct seat *seat = context;
+    const char *id = json_member_text(message->params, "session_id");
+
+    (void)line;
+    (void)length;
+    if (strcmp(message->method, "ask/created") != 0 || !id || seat->shown[0])
+        return;
+    snprintf(seat->shown, sizeof seat->shown, "%s", id);
+    seat_attach(seat);
+}
+
+static void seat_ask(struct seat *seat)
+{
+    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
+
+    seat->agent =
+        loop_client_new(seat->loop, seat->options->asker, &client_for_terminal, &ops, seat);
+    call(seat, seat->agent, METHOD_ask_create, seat->options->create_json, on_asked);
+}
 
 static void dial_up(struct seat *seat)
 {
@@ -381,71 +418,4 @@ void seat_result_release(struct seat_result *result)
     text_release(&result->link);
     text_release(&result->url);
     text_release(&result->result_json);
-}
-
-/*
- * An ask made here and shown here: one process, an agent's connection beside the person's
- * (R6.3).
- */
-
-/* An ask of our own: we wait for its result, wherever it is decided. The screen may hear of it a
- * moment later, on the person's connection, and the line that stays says what came of it. */
-static void on_asked(void *context, const struct client_reply *reply)
-{
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
-    struct seat *seat = context;
-
-    if (!err && reply->kind != REPLY_FINAL) { /* also where the person asks back: no one explains */
-        const char *id = json_member_text(result, "session_id");
-        char params[64];
-
-        snprintf(params, sizeof params, "{\"session_id\":\"%.26s\",\"wait_seconds\":-1}",
-                 id ? id : "");
-        call(seat, seat->agent, METHOD_ask_wait, params, on_asked);
-        return;
-    }
-    seat->is_asking_done = true;
-    if (err) {
-        seat_fail(seat, err, result);
-        return;
-    }
-    seat_keep(&seat->result->result_json, result);
-    seat->is_leaving = true;
-    seat->last = SEAT_DONE;
-    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
-    seat_settle(seat);
-}
-
-static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
-{
-    struct seat *seat = context;
-
-    (void)retry_ms;
-    if (err && !seat->ask)
-        seat_fail(seat, err, NULL);
-}
-
-static void on_agent_event(void *context, const struct wire_message *message, const char *line,
-                           size_t length)
-{
-    struct seat *seat = context;
-    const char *id = json_member_text(message->params, "session_id");
-
-    (void)line;
-    (void)length;
-    if (strcmp(message->method, "ask/created") != 0 || !id || seat->shown[0])
-        return;
-    snprintf(seat->shown, sizeof seat->shown, "%s", id);
-    seat_attach(seat);
-}
-
-/* app.c */
-static void seat_ask(struct seat *seat)
-{
-    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
-
-    seat->agent =
-        loop_client_new(seat->loop, seat->options->asker, &client_for_terminal, &ops, seat);
-    call(seat, seat->agent, METHOD_ask_create, seat->options->create_json, on_asked);
 }

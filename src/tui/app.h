@@ -93,6 +93,9 @@ struct seat {
 };
 
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
+void seat_take_text(struct seat *seat, enum screen_news news, struct text *take_json);
+/* What it says, or that it was refused. */
+void seat_take_reply(struct seat *seat, enum screen_news news, const struct client_reply *reply);
 void seat_end(struct seat *seat, enum seat_end end);
 /* The same, once what was typed is in the hub, or that takes too long. */
 void seat_leave(struct seat *seat, enum seat_end end);
@@ -114,6 +117,5 @@ void seat_woken(void *context);                            /* the screen wants t
 void wish_note(void *context, const struct screen_effect *effect); /* context is a seat */
 void wishes_perform(struct seat *seat);
 void wishes_release(struct seat *seat);
-void seat_refused(struct seat *seat, const struct error *err, const struct json *detail);
 
 #endif

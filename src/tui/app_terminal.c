@@ -25,11 +25,19 @@ static void set_title(struct seat *seat)
     text_release(&words);
 }
 
+static void wake_at(struct seat *seat, int64_t wake_ms)
+{
+    if (wake_ms >= 0)
+        loop_timer_at(seat->wake, wake_ms);
+    else
+        loop_timer_stop(seat->wake);
+}
+
 static void draw(struct seat *seat)
 {
     struct screen_time now = seat_now();
     struct text out = { 0 };
-    bool is_alternate;
+    bool is_alternate = true; /* an inbox comes and goes as a whole */
     int64_t wake_ms;
 
     seat->is_drawing_due = tty_is_writing(seat->tty);
@@ -42,7 +50,6 @@ static void draw(struct seat *seat)
     } else {
         inbox_screen_draw(seat->inbox, &seat->canvas, seat->painter.columns, seat->painter.rows,
                           now);
-        is_alternate = inbox_screen_wants_alternate(seat->inbox);
         wake_ms = inbox_screen_wake_ms(seat->inbox);
     }
     if (!seat->painter.has_begun || is_alternate != seat->painter.is_alternate) {
@@ -52,24 +59,15 @@ static void draw(struct seat *seat)
     set_title(seat);
     painter_show(&seat->painter, &seat->canvas, &out);
     tty_write(seat->tty, &out);
-    if (wake_ms >= 0)
-        loop_timer_at(seat->wake, wake_ms);
-    else
-        loop_timer_stop(seat->wake);
+    wake_at(seat, wake_ms);
 }
 
 /* The plain screen writes by itself; all that is left is when it wants to be looked at. */
 void seat_say(struct seat *seat, struct text *take_words)
 {
-    int64_t wake_ms;
-
     tty_write(seat->tty, take_words);
     wishes_perform(seat);
-    wake_ms = seat->is_over ? -1 : plain_screen_wake_ms(seat->plain);
-    if (wake_ms >= 0)
-        loop_timer_at(seat->wake, wake_ms);
-    else
-        loop_timer_stop(seat->wake);
+    wake_at(seat, seat->is_over ? -1 : plain_screen_wake_ms(seat->plain));
 }
 
 /* After whatever happened: what the screen wanted, then a picture of how it is now. */

@@ -452,12 +452,6 @@ int64_t inbox_screen_waiting(struct inbox_screen *screen)
     return count;
 }
 
-bool inbox_screen_wants_alternate(const struct inbox_screen *screen)
-{
-    (void)screen;
-    return true; /* it comes and goes as a whole */
-}
-
 int64_t inbox_screen_wake_ms(const struct inbox_screen *screen)
 {
     if (screen->ask)

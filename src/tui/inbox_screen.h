@@ -33,7 +33,6 @@ void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int c
                        struct screen_time now);
 void inbox_screen_save(struct inbox_screen *screen);       /* as ask_screen_save, of an open ask */
 int64_t inbox_screen_waiting(struct inbox_screen *screen); /* how many asks are open */
-bool inbox_screen_wants_alternate(const struct inbox_screen *screen);
 int64_t inbox_screen_wake_ms(const struct inbox_screen *screen);
 
 /* The insides of inbox_screen: inbox_screen.c has its life, inbox_list.c its rows, inbox_panels.c
