@@ -355,10 +355,7 @@ static void leave_words(struct seat *seat)
     if (seat->ask && seat->result->end != SEAT_SIGNAL) {
         canvas_reset(&seat->canvas, seat->painter.columns);
         ask_screen_draw_summary(seat->ask, &seat->canvas, seat->painter.columns);
-        for (int row = 0; row < seat->canvas.rows; row++) {
-            canvas_write_row(&seat->canvas, row, &out);
-            text_add_text(&out, "\r\n");
-        }
+        canvas_write(&seat->canvas, "\r\n", &out);
     }
     tty_write(seat->tty, &out);
 }

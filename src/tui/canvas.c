@@ -181,3 +181,11 @@ void canvas_write_row(const struct canvas *canvas, int row, struct text *out)
             text_add_char(out, ' ');
     }
 }
+
+void canvas_write(const struct canvas *canvas, const char *line_end, struct text *out)
+{
+    for (int row = 0; row < canvas->rows; row++) {
+        canvas_write_row(canvas, row, out);
+        text_add_text(out, line_end);
+    }
+}

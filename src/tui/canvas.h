@@ -58,5 +58,6 @@ int canvas_put_cut(struct canvas *canvas, int row, int column, int end, enum ink
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
 /* A row as text without closing blanks, for tests and for lines that stay. Appends to `out`. */
 void canvas_write_row(const struct canvas *canvas, int row, struct text *out);
+void canvas_write(const struct canvas *canvas, const char *line_end, struct text *out); /* all */
 
 #endif

@@ -38,8 +38,7 @@ static inline const struct field_view *view_of(const struct field_state *state)
     return &field_views[state->field->kind];
 }
 
-/* What rows share: ask_keys.c, ask_draw.c, ask_hints.c, field_number.c, plain_screen.c,
- * plain_text.c. */
+/* What rows share: ask_keys.c, ask_draw.c, ask_hints.c, field_number.c, plain_screen.c. */
 void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
 void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit);
 void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,
