@@ -44,6 +44,14 @@ size_t inbox_cursor(struct inbox_screen *screen)
     return 0;
 }
 
+struct facts *inbox_current(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+    return at < count ? rows[at] : NULL;
+}
+
 void inbox_move(struct inbox_screen *screen, int by)
 {
     struct facts *rows[INBOX_ROWS];

@@ -182,14 +182,13 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
         inbox_emit(screen, effect);
 }
 
-static void open_row(struct inbox_screen *screen, size_t cursor)
+static void open_row(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows);
+    const struct facts *row = inbox_current(screen);
 
-    if (cursor >= count)
+    if (!row)
         return;
-    memcpy(screen->opening, rows[cursor]->id, sizeof screen->opening);
+    memcpy(screen->opening, row->id, sizeof screen->opening);
     inbox_emit(screen,
                &(struct screen_effect){ .kind = EFFECT_OPEN, .session_id = screen->opening });
 }
@@ -203,7 +202,7 @@ static void close_ask(struct inbox_screen *screen)
         if (count > 1) {
             at = (at + count + (size_t)(screen->neighbour + (int)count)) % count;
             memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
-            open_row(screen, at);
+            open_row(screen);
         }
         screen->neighbour = 0;
     }
@@ -308,32 +307,28 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
 
 static void extend(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
-    int64_t left_ms = at < count ? facts_left_ms(rows[at], screen->now) : -1;
+    const struct facts *row = inbox_current(screen);
+    int64_t left_ms = row ? facts_left_ms(row, screen->now) : -1;
 
     if (left_ms >= 0)
         inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
-                                                    .session_id = rows[at]->id,
+                                                    .session_id = row->id,
                                                     .number = (left_ms + 999) / 1000 + 300 });
 }
 
 static void go_to_browser(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+    const struct facts *row = inbox_current(screen);
 
     if (!screen->setup.has_portal || !preferences_is_on(&screen->preferences, SETTING_PORTAL))
         inbox_say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
-    else if (at < count)
+    else if (row)
         inbox_emit(screen,
-                   &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
+                   &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = row->id });
 }
 
 static void take_letter(struct inbox_screen *screen, char letter)
 {
-    struct facts *rows[INBOX_ROWS];
-
     switch (letter) {
     case '/':
         screen->is_filtering = true;
@@ -353,7 +348,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'c':
         screen->wants_cancel = true;
-        open_row(screen, inbox_cursor(screen));
+        open_row(screen);
         break;
     case 'h':
         inbox_open_history(screen);
@@ -362,7 +357,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         inbox_open_standing(screen);
         break;
     case 'l':
-        if (inbox_open_rows(screen, rows) > 0)
+        if (inbox_current(screen))
             screen->panel = INBOX_LATER;
         break;
     case 't':
@@ -391,7 +386,7 @@ static void key_in_list(struct inbox_screen *screen, const struct key *key)
         break;
     case KEY_ENTER:
         screen->wants_cancel = false;
-        open_row(screen, inbox_cursor(screen));
+        open_row(screen);
         break;
     case KEY_ESCAPE:
         edit_clear(&screen->filter);

@@ -138,11 +138,9 @@ void inbox_look(struct inbox_screen *screen, const char *id);   /* opens it, as 
 /* Keys while a panel is open. */
 void inbox_panel_key(struct inbox_screen *screen, const struct key *key);
 
-/* inbox_history.c */
 void inbox_open_history(struct inbox_screen *screen);
 void inbox_history_release(struct inbox_history *history);
 void inbox_history_take(struct inbox_screen *screen, const struct json *result);
-void inbox_history_key(struct inbox_screen *screen, const struct key *key);
 void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows);
 
 /* inbox_rules.c */
@@ -163,7 +161,8 @@ void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen);
 
 /* The open ones that fit the filter, in the order drawn. */
 size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS]);
-size_t inbox_cursor(struct inbox_screen *screen); /* its place among them */
+size_t inbox_cursor(struct inbox_screen *screen);         /* its place among them */
+struct facts *inbox_current(struct inbox_screen *screen); /* the one there; NULL: none */
 void inbox_move(struct inbox_screen *screen, int by);
 /* The first row drawn of as many as there is room for: as before, if the cursor's is among them. */
 size_t inbox_top(size_t top, size_t cursor, size_t room);
