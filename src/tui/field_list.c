@@ -56,27 +56,22 @@ static bool is_away(const struct ask_screen *screen, const struct field_state *s
            !form_may_destroy(&screen->form);
 }
 
+bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
+{
+    return item < list_item_count(state) && !is_away(screen, state, item) &&
+           fits_filter(screen, state, item);
+}
+
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
                   size_t items[LIST_MOST])
 {
     size_t count = 0;
 
     for (size_t item = 0; item < list_item_count(state) && count < LIST_MOST; item++) {
-        if (!is_away(screen, state, item) && fits_filter(screen, state, item))
+        if (list_is_shown(screen, state, item))
             items[count++] = item;
     }
     return count;
-}
-
-bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
-{
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
-
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == item)
-            return true;
-    }
-    return false;
 }
 
 size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state)
@@ -177,11 +172,7 @@ void list_move_to_shown(struct ask_screen *screen, struct field_state *state)
 {
     size_t items[LIST_MOST], count = list_items(screen, state, items);
 
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == state->cursor)
-            return;
-    }
-    if (count > 0)
+    if (count > 0 && !list_is_shown(screen, state, state->cursor))
         state->cursor = items[0];
 }
 
@@ -203,8 +194,7 @@ static size_t count_unseen(const struct ask_screen *screen, const struct field_s
     size_t count = 0;
 
     for (size_t i = 0; i < state->field->option_count; i++)
-        count +=
-            state->is_picked[i] && (is_away(screen, state, i) || !fits_filter(screen, state, i));
+        count += state->is_picked[i] && !list_is_shown(screen, state, i);
     return count;
 }
 
@@ -231,7 +221,7 @@ enum { WORDS_ROWS = 8, NOTE_ROWS = 4 };
 
 /* The columns of this list; they are the same for all of its rows. */
 struct columns {
-    int mark, number, number_end, label;
+    int mark, number_end, label;
 };
 
 static bool has_marks(const struct ask_screen *screen, const struct field_state *state)
@@ -243,17 +233,12 @@ static bool has_marks(const struct ask_screen *screen, const struct field_state 
 static struct columns lay_out(const struct ask_screen *screen, const struct field_state *state,
                               int left)
 {
-    struct columns columns = { .mark = left + 2 };
     const char *mark = list_is_one_of_many(state) ? screen->marks->picked : screen->marks->ticked;
+    int marks = has_marks(screen, state) ? glyph_columns(mark, strlen(mark)) + 1 : 0;
+    size_t count = list_item_count(state);
+    int number_end = left + 2 + marks + (count > 99 ? 3 : count > 9 ? 2 : 1);
 
-    columns.number = columns.mark;
-    if (has_marks(screen, state))
-        columns.number += glyph_columns(mark, strlen(mark)) + 1;
-    columns.number_end = columns.number + (list_item_count(state) > 9 ? 2 : 1);
-    if (list_item_count(state) > 99)
-        columns.number_end++;
-    columns.label = columns.number_end + 2;
-    return columns;
+    return (struct columns){ left + 2, number_end, number_end + 2 };
 }
 
 static void draw_mark(struct ask_screen *screen, const struct field_state *state, struct pen *pen,
