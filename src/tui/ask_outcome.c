@@ -62,31 +62,22 @@ void draw_saved(const struct ask_screen *screen, struct pen *pen)
 /* The first row: what happened, where and when. */
 static void add_end(const struct ask_screen *screen, bool is_narrow, struct text *out)
 {
+    static const enum text_id ends[STATE_COUNT] = {
+        [STATE_TIMEOUT] = TEXT_TUI_TIMED_OUT,   [STATE_AUTO_SUBMITTED] = TEXT_TUI_AUTO_SUBMITTED,
+        [STATE_CANCELLED] = TEXT_TUI_CANCELLED, [STATE_DECLINED] = TEXT_TUI_DECLINED,
+        [STATE_WITHDRAWN] = TEXT_TUI_WITHDRAWN,
+    };
+    const struct facts *facts = &screen->facts;
+    enum text_id text = ends[facts->state];
     struct text when = { 0 };
-    const char *place = i18n_text(facts_way(&screen->facts)->place);
-    enum text_id text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
 
-    facts_add_when(&when, screen->facts.decided_utc_ms, screen->now.utc_ms);
-    switch (screen->facts.state) {
-    case STATE_TIMEOUT:
-        text = TEXT_TUI_TIMED_OUT;
-        break;
-    case STATE_AUTO_SUBMITTED:
-        text = strcmp(screen->facts.via, "rule") == 0 ? TEXT_TUI_BY_RULE : TEXT_TUI_AUTO_SUBMITTED;
-        break;
-    case STATE_CANCELLED:
-        text = TEXT_TUI_CANCELLED;
-        break;
-    case STATE_DECLINED:
-        text = TEXT_TUI_DECLINED;
-        break;
-    case STATE_WITHDRAWN:
-        text = TEXT_TUI_WITHDRAWN;
-        break;
-    default:
-        break;
-    }
-    i18n_format(out, text, "place", place, "time", text_string(&when), NULL);
+    if (!text)
+        text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
+    if (facts->state == STATE_AUTO_SUBMITTED && strcmp(facts->via, "rule") == 0)
+        text = TEXT_TUI_BY_RULE;
+    facts_add_when(&when, facts->decided_utc_ms, screen->now.utc_ms);
+    i18n_format(out, text, "place", i18n_text(facts_way(facts)->place), "time", text_string(&when),
+                NULL);
     text_release(&when);
 }
 
