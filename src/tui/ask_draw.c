@@ -11,7 +11,6 @@
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 #include "tui/settings_panel.h"
 

@@ -11,7 +11,6 @@
 #include "tui/ask_state.h"
 #include "tui/canvas.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 /* What the hub says: changes, other people's answers, refusals, being gone. */
@@ -439,6 +438,12 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* When whole seconds are left of what lasts until then. */
+static int64_t next_second(int64_t now, int64_t end)
+{
+    return now + (end - now - 1) % 1000 + 1;
+}
+
 int64_t ask_screen_wake_ms(const struct ask_screen *screen)
 {
     int64_t now = screen->now.mono_ms, wake = -1;
@@ -446,13 +451,13 @@ int64_t ask_screen_wake_ms(const struct ask_screen *screen)
 
     if (is_open && !screen->is_lost) /* the clocks step together, with what is left */
         wake = screen->facts.deadline_mono_ms > now
-                   ? now + (screen->facts.deadline_mono_ms - now - 1) % 1000 + 1
+                   ? next_second(now, screen->facts.deadline_mono_ms)
                    : now + 1000;
     if (screen->is_lost && screen->retry_mono_ms > now)
-        wake = earlier(wake, now + (screen->retry_mono_ms - now - 1) % 1000 + 1);
+        wake = earlier(wake, next_second(now, screen->retry_mono_ms));
     if (screen->phase == PHASE_SAVED)
         wake = earlier(wake, screen->undo_until_mono_ms > now
-                                 ? now + (screen->undo_until_mono_ms - now - 1) % 1000 + 1
+                                 ? next_second(now, screen->undo_until_mono_ms)
                                  : now);
     if (screen->is_draft_dirty && ask_may_answer(screen))
         wake = earlier(wake,

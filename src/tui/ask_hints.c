@@ -5,7 +5,6 @@
 #include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 enum { HINTS_MOST = 10 };

@@ -8,7 +8,7 @@
 #include "tui/ask_state.h"
 #include "tui/canvas.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
+#include "tui/field_view.h"
 #include "tui/settings_panel.h"
 
 /* Enter that comes with a paste or from an input method is not the person's. */

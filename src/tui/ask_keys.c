@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/canvas.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 static bool is_list(const struct field_state *state)

@@ -11,7 +11,6 @@
 #include "core/visible_text.h"
 #include "markup/markup.h"
 #include "tui/canvas.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 enum { ONE_LINE_CHARS = 200 };

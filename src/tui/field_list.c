@@ -1,5 +1,5 @@
-/* field_list.c - see field_list.h. */
-#include "tui/field_list.h"
+/* field_list.c - see field_view.h. */
+#include "tui/field_view.h"
 
 #include <stdlib.h>
 #include <string.h>
