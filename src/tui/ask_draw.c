@@ -269,7 +269,8 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
     draw_question_note(screen, pen);
     if (shows_common_note(screen)) {
         pen->row++;
-        draw_common_note(screen, pen);
+        draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_COMMON_NOTE), &screen->common, 4,
+                           screen->focus == FOCUS_COMMON, NULL);
     }
     if (screen->focus == FOCUS_CODE) {
         draw_second_act(screen, pen);

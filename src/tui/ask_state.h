@@ -192,7 +192,6 @@ const char *ask_question(const struct field *shown);
  */
 const char *ask_title(const struct ask_screen *screen);
 
-/* field_number.c */
 bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
 double ask_number_step(const struct field *field);
 

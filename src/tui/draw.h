@@ -31,7 +31,6 @@ void pen_lines(struct pen *pen, enum ink ink, const char *text);
 int pen_wrap(struct pen *pen, int column, enum ink ink, const char *text, size_t length);
 void pen_right(struct pen *pen, enum ink ink, const char *text); /* ends at the pen's end */
 int draw_columns(const struct text *text);
-const char *draw_knob(const struct ask_screen *screen); /* of a scale; one column */
 
 /* How much of a question is drawn; what does not fit is left out in the order of ask_draw.c. */
 /* BELOW: that of the option under the cursor in one row below the list, whose rows then stay. */
@@ -64,7 +63,6 @@ void draw_edit(struct ask_screen *screen, struct field_state *state, struct pen 
                int rows, bool has_focus);
 void draw_labelled_edit(struct pen *pen, int column, const char *label, struct edit *edit, int rows,
                         bool has_focus, const char *cut);
-void draw_common_note(struct ask_screen *screen, struct pen *pen);
 /* ask_header.c */
 void draw_tabs(const struct ask_screen *screen, struct pen *pen);
 void draw_review(struct ask_screen *screen, struct pen *pen);

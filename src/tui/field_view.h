@@ -39,7 +39,7 @@ static inline const struct field_view *view_of(const struct field_state *state)
     return &field_views[state->field->kind];
 }
 
-/* What rows share: ask_keys.c, ask_draw.c, ask_hints.c, field_number.c, plain_screen.c. */
+/* What rows share: ask_keys.c, ask_draw.c, ask_hints.c, plain_screen.c. */
 void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
 void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit);
 void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,
@@ -50,11 +50,6 @@ void draw_text_hints(const struct ask_screen *screen, const struct field_state *
                      struct pen *pen);
 void draw_number_hints(const struct ask_screen *screen, const struct field_state *state,
                        struct pen *pen);
-void number_begin(struct field_state *state);
-void number_key(struct ask_screen *screen, struct field_state *state, enum key_code code);
-void number_digit(struct ask_screen *screen, struct field_state *state, char digit);
-void draw_number(struct ask_screen *screen, struct field_state *state, struct pen *pen,
-                 const struct draw_plan *plan);
 void plain_prompt_choice(const struct field_state *state, struct text *out);
 void plain_prompt_number(const struct field_state *state, struct text *out);
 bool plain_take_choice(struct plain_screen *screen, struct field_state *state, const char *line);

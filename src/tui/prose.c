@@ -22,11 +22,6 @@ int draw_columns(const struct text *text)
     return glyph_columns(text_string(text), text->used);
 }
 
-const char *draw_knob(const struct ask_screen *screen)
-{
-    return screen->setup.is_ascii ? "O" : screen->marks->picked;
-}
-
 void pen_right(struct pen *pen, enum ink ink, const char *text)
 {
     int column = pen->end - glyph_columns(text, strlen(text));
