@@ -138,8 +138,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
     }
     draw_question(screen, state, pen);
     view_of(state)->draw(screen, state, pen, plan);
-    if (state->problem.used > 0)
-        pen_lines(pen, INK_DANGER, text_string(&state->problem));
+    pen_text(pen, INK_DANGER, &state->problem);
 }
 
 static bool shows_common_note(const struct ask_screen *screen)
@@ -186,9 +185,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
     i18n_format(&line, TEXT_TUI_TYPE_CODE, "code", screen->challenge, NULL);
     draw_labelled_edit(pen, pen->left, text_string(&line), &screen->code, 1, true, NULL);
     pen->row++;
-    if (screen->said.used > 0) {
-        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
-    }
+    pen_text(pen, (enum ink)screen->said_ink, &screen->said);
     pen_lines(pen, INK_QUIET, i18n_text(is_narrow ? TEXT_TUI_CODE_BACK_SHORT : TEXT_TUI_CODE_BACK));
     text_release(&words);
     text_release(&line);
@@ -196,8 +193,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
 
 static void draw_messages(struct ask_screen *screen, struct pen *pen)
 {
-    if (screen->problem.used > 0)
-        pen_lines(pen, INK_DANGER, text_string(&screen->problem));
+    pen_text(pen, INK_DANGER, &screen->problem);
     if (screen->phase == PHASE_SENDING)
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_SENDING));
     if (screen->focus == FOCUS_TIME)

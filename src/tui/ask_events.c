@@ -489,8 +489,7 @@ static void draw_said(const struct ask_screen *screen, struct pen *pen, const st
     struct text line = { 0 };
 
     text_add_format(&line, "%s ", is_agent ? screen->facts.agent : i18n_text(TEXT_TUI_YOU));
-    pen_at(pen, pen->left, is_agent ? INK_ACCENT : INK_QUIET, text_string(&line));
-    pen->row++;
+    pen_line(pen, pen->left, is_agent ? INK_ACCENT : INK_QUIET, text_string(&line));
     for (const char *at = text ? text : ""; at;) {
         size_t length = strcspn(at, "\n");
 
@@ -529,8 +528,7 @@ void draw_ask_back(struct ask_screen *screen, struct pen *pen)
     draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_YOUR_QUESTION), &screen->question, 4,
                        true, NULL);
     pen->row++;
-    if (screen->said.used > 0)
-        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
+    pen_text(pen, (enum ink)screen->said_ink, &screen->said);
     draw_hint_row(pen, hints, 2);
     text_release(&line);
 }

@@ -168,8 +168,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
         column += glyph_columns(screen->facts.directory, strlen(screen->facts.directory));
         column = (column > end ? end : column) + 2;
     }
-    pen_at(pen, column, INK_QUIET, text_string(&blocked));
-    pen->row++;
+    pen_line(pen, column, INK_QUIET, text_string(&blocked));
     text_release(&agent);
     text_release(&who);
     text_release(&blocked);
@@ -287,13 +286,10 @@ static bool is_terse(const struct ask_screen *screen, const struct pen *pen, siz
 void draw_tabs(const struct ask_screen *screen, struct pen *pen)
 {
     int gap = pen->end < SCREEN_NARROW ? 2 : 4, column = pen->left;
-    struct text number = { 0 };
 
     for (size_t i = 0; i < screen->form.field_count && column < pen->end; i++) {
         if (is_terse(screen, pen, i)) {
-            text_clear(&number);
-            text_add_integer(&number, (int64_t)i + 1);
-            column = pen_at(pen, column, INK_QUIET, text_string(&number));
+            column = pen_at(pen, column, INK_QUIET, TEXT_NUMBER((int64_t)i + 1));
         } else {
             column = draw_tab(screen, pen, column, i);
         }
@@ -301,36 +297,29 @@ void draw_tabs(const struct ask_screen *screen, struct pen *pen)
     }
     if (ask_is_review(screen))
         column = pen_at(pen, column, INK_ACCENT, screen->marks->cursor) + 1;
-    pen_at(pen, column, ask_is_review(screen) ? INK_STRONG : INK_PLAIN, i18n_text(TEXT_TUI_REVIEW));
-    pen->row++;
-    text_release(&number);
+    pen_line(pen, column, ask_is_review(screen) ? INK_STRONG : INK_PLAIN,
+             i18n_text(TEXT_TUI_REVIEW));
 }
 
 void draw_review(struct ask_screen *screen, struct pen *pen)
 {
     for (size_t i = 0; i < screen->form.field_count; i++) {
-        struct text number = { 0 }, words = { 0 };
+        struct text words = { 0 };
         const char *question = ask_question(&screen->shown.fields[i]);
         int column = pen->left + 5;
 
-        text_add_integer(&number, (int64_t)i + 1);
-        pen_at(pen, pen->left + 2, INK_ACCENT, text_string(&number));
-        pen_wrap(pen, column, INK_PLAIN, question, strlen(question));
-        pen->row++;
+        pen_at(pen, pen->left + 2, INK_ACCENT, TEXT_NUMBER((int64_t)i + 1));
+        pen_lines_at(pen, column, INK_PLAIN, question);
         ask_describe(screen, i, &words);
         if (words.used == 0)
             text_add_text(&words, i18n_text(TEXT_TUI_NO_ANSWER));
-        pen_wrap(pen, column, INK_STRONG, text_string(&words), words.used);
-        pen->row++;
+        pen_lines_at(pen, column, INK_STRONG, text_string(&words));
         if (ask_has_notes(screen) && screen->fields[i].note.text.used > 0)
             draw_labelled_edit(pen, column, i18n_text(TEXT_TUI_NOTE), &screen->fields[i].note, 4,
                                false, NULL);
         if (screen->fields[i].problem.used > 0) {
-            pen_wrap(pen, column, INK_DANGER, text_string(&screen->fields[i].problem),
-                     screen->fields[i].problem.used);
-            pen->row++;
+            pen_lines_at(pen, column, INK_DANGER, text_string(&screen->fields[i].problem));
         }
-        text_release(&number);
         text_release(&words);
     }
 }

@@ -284,8 +284,7 @@ static bool urgent_hints(const struct ask_screen *screen, struct pen *pen)
     if (left_ms < 0 || left_ms >= 10000 || screen->phase != PHASE_OPEN)
         return false;
     i18n_format(&line, words, "seconds", TEXT_NUMBER((left_ms + 999) / 1000), NULL);
-    pen_at(pen, pen->left, INK_DANGER, text_string(&line));
-    pen->row++;
+    pen_line(pen, pen->left, INK_DANGER, text_string(&line));
     text_release(&line);
     return true;
 }

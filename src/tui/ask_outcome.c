@@ -130,8 +130,7 @@ void draw_ended(const struct ask_screen *screen, struct pen *pen)
     int column = pen_at(pen, pen->left, ink, mark) + 1;
 
     add_end(screen, is_narrow, &line);
-    pen_wrap(pen, column, INK_PLAIN, text_string(&line), line.used);
-    pen->row++;
+    pen_lines_at(pen, column, INK_PLAIN, text_string(&line));
     text_clear(&line);
     if (!is_narrow)
         text_add_format(&line, "%s  ", screen->shown.title);
@@ -141,10 +140,8 @@ void draw_ended(const struct ask_screen *screen, struct pen *pen)
     pen->row++;
     draw_written(screen, pen);
     pen->row++;
-    if (screen->said.used > 0) {
-        pen_at(pen, pen->left, (enum ink)screen->said_ink, text_string(&screen->said));
-        pen->row++;
-    }
+    if (screen->said.used > 0)
+        pen_line(pen, pen->left, (enum ink)screen->said_ink, text_string(&screen->said));
     draw_hint_row(pen, ask_has_written(screen) ? hints : hints + 1,
                   ask_has_written(screen) ? 2 : 1);
     text_release(&line);
@@ -156,8 +153,7 @@ static void draw_answer(const struct ask_screen *screen, struct pen *pen)
     struct text line = { 0 };
 
     pen->row++;
-    if (screen->sent.used > 0)
-        pen_lines(pen, INK_STRONG, text_string(&screen->sent));
+    pen_text(pen, INK_STRONG, &screen->sent);
     if (screen->note.used > 0) {
         text_add_format(&line, "%s %s", i18n_text(TEXT_TUI_COMMON_NOTE),
                         text_string(&screen->note));

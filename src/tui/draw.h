@@ -25,8 +25,11 @@ struct pen {
 /* One line at a column; the text is visible already. Returns the column behind. */
 int pen_at(struct pen *pen, int column, enum ink ink, const char *text);
 int pen_cut(struct pen *pen, int column, int end, enum ink ink, const char *text, const char *cut);
+void pen_line(struct pen *pen, int column, enum ink ink, const char *text); /* a row of its own */
 /* Lines from the pen's left on, wrapped; the pen is below them afterwards. */
 void pen_lines(struct pen *pen, enum ink ink, const char *text);
+void pen_lines_at(struct pen *pen, int column, enum ink ink, const char *text);
+void pen_text(struct pen *pen, enum ink ink, const struct text *text); /* none where it is empty */
 /* The same from another column on; the last row is *ret_row, returns the column behind it. */
 int pen_wrap(struct pen *pen, int column, enum ink ink, const char *text, size_t length);
 void pen_right(struct pen *pen, enum ink ink, const char *text); /* ends at the pen's end */

@@ -246,20 +246,15 @@ static void draw_mark(struct ask_screen *screen, const struct field_state *state
 {
     const struct marks *marks = screen->marks;
     bool is_picked = list_is_picked(state, item), is_one = list_is_one_of_many(state);
-    struct text number = { 0 };
+    const char *number = list_is_own(state, item) ? "o" : TEXT_NUMBER((int64_t)item + 1);
 
-    if (list_is_own(state, item))
-        text_add_char(&number, 'o');
-    else
-        text_add_integer(&number, (int64_t)item + 1);
     if (state->cursor == item)
         pen_at(pen, pen->left, INK_ACCENT, marks->cursor);
     if (has_marks(screen, state))
         pen_at(pen, columns.mark, is_picked ? INK_ACCENT : INK_QUIET,
                is_one ? (is_picked ? marks->picked : marks->unpicked)
                       : (is_picked ? marks->ticked : marks->unticked));
-    pen_at(pen, columns.number_end - (int)number.used, INK_QUIET, text_string(&number));
-    text_release(&number);
+    pen_at(pen, columns.number_end - (int)strlen(number), INK_QUIET, number);
 }
 
 static const char *label_of(const struct ask_screen *screen, const struct field_state *state,
@@ -473,8 +468,7 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
     if (plan->list_rows > 0 && (top > 0 || count < all)) {
         i18n_format(&line, TEXT_TUI_WINDOW, "first", TEXT_NUMBER((int64_t)top + 1), "last",
                     TEXT_NUMBER((int64_t)count), "all", TEXT_NUMBER((int64_t)all), NULL);
-        pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
-        pen->row++;
+        pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
     }
     screen->list_rows = pen->row - begin;
     text_release(&line);
@@ -545,8 +539,7 @@ static void draw_hidden(struct ask_screen *screen, struct field_state *state, st
         return;
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN, "count",
                 TEXT_NUMBER((int64_t)hidden), NULL);
-    pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
-    pen->row++;
+    pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
     text_release(&line);
 }
 
@@ -556,10 +549,8 @@ void draw_list(struct ask_screen *screen, struct field_state *state, struct pen 
     size_t items[LIST_MOST], count = list_items(screen, state, items);
 
     draw_legend(screen, state, pen, count);
-    if (count == 0) {
-        pen_at(pen, pen->left + 2, INK_QUIET, i18n_text(TEXT_TUI_NOTHING_FITS));
-        pen->row++;
-    }
+    if (count == 0)
+        pen_line(pen, pen->left + 2, INK_QUIET, i18n_text(TEXT_TUI_NOTHING_FITS));
     draw_window(screen, state, pen, plan, items, count);
     if (plan->describe == DESCRIBE_BELOW)
         draw_below(screen, state, pen);

@@ -538,8 +538,7 @@ static int draw_label(const struct ask_screen *screen, const struct field_state 
         i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_STEPS : TEXT_NUMBER_STEP, "step",
                     step, NULL);
     }
-    if (line.used > 0)
-        pen_lines(pen, INK_PLAIN, text_string(&line));
+    pen_text(pen, INK_PLAIN, &line);
     text_release(&line);
     return pen->row;
 }
@@ -604,8 +603,7 @@ static void draw_stars(struct ask_screen *screen, const struct field_state *stat
                     "word", i18n_text(words[(given * RATING_WORDS + most - 1) / most - 1]), NULL);
     else
         text_add_text(&line, i18n_text(TEXT_TUI_NOT_RATED));
-    pen_at(pen, column + 2, given > 0 ? INK_STRONG : INK_QUIET, text_string(&line));
-    pen->row++;
+    pen_line(pen, column + 2, given > 0 ? INK_STRONG : INK_QUIET, text_string(&line));
     text_release(&line);
 }
 
@@ -637,8 +635,7 @@ static void draw_field(struct ask_screen *screen, struct field_state *state, str
     snprintf(least, sizeof least, "%.15g", field->minimum);
     snprintf(most, sizeof most, "%.15g", field->maximum);
     i18n_format(&line, bounds, "min", least, "max", most, NULL);
-    pen_at(pen, column + 2, INK_QUIET, text_string(&line));
-    pen->row++;
+    pen_line(pen, column + 2, INK_QUIET, text_string(&line));
     text_release(&line);
 }
 

@@ -222,10 +222,8 @@ static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t c
     screen->top = count > room ? inbox_top(screen->top, at, room) : 0;
     for (size_t i = screen->top; i < count && i < screen->top + room; i++)
         draw_row(screen, rows, count, i, pen);
-    if (count == 0) {
-        pen_at(pen, 3, INK_QUIET, i18n_text(TEXT_NOBODY_WAITING));
-        pen->row++;
-    }
+    if (count == 0)
+        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_NOBODY_WAITING));
 }
 
 /* Those that ended last, the latest first. */
@@ -260,8 +258,7 @@ static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
     if (count == 0 || pen->row + (int)most + 3 > rows)
         return;
     pen->row++;
-    pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
-    pen->row++;
+    pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
     for (size_t i = 0; i < count; i++)
         draw_finished(screen, latest[i], pen);
 }
@@ -297,8 +294,7 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
         pen_lines(pen, INK_WARN, text_string(&line));
         text_release(&line);
     }
-    if (screen->said.used > 0)
-        pen_lines(pen, INK_ACCENT, text_string(&screen->said));
+    pen_text(pen, INK_ACCENT, &screen->said);
     if (screen->is_filtering || screen->filter.text.used > 0)
         draw_search(pen, &screen->filter, screen->is_filtering);
     if (screen->panel == INBOX_LATER)
@@ -320,8 +316,7 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         settings_panel_draw(&screen->settings, &screen->preferences, -1, screen->setup.is_ascii,
                             &pen);
         pen.row++;
-        if (screen->said.used > 0)
-            pen_lines(&pen, INK_WARN, text_string(&screen->said));
+        pen_text(&pen, INK_WARN, &screen->said);
         draw_hint_row(&pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
         return;
     }
@@ -339,8 +334,7 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
     }
     if (screen->panel == INBOX_MISSED) {
         inbox_missed_draw(screen, &pen);
-        if (screen->said.used > 0)
-            pen_lines(&pen, INK_ACCENT, text_string(&screen->said));
+        pen_text(&pen, INK_ACCENT, &screen->said);
         return;
     }
     count = inbox_open_rows(screen, open);

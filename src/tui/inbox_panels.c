@@ -181,10 +181,8 @@ static void draw_rows(struct inbox_screen *screen, struct pen *pen, int rows)
     history->top = inbox_top(history->top, history->cursor, room);
     for (size_t i = history->top; i < history->count && i < history->top + room; i++)
         draw_row(screen, &history->rows[i], i == history->cursor, pen);
-    if (history->count == 0 && !history->is_waiting) {
-        pen_at(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
-        pen->row++;
-    }
+    if (history->count == 0 && !history->is_waiting)
+        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
 }
 
 void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)

@@ -396,8 +396,7 @@ static void draw_rows(struct inbox_standing *standing, const struct marks *marks
     for (size_t i = standing->top; i < standing->count && i < standing->top + room; i++) {
         if (i == standing->rule_count) {
             pen->row++;
-            pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
-            pen->row++;
+            pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
         }
         draw_row(&standing->rows[i], i == standing->cursor, marks, pen);
     }
@@ -516,8 +515,7 @@ static void draw_case(const struct inbox_screen *screen, struct pen *pen, int ro
         draw_cases(screen, pen, rows - pen->row - 4);
     }
     pen->row++;
-    if (screen->said.used > 0)
-        pen_lines(pen, INK_WARN, text_string(&screen->said));
+    pen_text(pen, INK_WARN, &screen->said);
     draw_case_keys(look, pen);
     text_release(&agent);
 }
@@ -534,7 +532,6 @@ void inbox_standing_draw(struct inbox_screen *screen, struct pen *pen, int rows)
                    TEXT_NUMBER((int64_t)standing->rule_count));
     draw_rows(standing, screen->marks, pen, rows);
     pen->row++;
-    if (screen->said.used > 0)
-        pen_lines(pen, INK_ACCENT, text_string(&screen->said));
+    pen_text(pen, INK_ACCENT, &screen->said);
     draw_list_keys(standing, pen);
 }

@@ -48,10 +48,27 @@ int pen_wrap(struct pen *pen, int column, enum ink ink, const char *text, size_t
     return behind;
 }
 
+void pen_line(struct pen *pen, int column, enum ink ink, const char *text)
+{
+    pen_at(pen, column, ink, text);
+    pen->row++;
+}
+
+void pen_lines_at(struct pen *pen, int column, enum ink ink, const char *text)
+{
+    pen_wrap(pen, column, ink, text, strlen(text));
+    pen->row++;
+}
+
 void pen_lines(struct pen *pen, enum ink ink, const char *text)
 {
-    pen_wrap(pen, pen->left, ink, text, strlen(text));
-    pen->row++;
+    pen_lines_at(pen, pen->left, ink, text);
+}
+
+void pen_text(struct pen *pen, enum ink ink, const struct text *text)
+{
+    if (text->used > 0)
+        pen_lines(pen, ink, text_string(text));
 }
 
 void pen_rule(struct pen *pen, const struct marks *marks)
