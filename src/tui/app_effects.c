@@ -87,7 +87,6 @@ void seat_take_reply(struct seat *seat, enum screen_news news, const struct clie
     else
         seat_take(seat, news, reply->json);
 }
-
 #define TAKES(name, news)                                                                          \
     static void name(void *context, const struct client_reply *reply)                              \
     {                                                                                              \

@@ -265,13 +265,6 @@ void ask_describe_all(const struct ask_screen *screen, struct text *out)
     }
 }
 
-static void describe_sent(struct ask_screen *screen)
-{
-    text_clear(&screen->sent);
-    ask_describe_all(screen, &screen->sent);
-    screen->has_sent_note = ask_has_notes(screen) && ask_has_note_text(screen);
-}
-
 /* What `sending` holds goes out; `sent` says it in words. */
 static void send_now(struct ask_screen *screen, enum screen_effect_kind kind)
 {
@@ -286,7 +279,9 @@ static void ask_submit(struct ask_screen *screen, const char *code)
 {
     text_clear(&screen->sending);
     ask_write_answer(screen, code, &screen->sending);
-    describe_sent(screen);
+    text_clear(&screen->sent);
+    ask_describe_all(screen, &screen->sent);
+    screen->has_sent_note = ask_has_notes(screen) && ask_has_note_text(screen);
     send_now(screen, EFFECT_ANSWER);
 }
 

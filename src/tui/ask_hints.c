@@ -72,6 +72,16 @@ static const char *say(enum text_id text)
     return i18n_text(text);
 }
 
+void draw_reading_hints(struct pen *pen, bool scrolls)
+{
+    const struct hint hints[] = {
+        { "j k PgUp PgDn", say(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
+        { "Esc", say(TEXT_TUI_KEY_BACK), 9, false },
+    };
+
+    draw_hint_row(pen, scrolls ? hints : hints + 1, scrolls ? 2 : 1);
+}
+
 /* What Enter sends: the number of ticks in multi, else nothing to add. */
 static void add_send(const struct ask_screen *screen, const struct field_state *state,
                      struct text *out)

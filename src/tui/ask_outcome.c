@@ -175,10 +175,6 @@ static int answer_rows(const struct ask_screen *screen, int columns)
 
 void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
 {
-    const struct hint hints[] = {
-        { "j k PgUp PgDn", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
-        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
-    };
     int room = rows - 6 - answer_rows(screen, pen->end + 1), all = 0;
     struct text line = { 0 };
     const char *mark;
@@ -196,8 +192,7 @@ void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
     screen->scroll_most = all > room ? all - room : 0;
     draw_answer(screen, pen);
     pen->row++;
-    draw_hint_row(pen, screen->scroll_most > 0 ? hints : hints + 1,
-                  screen->scroll_most > 0 ? 2 : 1);
+    draw_reading_hints(pen, screen->scroll_most > 0);
     text_release(&line);
 }
 

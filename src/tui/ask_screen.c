@@ -374,20 +374,15 @@ bool ask_is_held(const struct ask_screen *screen)
 
 int ask_screen_exit_code(const struct ask_screen *screen)
 {
+    enum ask_state state = screen->facts.state;
+
     if (screen->phase == PHASE_OURS || screen->phase == PHASE_SAVED)
         return screen->is_cancelled ? 3 : 0;
     if (screen->phase != PHASE_THEIRS)
         return 5;
-    switch (screen->facts.state) {
-    case STATE_SUBMITTED:
-        return 0;
-    case STATE_CANCELLED:
-    case STATE_DECLINED:
-    case STATE_WITHDRAWN:
-        return 3;
-    default:
-        return 4;
-    }
+    return state == STATE_SUBMITTED                                                          ? 0
+           : state == STATE_CANCELLED || state == STATE_DECLINED || state == STATE_WITHDRAWN ? 3
+                                                                                             : 4;
 }
 
 bool ask_screen_wants_alternate(const struct ask_screen *screen)

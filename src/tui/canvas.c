@@ -165,13 +165,20 @@ const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
     return canvas->cells + place(canvas, row, column);
 }
 
+int canvas_row_end(const struct canvas *canvas, int row)
+{
+    int end = canvas->columns;
+
+    while (end > 0 && canvas_cell(canvas, row, end - 1)->length == 0 &&
+           canvas_cell(canvas, row, end - 1)->columns == 1)
+        end--;
+    return end;
+}
+
 void canvas_write_row(const struct canvas *canvas, int row, struct text *out)
 {
-    int last = canvas->columns;
+    int last = canvas_row_end(canvas, row);
 
-    while (last > 0 && canvas_cell(canvas, row, last - 1)->length == 0 &&
-           canvas_cell(canvas, row, last - 1)->columns == 1)
-        last--;
     for (int column = 0; column < last; column++) {
         const struct cell *cell = canvas_cell(canvas, row, column);
 

@@ -83,6 +83,9 @@ void draw_saved(const struct ask_screen *screen, struct pen *pen);
 /* ask_hints.c: the keys, all and in one line */
 int draw_help(struct pen *pen, int rows, int scroll); /* how far it can be scrolled */
 void draw_hints(const struct ask_screen *screen, struct pen *pen);
+void draw_reading_hints(struct pen *pen, bool scrolls); /* of a text that lies over everything */
+/* ask_draw.c: the hub is gone, and when it is tried again. */
+void draw_lost(struct pen *pen, bool is_short, int64_t left_ms);
 
 /* "Enter send  Tab note"; the most important last to go where it is narrow. */
 struct hint {

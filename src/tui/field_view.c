@@ -659,7 +659,6 @@ static void begin_confirm(struct field_state *state)
 {
     state->cursor = state->field->default_confirm == CONFIRM_NO;
 }
-
 #define LIST_VIEW                                                                                  \
     .is_list = true, .draw = draw_options, .key = ask_list_key, .digit = ask_list_digit,           \
     .hints = draw_list_hints, .prompt = plain_prompt_choice, .take_line = plain_take_choice

@@ -285,15 +285,8 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
     };
 
     pen->row++;
-    if (screen->is_lost) {
-        int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
-        struct text line = { 0 };
-
-        i18n_format(&line, TEXT_TUI_LOST_SHORT, "seconds",
-                    TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0), NULL);
-        pen_lines(pen, INK_WARN, text_string(&line));
-        text_release(&line);
-    }
+    if (screen->is_lost)
+        draw_lost(pen, true, screen->retry_mono_ms - screen->now.mono_ms);
     pen_text(pen, INK_ACCENT, &screen->said);
     if (screen->is_filtering || screen->filter.text.used > 0)
         draw_search(pen, &screen->filter, screen->is_filtering);

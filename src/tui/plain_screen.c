@@ -459,11 +459,9 @@ static void take_waiting(struct plain_screen *screen, const char *line, struct t
 /* Commands, where a line is no text of the person's. */
 static bool take_command(struct plain_screen *screen, const char *line, struct text *out)
 {
-    bool is_texting =
-        screen->turn == PLAIN_WORDS || screen->turn == PLAIN_NOTE || screen->turn == PLAIN_WHY;
+    enum plain_turn turn = screen->turn;
 
-    if (screen->turn == PLAIN_CODE || screen->turn == PLAIN_WAITING || strlen(line) != 1 ||
-        (is_texting && *line != '\0'))
+    if (strlen(line) != 1 || (turn != PLAIN_VALUE && turn != PLAIN_SEND && turn != PLAIN_CANCEL))
         return false;
     switch (*line) {
     case 'e':
