@@ -155,6 +155,8 @@ bool ask_check(struct ask_screen *screen);
 void ask_describe(const struct ask_screen *screen, size_t field, struct text *out); /* in words */
 bool ask_is_answered(const struct ask_screen *screen, size_t field);
 void ask_add_number(struct text *out, double number);
+bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
+double ask_number_step(const struct field *field);
 
 /* ask_events.c */
 void ask_take_end(struct ask_screen *screen, const struct json *whole); /* others decided */
@@ -166,6 +168,9 @@ void ask_take_code(struct ask_screen *screen);
 void ask_leave_code(struct ask_screen *screen);
 void ask_touch(struct ask_screen *screen); /* something was changed: a draft is due */
 void ask_pass_time(struct ask_screen *screen, struct screen_time now);
+
+void ask_read_talk(struct ask_screen *screen, const struct json *whole);
+void ask_send_back(struct ask_screen *screen);
 
 /* ask_keys.c and ask_input.c */
 void ask_take_digits(struct ask_screen *screen);
@@ -179,20 +184,10 @@ void ask_go_to_browser(struct ask_screen *screen);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
 
-/* ask_events.c */
-void ask_read_talk(struct ask_screen *screen, const struct json *whole);
-void ask_send_back(struct ask_screen *screen);
-
-/* ask_header.c: the preview of the option under the cursor; NULL: it has none */
-const struct markup *ask_preview(const struct ask_screen *screen);
-
-/* The words of a question of several. */
-const char *ask_question(const struct field *shown);
-/* What stands in the title's row: where the title is only one of the questions, that of the step.
- */
+/* ask_header.c */
+const struct markup *ask_preview(const struct ask_screen *screen); /* under the cursor; or NULL */
+const char *ask_question(const struct field *shown);               /* the words of one of several */
+/* In the title's row: where the title is only one of the questions, that of the step. */
 const char *ask_title(const struct ask_screen *screen);
-
-bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
-double ask_number_step(const struct field *field);
 
 #endif

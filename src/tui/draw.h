@@ -72,11 +72,10 @@ void draw_review(struct ask_screen *screen, struct pen *pen);
 /* The preview of the option under the cursor within the pen's columns; at most so many rows. */
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows);
 int draw_pane_column(const struct ask_screen *screen, int columns); /* 0: it goes below */
-/* ask_outcome.c */
 /* ask_events.c */
 void draw_talk(const struct ask_screen *screen, struct pen *pen);
 void draw_ask_back(struct ask_screen *screen, struct pen *pen);
-
+/* ask_outcome.c */
 void draw_past(struct ask_screen *screen, struct pen *pen, int rows); /* of the history */
 void draw_ended(const struct ask_screen *screen, struct pen *pen);
 void draw_saved(const struct ask_screen *screen, struct pen *pen);

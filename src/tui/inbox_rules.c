@@ -17,7 +17,15 @@
 #include "tui/keyboard.h"
 
 enum { DAY_S = 86400 };
-static const int64_t standing_terms_days[STANDING_TERMS] = { 1, 7, 30, 90, 365 };
+static const struct {
+    int64_t days;
+    const char *digit;
+    enum text_id words;
+} terms[] = {
+    { 1, "1", TEXT_TUI_STANDING_DAY },    { 7, "2", TEXT_TUI_STANDING_WEEK },
+    { 30, "3", TEXT_TUI_STANDING_MONTH }, { 90, "4", TEXT_TUI_STANDING_QUARTER },
+    { 365, "5", TEXT_TUI_STANDING_YEAR },
+};
 
 static void copy_id(char out[32], const char *id)
 {
@@ -266,8 +274,8 @@ static void key_in_case(struct inbox_screen *screen, const struct key *key, char
         look->any_prompt = !look->any_prompt;
         look->is_waiting = true;
         emit_case(screen, EFFECT_CASE, 0);
-    } else if (letter >= '1' && letter < '1' + STANDING_TERMS) {
-        emit_case(screen, EFFECT_STAND, standing_terms_days[letter - '1']);
+    } else if (letter >= '1' && letter < '1' + (int)ARRAY_LEN(terms)) {
+        emit_case(screen, EFFECT_STAND, terms[letter - '1'].days);
     }
 }
 
@@ -475,18 +483,13 @@ static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int m
 
 static void draw_case_keys(const struct standing_case *look, struct pen *pen)
 {
-    static const char *const digits[STANDING_TERMS] = { "1", "2", "3", "4", "5" };
-    static const enum text_id terms[STANDING_TERMS] = {
-        TEXT_TUI_STANDING_DAY,     TEXT_TUI_STANDING_WEEK, TEXT_TUI_STANDING_MONTH,
-        TEXT_TUI_STANDING_QUARTER, TEXT_TUI_STANDING_YEAR,
-    };
-    struct hint hints[STANDING_TERMS + 2];
+    struct hint hints[ARRAY_LEN(terms) + 2];
     size_t count = 0;
 
     if (!look->is_refused) {
         pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_STANDING_ASK));
-        for (; count < STANDING_TERMS; count++)
-            hints[count] = (struct hint){ digits[count], i18n_text(terms[count]),
+        for (; count < ARRAY_LEN(terms); count++)
+            hints[count] = (struct hint){ terms[count].digit, i18n_text(terms[count].words),
                                           count == 2 ? 9 : 7 - (int)count, false };
         if (look->may_any_prompt)
             hints[count++] = (struct hint){ "p", i18n_text(TEXT_RULE_ROW_PROMPT), 8, false };

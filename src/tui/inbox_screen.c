@@ -250,7 +250,6 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     switch (news) {
     case NEWS_LIST:
         take_list(screen, json);
-        inbox_take_standing(screen, news, json);
         break;
     case NEWS_CHANGED:
         take_ask(screen, json_member(json, "ask"), true);
@@ -282,23 +281,15 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     case NEWS_HISTORY:
         inbox_history_take(screen, json);
         break;
-    case NEWS_RULES:
-    case NEWS_PROPOSED:
-    case NEWS_CASE:
-    case NEWS_STANDS:
-    case NEWS_REVOKED:
-    case NEWS_RULED:
-        inbox_take_standing(screen, news, json);
-        break;
     case NEWS_LINK:
     case NEWS_REFUSED: /* of an open ask it is told there */
         if (!screen->ask)
             inbox_say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
-        inbox_take_standing(screen, news, json);
         break;
     default:
         break;
     }
+    inbox_take_standing(screen, news, json);
     tell_waiting(screen);
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);

@@ -72,7 +72,7 @@ struct inbox_history {
 };
 
 /* Answers that stand. */
-enum { STANDING_ROWS = 320, STANDING_CASES = 10, STANDING_TERMS = 5 };
+enum { STANDING_ROWS = 320, STANDING_CASES = 10 };
 
 /* Texts are visible; owned. */
 struct standing_row {

@@ -175,14 +175,11 @@ static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *c
             return false;
         if (length == 6 && memcmp(held + 2, "200~", 4) == 0)
             keyboard->is_pasting = true;
-        else
-            emit_named(held + 1, length - 1, each, context);
-        return true;
+        break;
     case 'O':
         if (length < 3)
             return false;
-        emit_named(held + 1, 2, each, context);
-        return true;
+        break;
     case ']': /* replies of the terminal to questions, ended by BEL or ESC \ */
     case 'P':
     case '_':
@@ -190,9 +187,10 @@ static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *c
     case 'X':
         return last == 7 || (length > 2 && last == '\\' && held[length - 2] == ESCAPE);
     default: /* Alt and a key: a few are ours, and none is Esc */
-        emit_named(held + 1, 1, each, context);
-        return true;
+        break;
     }
+    emit_named(held + 1, length - 1, each, context); /* a paste that begins is none of them */
+    return true;
 }
 
 static void take_in_sequence(struct keyboard *keyboard, char byte, keyboard_each *each,
