@@ -151,20 +151,13 @@ static void put_span(struct window *window, enum ink ink, const char *text, size
 
 static enum ink span_ink(const struct markup_block *block, unsigned styles)
 {
-    switch (block->kind) {
-    case MARKUP_ADDED:
-        return INK_OK;
-    case MARKUP_REMOVED:
-        return INK_DANGER;
-    case MARKUP_HUNK:
-    case MARKUP_META:
-        return INK_QUIET;
-    case MARKUP_HEADING:
-    case MARKUP_FILE:
-        return INK_STRONG;
-    default:
-        break;
-    }
+    static const enum ink inks[MARKUP_KIND_COUNT] = {
+        [MARKUP_ADDED] = INK_OK,   [MARKUP_REMOVED] = INK_DANGER, [MARKUP_HUNK] = INK_QUIET,
+        [MARKUP_META] = INK_QUIET, [MARKUP_HEADING] = INK_STRONG, [MARKUP_FILE] = INK_STRONG,
+    };
+
+    if (inks[block->kind] != INK_PLAIN) /* else as its words are */
+        return inks[block->kind];
     if (block->is_head || (styles & (MARKUP_STRONG | MARKUP_EMPHASIS)))
         return INK_STRONG;
     return block->quotes > 0 ? INK_QUIET : INK_PLAIN;
