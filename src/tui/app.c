@@ -2,6 +2,7 @@
  * terminal and the hub. */
 #include "tui/app.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,13 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/os.h"
 #include "base/random.h"
 #include "core/lifecycle.h"
 #include "i18n/i18n.h"
 
-struct screen_time seat_now(void)
+static struct screen_time seat_now(void)
 {
     return (struct screen_time){ loop_boot_ms(), loop_utc_ms() };
 }
@@ -48,7 +50,7 @@ static void on_left(void *context)
     seat_end(seat, seat->last);
 }
 
-const char *seat_setting(const struct json *result, const char *name)
+static const char *seat_setting(const struct json *result, const char *name)
 {
     const struct json *rows = json_member(result, "settings");
 
@@ -61,6 +63,277 @@ const char *seat_setting(const struct json *result, const char *name)
     }
     return NULL;
 }
+
+/* The side that the person sees: keys and lines in, pictures out, and what the terminal reports. */
+
+enum { SEAT_LINE_BYTES = 65536 };
+
+/* Of an inbox: how many wait, in our words alone. */
+static void set_title(struct seat *seat)
+{
+    int64_t waiting = seat->inbox ? inbox_screen_waiting(seat->inbox) : -1;
+    struct text words = { 0 };
+
+    if (waiting < 0 || waiting == seat->titled || !seat->kind.has_title)
+        return;
+    seat->titled = waiting;
+    text_add_text(&words, "sayso: ");
+    i18n_format(&words, TEXT_TUI_WAITING, "count", TEXT_NUMBER(waiting), NULL);
+    tty_title(seat->tty, text_string(&words));
+    text_release(&words);
+}
+
+static void wake_at(struct seat *seat, int64_t wake_ms)
+{
+    if (wake_ms >= 0)
+        loop_timer_at(seat->wake, wake_ms);
+    else
+        loop_timer_stop(seat->wake);
+}
+
+static void draw(struct seat *seat)
+{
+    struct screen_time now = seat_now();
+    struct text out = { 0 };
+    bool is_alternate = true; /* an inbox comes and goes as a whole */
+    int64_t wake_ms;
+
+    seat->is_drawing_due = tty_is_writing(seat->tty);
+    if (seat->is_drawing_due || seat->is_over)
+        return;
+    if (seat->ask) {
+        ask_screen_draw(seat->ask, &seat->canvas, seat->painter.columns, seat->painter.rows, now);
+        is_alternate = ask_screen_wants_alternate(seat->ask);
+        wake_ms = ask_screen_wake_ms(seat->ask);
+    } else {
+        inbox_screen_draw(seat->inbox, &seat->canvas, seat->painter.columns, seat->painter.rows,
+                          now);
+        wake_ms = inbox_screen_wake_ms(seat->inbox);
+    }
+    if (!seat->painter.has_begun || is_alternate != seat->painter.is_alternate) {
+        painter_end(&seat->painter, &out);
+        painter_begin(&seat->painter, is_alternate, &out);
+    }
+    set_title(seat);
+    painter_show(&seat->painter, &seat->canvas, &out);
+    tty_write(seat->tty, &out);
+    wake_at(seat, wake_ms);
+}
+
+/* The plain screen writes by itself; all that is left is when it wants to be looked at. */
+static void seat_say(struct seat *seat, struct text *take_words)
+{
+    tty_write(seat->tty, take_words);
+    wishes_perform(seat);
+    wake_at(seat, seat->is_over ? -1 : plain_screen_wake_ms(seat->plain));
+}
+
+/* After whatever happened: what the screen wanted, then a picture of how it is now. */
+static void seat_settle(struct seat *seat)
+{
+    wishes_perform(seat);
+    if (!seat->is_over && seat->tty && (seat->ask || seat->inbox)) {
+        draw(seat);
+        wishes_perform(seat);
+    }
+    if (seat->is_asking_done &&
+        (!seat->ask || ask_screen_exit_code(seat->ask) != SEAT_EXIT_PENDING))
+        seat_end(seat, SEAT_DONE);
+}
+
+static bool is_light_by(const struct seat *seat, const char *theme)
+{
+    if (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0)
+        return strcmp(theme, "light") == 0;
+    return seat->is_light;
+}
+
+/* Another theme is another ink for everything. */
+static void take_theme(struct seat *seat, const struct json *settings)
+{
+    const char *theme = seat_setting(settings, "theme");
+    struct text out = { 0 };
+
+    if (!seat->tty || !theme || is_light_by(seat, theme) == seat->painter.look.is_light)
+        return;
+    seat->painter.look.is_light = !seat->painter.look.is_light;
+    painter_redraw(&seat->painter, &out);
+    tty_write(seat->tty, &out);
+}
+
+void seat_take(struct seat *seat, enum screen_news news, const struct json *json)
+{
+    struct text words = { 0 };
+
+    if (news == NEWS_SETTINGS && !seat->plain)
+        take_theme(seat, json);
+    if (seat->plain) {
+        plain_screen_take(seat->plain, news, json, seat_now(), &words);
+        seat_say(seat, &words);
+    } else if (seat->ask) {
+        ask_screen_take(seat->ask, news, json, seat_now());
+    } else if (seat->inbox)
+        inbox_screen_take(seat->inbox, news, json, seat_now());
+    seat_settle(seat);
+}
+
+static void on_key(void *context, const struct key *key)
+{
+    struct seat *seat = context;
+
+    if (seat->is_over || seat->is_leaving)
+        return;
+    if (key->code == KEY_FOCUS_IN || key->code == KEY_FOCUS_OUT)
+        seat->is_looked_at = key->code == KEY_FOCUS_IN;
+    if (seat->ask)
+        ask_screen_key(seat->ask, key, seat_now());
+    else
+        inbox_screen_key(seat->inbox, key, seat_now());
+    wishes_perform(seat);
+}
+
+static void after_keys(struct seat *seat)
+{
+    int patience_ms = keyboard_patience_ms(&seat->keyboard);
+
+    if (patience_ms > 0)
+        loop_timer_at(seat->escape, loop_boot_ms() + patience_ms);
+    seat_settle(seat);
+}
+
+/* Whole lines; the terminal has edited them. */
+static void type_plain(struct seat *seat, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length && !seat->is_over; i++) {
+        struct text words = { 0 };
+
+        if (bytes[i] != '\n') {
+            if (seat->line.used < SEAT_LINE_BYTES)
+                text_add_char(&seat->line, bytes[i]);
+            continue;
+        }
+        plain_screen_line(seat->plain, text_string(&seat->line), seat_now(), &words);
+        text_clear(&seat->line);
+        seat_say(seat, &words);
+    }
+}
+
+static void on_typed(void *context, const char *bytes, size_t length)
+{
+    struct seat *seat = context;
+
+    if (seat->plain) {
+        type_plain(seat, bytes, length);
+        return;
+    }
+    loop_timer_stop(seat->escape);
+    keyboard_feed(&seat->keyboard, bytes, length, on_key, seat);
+    after_keys(seat);
+}
+
+static void seat_escaped(void *context)
+{
+    struct seat *seat = context;
+
+    keyboard_time_out(&seat->keyboard, on_key, seat);
+    after_keys(seat);
+}
+
+static void on_resized(void *context)
+{
+    struct seat *seat = context;
+    struct text out = { 0 };
+    int rows, columns;
+
+    tty_size(seat->tty, &rows, &columns);
+    painter_resize(&seat->painter, rows, columns, &out);
+    tty_write(seat->tty, &out);
+    seat_settle(seat);
+}
+
+static void on_written(void *context)
+{
+    struct seat *seat = context;
+
+    if (seat->is_drawing_due)
+        seat_settle(seat);
+}
+
+static void on_stop_wanted(void *context)
+{
+    wish_note(context, &(struct screen_effect){ .kind = EFFECT_SUSPEND, .session_id = "" });
+    seat_settle(context);
+}
+
+static void on_resumed(void *context)
+{
+    struct seat *seat = context;
+
+    painter_forget(&seat->painter);
+    on_resized(seat);
+}
+
+static void on_ended(void *context, int number)
+{
+    struct seat *seat = context;
+
+    if (seat->is_leaving)
+        return;
+    seat->result->signal_number = number ? number : SIGHUP;
+    if (seat->ask)
+        ask_screen_save(seat->ask);
+    else if (seat->inbox)
+        inbox_screen_save(seat->inbox);
+    wishes_perform(seat);
+    if (seat->plain && (!number || number == SIGINT)) /* Ctrl-D and Ctrl-C, as elsewhere */
+        seat_leave(seat, SEAT_LEFT);
+    else
+        seat_leave(seat, SEAT_SIGNAL);
+}
+
+static void seat_woken(void *context)
+{
+    struct seat *seat = context;
+    struct text words = { 0 };
+
+    if (seat->plain) {
+        plain_screen_tick(seat->plain, seat_now(), &words);
+        seat_say(seat, &words);
+    } else {
+        seat_settle(seat);
+    }
+}
+
+static const char *find_variable(const char *name)
+{
+    return getenv(name);
+}
+
+static bool seat_open_terminal(struct seat *seat)
+{
+    const struct tty_calls calls = { seat,           on_typed,   on_resized, on_written,
+                                     on_stop_wanted, on_resumed, on_ended };
+    const char *theme = seat_setting(seat->settings, "theme");
+
+    seat->kind = terminal_kind_of(find_variable);
+    if (theme && (strcmp(theme, "light") == 0 || strcmp(theme, "dark") == 0))
+        seat->kind.answers = false; /* it need not be asked */
+    seat->tty = tty_open(seat->loop, &calls, &seat->kind, seat->options->is_plain);
+    if (!seat->tty) {
+        seat_end(seat, SEAT_NO_TERMINAL);
+        return false;
+    }
+    seat->is_light = seat->kind.is_light;
+    seat->painter.look = (struct painter_look){
+        .colours = seat->kind.colours,
+        .is_light = is_light_by(seat, theme ? theme : ""),
+        .lacks_shifts = seat->kind.lacks_shifts,
+    };
+    tty_size(seat->tty, &seat->painter.rows, &seat->painter.columns);
+    return true;
+}
+
+/* The side of the hub. */
 
 static struct screen_setup setup_of(struct seat *seat)
 {
@@ -76,24 +349,19 @@ static struct screen_setup setup_of(struct seat *seat)
     };
 }
 
-static void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
-{
-    char *json = detail ? json_encode(detail) : NULL;
-
-    seat->result->err = *err;
-    text_add_text(&seat->result->detail_json, json ? json : "");
-    free(json);
-    seat_end(seat, SEAT_FAILED);
-}
-
-/* Its text */
+/* Its text, NULL is none */
 static void seat_keep(struct text *out, const struct json *json)
 {
-    char *encoded = json ? json_encode(json) : NULL;
-
     text_clear(out);
-    text_add_text(out, encoded ? encoded : "");
-    free(encoded);
+    if (json)
+        json_add(out, json);
+}
+
+static void seat_fail(struct seat *seat, const struct error *err, const struct json *detail)
+{
+    seat->result->err = *err;
+    seat_keep(&seat->result->detail_json, detail);
+    seat_end(seat, SEAT_FAILED);
 }
 
 static void open_ask(struct seat *seat, const struct json *whole)
@@ -102,7 +370,6 @@ static void open_ask(struct seat *seat, const struct json *whole)
     struct screen_setup setup;
     struct text words = { 0 };
     struct error err;
-
     bool is_open = state_is_open(state_find(status));
 
     if (!is_open || json_is_yes(json_member(whole, "answer_elsewhere"))) {
@@ -123,44 +390,39 @@ static void open_ask(struct seat *seat, const struct json *whole)
 
 static void on_whole(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *whole = reply->json;
     struct seat *seat = context;
-    const char *id = json_member_text(json_member(whole, "ask"), "session_id");
+    const char *id = json_member_text(json_member(reply->json, "ask"), "session_id");
+    const struct error *err = client_refusal(reply);
+    bool is_shown = seat->ask || seat->plain;
 
-    if (err && !seat->ask && !seat->plain) {
-        seat_fail(seat, err, whole);
+    if (err && !is_shown) {
+        seat_fail(seat, err, reply->json);
         return;
     }
-    if (err) {
-        seat_refused(seat, err, whole);
-        return;
+    if (!err) {
+        snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
+        memcpy(seat->result->session_id, seat->shown, sizeof seat->shown);
     }
-    snprintf(seat->shown, sizeof seat->shown, "%s", id ? id : "");
-    snprintf(seat->result->session_id, sizeof seat->result->session_id, "%s", seat->shown);
-    if (seat->ask || seat->plain)
-        seat_take(seat, NEWS_WHOLE, whole);
+    if (is_shown)
+        seat_take_reply(seat, NEWS_WHOLE, reply);
     else
-        open_ask(seat, whole);
+        open_ask(seat, reply->json);
     seat_settle(seat);
 }
 
 static void on_list(void *context, const struct client_reply *reply)
 {
     const struct error *err = client_refusal(reply);
-    const struct json *list = reply->json;
     struct seat *seat = context;
     struct screen_setup setup;
 
     if (err && !seat->inbox) {
-        seat_fail(seat, err, list);
-    } else if (err) {
-        seat_refused(seat, err, list);
+        seat_fail(seat, err, reply->json);
     } else if (seat->inbox) {
-        seat_take(seat, NEWS_LIST, list);
+        seat_take_reply(seat, NEWS_LIST, reply);
     } else if (seat_open_terminal(seat)) {
         setup = setup_of(seat);
-        seat->inbox = inbox_screen_new(&setup, list, seat_now());
+        seat->inbox = inbox_screen_new(&setup, reply->json, seat_now());
         if (seat->settings) /* both came before there was anybody to tell */
             seat_take(seat, NEWS_SETTINGS, seat->settings);
         if (seat->status)
@@ -173,40 +435,31 @@ static void on_list(void *context, const struct client_reply *reply)
 
 static void on_inner_whole(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *whole = reply->json;
-    struct seat *seat = context;
+    seat_take_reply(context, NEWS_WHOLE, reply);
+}
 
-    if (err)
-        seat_refused(seat, err, whole);
-    else
-        seat_take(seat, NEWS_WHOLE, whole);
+static void keep_newest(struct seat *seat, struct json **slot, enum screen_news news,
+                        const struct client_reply *reply)
+{
+    if (client_refusal(reply))
+        return;
+    json_free(*slot);
+    *slot = json_keep(reply->json);
+    seat_take(seat, news, reply->json);
 }
 
 static void on_settings(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
     struct seat *seat = context;
 
-    if (err)
-        return;
-    json_free(seat->settings);
-    seat->settings = json_keep(result);
-    seat_take(seat, NEWS_SETTINGS, result);
+    keep_newest(seat, &seat->settings, NEWS_SETTINGS, reply);
 }
 
 static void on_status(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
     struct seat *seat = context;
 
-    if (err)
-        return;
-    json_free(seat->status);
-    seat->status = json_keep(result);
-    seat_take(seat, NEWS_STATUS, result);
+    keep_newest(seat, &seat->status, NEWS_STATUS, reply);
 }
 
 /* Which ask: the one we show already, else what we were told to open. */
@@ -215,9 +468,8 @@ static void seat_attach(struct seat *seat)
     const struct seat_options *options = seat->options;
     const char *id = seat->shown[0] ? seat->shown : options->session_id;
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     if (!seat->shown[0] && options->launch) {
         json_write_text(&writer, "launch", options->launch);
         json_write_text(&writer, "key", seat->key);
@@ -259,17 +511,14 @@ static void on_opened(void *context)
 static void on_lost(void *context, int64_t retry_ms, const struct error *err)
 {
     struct seat *seat = context;
-    struct json *json = NULL;
-    char text[64];
+    struct text json = { 0 };
 
     if (err && !seat->ask && !seat->inbox && !seat->plain) {
         seat_fail(seat, err, NULL);
         return;
     }
-    snprintf(text, sizeof text, "{\"retry_ms\":%lld}", (long long)retry_ms);
-    if (json_parse(text, strlen(text), &json, NULL))
-        seat_take(seat, NEWS_LOST, json);
-    json_free(json);
+    text_add_format(&json, "{\"retry_ms\":%lld}", (long long)retry_ms);
+    seat_take_text(seat, NEWS_LOST, &json);
 }
 
 static void on_event(void *context, const struct wire_message *message, const char *line,
@@ -290,13 +539,72 @@ static void on_event(void *context, const struct wire_message *message, const ch
     (void)length;
     if (strcmp(message->method, "resync") == 0 && seat->options->is_inbox)
         seat_call(seat, METHOD_ask_list, "{\"which\":\"all\"}", on_list);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (strcmp(rows[i].method, message->method) == 0)
             seat_take(seat, rows[i].news, message->params);
     }
 }
 
-static void seat_ask(struct seat *seat);
+/* An ask made here and shown here (R6.3): an agent's connection beside the person's. We wait for
+ * its result, wherever it is decided. The screen may hear of it a moment later, on the person's
+ * connection, and the line that stays says what came of it. */
+static void on_asked(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    struct seat *seat = context;
+
+    if (!err && reply->kind != REPLY_FINAL) { /* also where the person asks back: no one explains */
+        const char *id = json_member_text(reply->json, "session_id");
+        char params[64];
+
+        snprintf(params, sizeof params, "{\"session_id\":\"%.26s\",\"wait_seconds\":-1}",
+                 id ? id : "");
+        call(seat, seat->agent, METHOD_ask_wait, params, on_asked);
+        return;
+    }
+    seat->is_asking_done = true;
+    if (err) {
+        seat_fail(seat, err, reply->json);
+        return;
+    }
+    seat_keep(&seat->result->result_json, reply->json);
+    seat->is_leaving = true;
+    seat->last = SEAT_DONE;
+    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
+    seat_settle(seat);
+}
+
+static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
+{
+    struct seat *seat = context;
+
+    (void)retry_ms;
+    if (err && !seat->ask)
+        seat_fail(seat, err, NULL);
+}
+
+static void on_agent_event(void *context, const struct wire_message *message, const char *line,
+                           size_t length)
+{
+    struct seat *seat = context;
+    const char *id = json_member_text(message->params, "session_id");
+
+    (void)line;
+    (void)length;
+    if (strcmp(message->method, "ask/created") != 0 || !id || seat->shown[0])
+        return;
+    snprintf(seat->shown, sizeof seat->shown, "%s", id);
+    seat_attach(seat);
+}
+
+static void seat_ask(struct seat *seat)
+{
+    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
+
+    seat->agent =
+        loop_client_new(seat->loop, seat->options->asker, &client_for_terminal, &ops, seat);
+    call(seat, seat->agent, METHOD_ask_create, seat->options->create_json, on_asked);
+}
 
 static void dial_up(struct seat *seat)
 {
@@ -319,10 +627,7 @@ static void leave_words(struct seat *seat)
     if (seat->ask && seat->result->end != SEAT_SIGNAL) {
         canvas_reset(&seat->canvas, seat->painter.columns);
         ask_screen_draw_summary(seat->ask, &seat->canvas, seat->painter.columns);
-        for (int row = 0; row < seat->canvas.rows; row++) {
-            canvas_write_row(&seat->canvas, row, &out);
-            text_add_text(&out, "\r\n");
-        }
+        canvas_write(&seat->canvas, "\r\n", &out);
     }
     tty_write(seat->tty, &out);
 }
@@ -382,71 +687,4 @@ void seat_result_release(struct seat_result *result)
     text_release(&result->link);
     text_release(&result->url);
     text_release(&result->result_json);
-}
-
-/*
- * An ask made here and shown here: one process, an agent's connection beside the person's
- * (R6.3).
- */
-
-/* An ask of our own: we wait for its result, wherever it is decided. The screen may hear of it a
- * moment later, on the person's connection, and the line that stays says what came of it. */
-static void on_asked(void *context, const struct client_reply *reply)
-{
-    const struct error *err = client_refusal(reply);
-    const struct json *result = reply->json;
-    struct seat *seat = context;
-
-    if (!err && reply->kind != REPLY_FINAL) { /* also where the person asks back: no one explains */
-        const char *id = json_member_text(result, "session_id");
-        char params[64];
-
-        snprintf(params, sizeof params, "{\"session_id\":\"%.26s\",\"wait_seconds\":-1}",
-                 id ? id : "");
-        call(seat, seat->agent, METHOD_ask_wait, params, on_asked);
-        return;
-    }
-    seat->is_asking_done = true;
-    if (err) {
-        seat_fail(seat, err, result);
-        return;
-    }
-    seat_keep(&seat->result->result_json, result);
-    seat->is_leaving = true;
-    seat->last = SEAT_DONE;
-    loop_timer_at(seat->leave, loop_boot_ms() + SEAT_LEAVE_MS);
-    seat_settle(seat);
-}
-
-static void on_agent_lost(void *context, int64_t retry_ms, const struct error *err)
-{
-    struct seat *seat = context;
-
-    (void)retry_ms;
-    if (err && !seat->ask)
-        seat_fail(seat, err, NULL);
-}
-
-static void on_agent_event(void *context, const struct wire_message *message, const char *line,
-                           size_t length)
-{
-    struct seat *seat = context;
-    const char *id = json_member_text(message->params, "session_id");
-
-    (void)line;
-    (void)length;
-    if (strcmp(message->method, "ask/created") != 0 || !id || seat->shown[0])
-        return;
-    snprintf(seat->shown, sizeof seat->shown, "%s", id);
-    seat_attach(seat);
-}
-
-/* app.c */
-static void seat_ask(struct seat *seat)
-{
-    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
-
-    seat->agent =
-        loop_client_new(seat->loop, seat->options->asker, &client_for_terminal, &ops, seat);
-    call(seat, seat->agent, METHOD_ask_create, seat->options->create_json, on_asked);
 }

@@ -93,27 +93,19 @@ struct seat {
 };
 
 void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
+void seat_take_text(struct seat *seat, enum screen_news news, struct text *take_json);
+/* What it says, or that it was refused. */
+void seat_take_reply(struct seat *seat, enum screen_news news, const struct client_reply *reply);
 void seat_end(struct seat *seat, enum seat_end end);
 /* The same, once what was typed is in the hub, or that takes too long. */
 void seat_leave(struct seat *seat, enum seat_end end);
-struct screen_time seat_now(void);
-
-const char *seat_setting(const struct json *result, const char *name); /* of settings/list */
 
 /* As the person. */
 void seat_call(struct seat *seat, enum method method, const char *params_json, client_done *done);
-
-/* app_terminal.c */
-bool seat_open_terminal(struct seat *seat); /* false: there is none, and it is over */
-void seat_settle(struct seat *seat); /* what the screen wanted, then a picture of how it is now */
-void seat_say(struct seat *seat, struct text *take_words); /* of the plain screen */
-void seat_escaped(void *context);                          /* the time for a sequence is over */
-void seat_woken(void *context);                            /* the screen wants to be looked at */
 
 /* app_effects.c */
 void wish_note(void *context, const struct screen_effect *effect); /* context is a seat */
 void wishes_perform(struct seat *seat);
 void wishes_release(struct seat *seat);
-void seat_refused(struct seat *seat, const struct error *err, const struct json *detail);
 
 #endif

@@ -50,42 +50,47 @@ void wishes_release(struct seat *seat)
     }
 }
 
-void seat_refused(struct seat *seat, const struct error *err, const struct json *detail)
+void seat_take_text(struct seat *seat, enum screen_news news, struct text *take_json)
 {
-    struct text out = { 0 }, words = { 0 };
-    struct json_writer writer = json_writer_to(&out);
     struct json *json = NULL;
-    char *encoded = detail ? json_encode(detail) : NULL;
 
+    if (json_parse(text_string(take_json), take_json->used, &json, NULL))
+        seat_take(seat, news, json);
+    json_free(json);
+    text_release(take_json);
+}
+
+/* What changed comes as an event; only a refusal is news. */
+static void on_changed(void *context, const struct client_reply *reply)
+{
+    const struct error *err = client_refusal(reply);
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer;
+
+    if (!err)
+        return;
+    writer = json_object_to(&out);
     error_write_in(err, i18n_language(), &words);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "code", error_name(err->code));
     json_write_text(&writer, "path", err->path);
     json_write_text(&writer, "message", text_string(&words));
-    if (encoded)
-        json_write_raw(&writer, "detail", encoded);
+    json_write_value(&writer, "detail", reply->json);
     json_write_end_object(&writer);
-    if (json_parse(text_string(&out), out.used, &json, NULL))
-        seat_take(seat, NEWS_REFUSED, json);
-    json_free(json);
-    free(encoded);
-    text_release(&out);
     text_release(&words);
+    seat_take_text(context, NEWS_REFUSED, &out);
 }
 
-static void take_result(struct seat *seat, enum screen_news news, const struct error *err,
-                        const struct json *json)
+void seat_take_reply(struct seat *seat, enum screen_news news, const struct client_reply *reply)
 {
-    if (err)
-        seat_refused(seat, err, json);
+    if (client_refusal(reply))
+        on_changed(seat, reply);
     else
-        seat_take(seat, news, json);
+        seat_take(seat, news, reply->json);
 }
-
 #define TAKES(name, news)                                                                          \
     static void name(void *context, const struct client_reply *reply)                              \
     {                                                                                              \
-        take_result(context, news, client_refusal(reply), reply->json);                            \
+        seat_take_reply(context, news, reply);                                                     \
     }
 TAKES(on_decided, NEWS_DECIDED)
 TAKES(on_code, NEWS_CODE)
@@ -103,13 +108,10 @@ TAKES(on_told, NEWS_TOLD)
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
 static void on_later(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *json = reply->json;
     struct seat *seat = context;
 
-    if (err)
-        seat_refused(seat, err, json);
-    else if (!seat->inbox)
+    on_changed(seat, reply);
+    if (!client_refusal(reply) && !seat->inbox)
         seat_end(seat, SEAT_LEFT);
 }
 
@@ -117,34 +119,26 @@ static void on_later(void *context, const struct client_reply *reply)
 static void tell_moved(struct seat *seat, const char *address)
 {
     struct text out = { 0 }, words = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    struct json *json = NULL;
+    struct json_writer writer = json_object_to(&out);
 
     i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "words", text_string(&words));
     json_write_end_object(&writer);
-    if (json_parse(text_string(&out), out.used, &json, NULL))
-        seat_take(seat, NEWS_LINK, json);
-    json_free(json);
-    text_release(&out);
+    seat_take_text(seat, NEWS_LINK, &out);
     text_release(&words);
 }
 
 /* The draft was sent before this was asked for, so it is there when the browser is. */
 static void on_link(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *json = reply->json;
+    const char *link = json_member_text(reply->json, "link");
+    const char *url = json_member_text(reply->json, "url");
     struct seat *seat = context;
-    const char *link = json_member_text(json, "link"), *url = json_member_text(json, "url");
     enum os_browser browser;
 
-    if (err || !link || !url) {
-        if (err)
-            seat_refused(seat, err, json);
+    on_changed(seat, reply);
+    if (client_refusal(reply) || !link || !url)
         return;
-    }
     browser = os_open_browser(link);
     if (seat->inbox) {
         tell_moved(seat, browser == OS_BROWSER_OPENED ? url : link);
@@ -156,27 +150,15 @@ static void on_link(void *context, const struct client_reply *reply)
     seat_end(seat, SEAT_MOVED);
 }
 
-/* What changed comes as an event; only a refusal is news. */
-static void on_changed(void *context, const struct client_reply *reply)
-{
-    const struct error *err = client_refusal(reply);
-    const struct json *json = reply->json;
-
-    if (err)
-        seat_refused(context, err, json);
-}
-
 static void on_drafted(void *context, const struct client_reply *reply)
 {
-    const struct error *err = client_refusal(reply);
-    const struct json *json = reply->json;
     struct seat *seat = context;
 
     seat->drafts--;
     if (seat->is_leaving && seat->drafts == 0)
         seat_end(seat, seat->last);
-    else if (err)
-        seat_refused(seat, err, json);
+    else
+        on_changed(seat, reply);
 }
 
 static void write_members(struct json_writer *writer, const char *object_json)
@@ -185,12 +167,8 @@ static void write_members(struct json_writer *writer, const char *object_json)
 
     if (!object_json || !json_parse(object_json, strlen(object_json), &object, NULL))
         return;
-    for (void *at = json_first(object); at; at = json_next(object, at)) {
-        char *value = json_encode(json_value(at));
-
-        json_write_raw(writer, json_key(at), value);
-        free(value);
-    }
+    for (void *at = json_first(object); at; at = json_next(object, at))
+        json_write_value(writer, json_key(at), json_value(at));
     json_free(object);
 }
 
@@ -200,7 +178,6 @@ static void write_params(struct json_writer *writer, const struct wish *wish, en
 {
     char key[27];
 
-    json_write_object(writer, NULL);
     if (carries != SETTING)
         json_write_text_if(writer, "session_id", wish->session_id);
     switch (carries) {
@@ -271,10 +248,11 @@ static void call(struct seat *seat, const struct wish *wish)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct text params = { 0 };
-        struct json_writer writer = json_writer_to(&params);
+        struct json_writer writer;
 
         if (rows[i].kind != wish->effect.kind)
             continue;
+        writer = json_object_to(&params);
         write_params(&writer, wish, rows[i].carries);
         seat->drafts += wish->effect.kind == EFFECT_DRAFT;
         seat_call(seat, rows[i].method, text_string(&params), rows[i].done);

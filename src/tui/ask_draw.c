@@ -11,42 +11,40 @@
 #include "i18n/i18n.h"
 #include "markup/markup.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
-#include "tui/inbox_history.h"
 #include "tui/settings_panel.h"
 
 enum { LIST_ROWS_LEAST = 6, PROMPT_ROWS_LEAST = 3, PANE_ROWS_LEAST = 4, EVERYTHING = 1 << 20 };
 
-static void draw_lost(const struct ask_screen *screen, struct pen *pen)
+void draw_lost(struct pen *pen, bool is_short, int64_t left_ms)
 {
-    int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
     struct text line = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
 
-    i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
-                text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
+    i18n_format(&line, is_short ? TEXT_TUI_LOST_SHORT : TEXT_TUI_LOST, "seconds",
+                TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
-    if (pen->end < SCREEN_NARROW)
-        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_KEPT));
     text_release(&line);
+}
+
+static bool is_glyph(const struct canvas *canvas, int row, int column)
+{
+    const struct cell *cell = canvas_cell(canvas, row, column);
+
+    return cell->length > 1 || (cell->length == 1 && canvas->bytes.bytes[cell->offset] != ' ');
 }
 
 /* The last row of a cut prompt says so, and how to see the rest. */
 static void draw_more(const struct ask_screen *screen, struct pen *pen, int row)
 {
     const char *word = i18n_text(TEXT_TUI_KEY_MORE);
-    int column = pen->end - 4 - 1 - glyph_columns(word, strlen(word)), last = pen->end;
+    int column = pen->end - 4 - 1 - glyph_columns(word, strlen(word));
+    int last = canvas_row_end(pen->canvas, row);
 
-    while (last > pen->left && canvas_cell(pen->canvas, row, last - 1)->length == 0 &&
-           canvas_cell(pen->canvas, row, last - 1)->columns == 1)
-        last--;
+    if (last < pen->left)
+        last = pen->left;
     if (last < column)
         column = last;
-    while (column > pen->left + 1 && column < last &&
-           canvas_cell(pen->canvas, row, column)->length > 0 &&
-           !(canvas_cell(pen->canvas, row, column)->length == 1 &&
-             pen->canvas->bytes.bytes[canvas_cell(pen->canvas, row, column)->offset] == ' '))
+    while (column > pen->left + 1 && column < last && is_glyph(pen->canvas, row, column))
         column--;
     for (int i = column; i < last; i++)
         canvas_put_text(pen->canvas, row, i, pen->end, INK_PLAIN, " ");
@@ -141,8 +139,7 @@ static void draw_body(struct ask_screen *screen, struct pen *pen, const struct d
     }
     draw_question(screen, state, pen);
     view_of(state)->draw(screen, state, pen, plan);
-    if (state->problem.used > 0)
-        pen_lines(pen, INK_DANGER, text_string(&state->problem));
+    pen_text(pen, INK_DANGER, &state->problem);
 }
 
 static bool shows_common_note(const struct ask_screen *screen)
@@ -189,9 +186,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
     i18n_format(&line, TEXT_TUI_TYPE_CODE, "code", screen->challenge, NULL);
     draw_labelled_edit(pen, pen->left, text_string(&line), &screen->code, 1, true, NULL);
     pen->row++;
-    if (screen->said.used > 0) {
-        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
-    }
+    pen_text(pen, (enum ink)screen->said_ink, &screen->said);
     pen_lines(pen, INK_QUIET, i18n_text(is_narrow ? TEXT_TUI_CODE_BACK_SHORT : TEXT_TUI_CODE_BACK));
     text_release(&words);
     text_release(&line);
@@ -199,8 +194,7 @@ static void draw_second_act(struct ask_screen *screen, struct pen *pen)
 
 static void draw_messages(struct ask_screen *screen, struct pen *pen)
 {
-    if (screen->problem.used > 0)
-        pen_lines(pen, INK_DANGER, text_string(&screen->problem));
+    pen_text(pen, INK_DANGER, &screen->problem);
     if (screen->phase == PHASE_SENDING)
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_SENDING));
     if (screen->focus == FOCUS_TIME)
@@ -228,12 +222,14 @@ static void draw_answered(const struct ask_screen *screen, struct pen *pen)
 
 static void draw_above(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
 {
-    bool is_review = ask_is_review(screen);
+    bool is_review = ask_is_review(screen), is_narrow = pen->end < SCREEN_NARROW;
 
     draw_header(screen, pen);
     if (screen->is_lost)
-        draw_lost(screen, pen);
-    else if (plan->has_facts && !is_review)
+        draw_lost(pen, is_narrow, screen->retry_mono_ms - screen->now.mono_ms);
+    if (screen->is_lost && is_narrow)
+        pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_KEPT));
+    if (plan->has_facts && !is_review && !screen->is_lost)
         draw_facts(screen, pen);
     if (screen->facts.is_asked_back && !screen->is_lost)
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_ASKED_BACK));
@@ -272,7 +268,8 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
     draw_question_note(screen, pen);
     if (shows_common_note(screen)) {
         pen->row++;
-        draw_common_note(screen, pen);
+        draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_COMMON_NOTE), &screen->common, 4,
+                           screen->focus == FOCUS_COMMON, NULL);
     }
     if (screen->focus == FOCUS_CODE) {
         draw_second_act(screen, pen);
@@ -316,13 +313,20 @@ static int count_prompt_rows(const struct ask_screen *screen, int columns)
     return rows;
 }
 
+/* Of the list, if that is what is asked for. */
+static size_t count_options(const struct ask_screen *screen)
+{
+    const struct field_state *state = ask_field(screen);
+    size_t items[LIST_MOST];
+
+    return state && state->field->option_count > 0 ? list_items(screen, state, items) : 0;
+}
+
 /* Leaves out more and more until the rest fits; the prompt is none of it here. */
 static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns, int rows)
 {
     struct field_state *state = ask_field(screen);
-    size_t items[LIST_MOST];
-    bool is_long = state && state->field->option_count > 0 &&
-                   list_items(screen, state, items) > LIST_ROWS_LEAST;
+    bool is_long = count_options(screen) > LIST_ROWS_LEAST;
     int used = measure(screen, columns, plan);
 
     for (int cut = 0; used > rows && cut < 6; cut++) {
@@ -343,15 +347,6 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
     return used;
 }
 
-static bool is_longer(const struct ask_screen *screen, int rows)
-{
-    const struct field_state *state = ask_field(screen);
-    size_t items[LIST_MOST];
-
-    return state && state->field->option_count > 0 &&
-           list_items(screen, state, items) > (size_t)rows;
-}
-
 static struct draw_plan make_plan(struct ask_screen *screen, int columns, int rows)
 {
     bool is_narrow = columns < SCREEN_NARROW;
@@ -363,7 +358,8 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     int used, room;
 
     screen->is_tight = false;
-    if (is_longer(screen, rows)) { /* a window in any case: the whole is not even tried */
+    if (count_options(screen) >
+        (size_t)rows) { /* a window in any case: the whole is not even tried */
         plan.list_rows = LIST_ROWS_LEAST;
         plan.describe = DESCRIBE_BELOW;
     }
@@ -426,10 +422,6 @@ static void draw_cancel(struct ask_screen *screen, struct pen *pen)
 static void draw_reading(struct ask_screen *screen, struct pen *pen, const struct markup *markup,
                          int rows)
 {
-    const struct hint hints[] = {
-        { "j k PgUp PgDn", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
-        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
-    };
     int all, room = rows - 5 > 1 ? rows - 5 : 1;
 
     draw_header(screen, pen);
@@ -446,7 +438,7 @@ static void draw_reading(struct ask_screen *screen, struct pen *pen, const struc
     if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_most)
         screen->is_prompt_seen = true;
     pen->row++;
-    draw_hint_row(pen, hints, 2);
+    draw_reading_hints(pen, true);
     screen->wants_alternate = true;
 }
 

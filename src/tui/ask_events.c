@@ -4,13 +4,13 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/fields/field_class.h"
 #include "i18n/i18n.h"
 #include "tui/ask_state.h"
 #include "tui/canvas.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 /* What the hub says: changes, other people's answers, refusals, being gone. */
@@ -69,7 +69,6 @@ static void describe_answer(struct ask_screen *screen, const struct json *answer
         add_value(&screen->sent, &screen->fields[0], answer);
     for (size_t i = 0; fields && i < screen->form.field_count; i++) {
         struct text words = { 0 };
-
         const struct json *value = json_member(fields, screen->form.fields[i].name);
 
         /* the first one's may stand beside the others */
@@ -205,8 +204,7 @@ static void take_code(struct ask_screen *screen, const struct json *result)
     if (!code || !screen->is_challenged || screen->phase != PHASE_OPEN)
         return;
     snprintf(screen->challenge, sizeof screen->challenge, "%s", code);
-    text_clear(&screen->code.text);
-    screen->code.at = 0;
+    edit_clear(&screen->code);
     screen->focus = FOCUS_CODE;
     screen->panel = PANEL_NONE;
 }
@@ -217,8 +215,9 @@ static void take_lost(struct ask_screen *screen, const struct json *params)
     screen->retry_mono_ms = screen->now.mono_ms + json_member_span(params, "retry_ms", 0);
 }
 
-static void take_undone(struct ask_screen *screen)
+static void take_undone(struct ask_screen *screen, const struct json *result)
 {
+    (void)result;
     if (screen->phase == PHASE_SAVED || screen->phase == PHASE_SENDING) {
         screen->phase = PHASE_OPEN;
         screen->is_draft_dirty = true;
@@ -242,38 +241,17 @@ static void take_settings(struct ask_screen *screen, const struct json *json)
 void ask_screen_take(struct ask_screen *screen, enum screen_news news, const struct json *json,
                      struct screen_time now)
 {
+    static void (*const takes[])(struct ask_screen * screen, const struct json *json) = {
+        [NEWS_WHOLE] = take_whole,     [NEWS_CHANGED] = take_changed,
+        [NEWS_DRAFTED] = take_drafted, [NEWS_SETTINGS] = take_settings,
+        [NEWS_CODE] = take_code,       [NEWS_DECIDED] = take_decided,
+        [NEWS_UNDONE] = take_undone,   [NEWS_REFUSED] = take_refused,
+        [NEWS_LOST] = take_lost,
+    };
+
     ask_pass_time(screen, now);
-    switch (news) {
-    case NEWS_WHOLE:
-        take_whole(screen, json);
-        break;
-    case NEWS_CHANGED:
-        take_changed(screen, json);
-        break;
-    case NEWS_DRAFTED:
-        take_drafted(screen, json);
-        break;
-    case NEWS_SETTINGS:
-        take_settings(screen, json);
-        break;
-    case NEWS_CODE:
-        take_code(screen, json);
-        break;
-    case NEWS_DECIDED:
-        take_decided(screen, json);
-        break;
-    case NEWS_UNDONE:
-        take_undone(screen);
-        break;
-    case NEWS_REFUSED:
-        take_refused(screen, json);
-        break;
-    case NEWS_LOST:
-        take_lost(screen, json);
-        break;
-    default:
-        break;
-    }
+    if (news < ARRAY_LEN(takes) && takes[news])
+        takes[news](screen, json);
 }
 
 /* From what stands there to what is sent: checks, the second act, drafts. */
@@ -287,55 +265,45 @@ void ask_describe_all(const struct ask_screen *screen, struct text *out)
     }
 }
 
-static void describe_sent(struct ask_screen *screen)
+/* What `sending` holds goes out; `sent` says it in words. */
+static void send_now(struct ask_screen *screen, enum screen_effect_kind kind)
 {
-    text_clear(&screen->sent);
-    ask_describe_all(screen, &screen->sent);
-    screen->has_sent_note = screen->common.text.used > 0;
-    for (size_t i = 0; i < screen->form.field_count; i++)
-        screen->has_sent_note = screen->has_sent_note || screen->fields[i].note.text.used > 0;
-    for (size_t i = 0; i < screen->form.fields[0].option_count; i++)
-        screen->has_sent_note = screen->has_sent_note || screen->notes[i].text.used > 0;
-    screen->has_sent_note = screen->has_sent_note && ask_has_notes(screen);
+    screen->is_cancelled = kind != EFFECT_ANSWER;
+    screen->sending_kind = kind;
+    screen->phase = PHASE_SENDING;
+    ask_emit(screen,
+             &(struct screen_effect){ .kind = kind, .json = text_string(&screen->sending) });
 }
 
 static void ask_submit(struct ask_screen *screen, const char *code)
 {
     text_clear(&screen->sending);
     ask_write_answer(screen, code, &screen->sending);
-    describe_sent(screen);
-    screen->is_cancelled = false;
-    screen->sending_kind = EFFECT_ANSWER;
-    screen->phase = PHASE_SENDING;
-    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_ANSWER,
-                                              .json = text_string(&screen->sending) });
+    text_clear(&screen->sent);
+    ask_describe_all(screen, &screen->sent);
+    screen->has_sent_note = ask_has_notes(screen) && ask_has_note_text(screen);
+    send_now(screen, EFFECT_ANSWER);
 }
 
 void ask_cancel(struct ask_screen *screen)
 {
-    struct json_writer writer = json_writer_to(&screen->sending);
-    enum screen_effect_kind kind = screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL;
+    const char *why = text_string(&screen->why.text);
+    struct json_writer writer;
 
     if (!ask_may_answer(screen))
         return;
     text_clear(&screen->sending);
-    json_write_object(&writer, NULL);
-    if (screen->why.text.used > 0)
-        json_write_text(&writer, "global_annotation", text_string(&screen->why.text));
+    writer = json_object_to(&screen->sending);
+    if (*why)
+        json_write_text(&writer, "global_annotation", why);
     json_write_end_object(&writer);
     text_clear(&screen->sent);
     text_add_text(&screen->sent,
                   i18n_text(screen->is_declining ? TEXT_STATE_DECLINED : TEXT_STATE_CANCELLED));
-    if (screen->why.text.used > 0) {
-        text_add_text(&screen->sent, ": ");
-        facts_add_visible(&screen->sent, text_string(&screen->why.text));
-    }
+    text_add_text(&screen->sent, *why ? ": " : "");
+    facts_add_visible(&screen->sent, why);
     screen->has_sent_note = false;
-    screen->is_cancelled = true;
-    screen->sending_kind = kind;
-    screen->phase = PHASE_SENDING;
-    ask_emit(screen,
-             &(struct screen_effect){ .kind = kind, .json = text_string(&screen->sending) });
+    send_now(screen, screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL);
 }
 
 /* Nothing is sent by one act here: the hub gives a code, and the person types it. */
@@ -392,8 +360,7 @@ void ask_take_code(struct ask_screen *screen)
         ask_submit(screen, screen->challenge);
     } else if (*typed) {
         ask_say(screen, INK_DANGER, i18n_text(TEXT_TUI_OTHER_CODE));
-        text_clear(&screen->code.text);
-        screen->code.at = 0;
+        edit_clear(&screen->code);
         return;
     }
     ask_leave_code(screen);
@@ -401,8 +368,7 @@ void ask_take_code(struct ask_screen *screen)
 
 void ask_leave_code(struct ask_screen *screen)
 {
-    text_clear(&screen->code.text);
-    screen->code.at = 0;
+    edit_clear(&screen->code);
     screen->challenge[0] = '\0';
     screen->is_challenged = false;
     ask_focus_field(screen);
@@ -421,7 +387,7 @@ void ask_touch(struct ask_screen *screen)
     screen->is_draft_saved = false;
 }
 
-void ask_flush_draft(struct ask_screen *screen)
+void ask_screen_save(struct ask_screen *screen)
 {
     struct text draft = { 0 };
 
@@ -435,11 +401,6 @@ void ask_flush_draft(struct ask_screen *screen)
     text_release(&draft);
 }
 
-void ask_screen_save(struct ask_screen *screen)
-{
-    ask_flush_draft(screen);
-}
-
 /* What time alone does: drafts, the second digit, the end of undo, the bell. */
 void ask_pass_time(struct ask_screen *screen, struct screen_time now)
 {
@@ -449,7 +410,7 @@ void ask_pass_time(struct ask_screen *screen, struct screen_time now)
     left_ms = ask_left_ms(screen);
     if (screen->is_draft_dirty &&
         (screen->draft_mono_ms < 0 || now.mono_ms - screen->draft_mono_ms >= SCREEN_DRAFT_MS))
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
     if (screen->digit > 0 && now.mono_ms - screen->digit_mono_ms >= SCREEN_DIGIT_MS)
         ask_take_digits(screen);
     if (screen->phase == PHASE_SAVED && now.mono_ms >= screen->undo_until_mono_ms) {
@@ -472,6 +433,12 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
+/* When whole seconds are left of what lasts until then. */
+static int64_t next_second(int64_t now, int64_t end)
+{
+    return now + (end - now - 1) % 1000 + 1;
+}
+
 int64_t ask_screen_wake_ms(const struct ask_screen *screen)
 {
     int64_t now = screen->now.mono_ms, wake = -1;
@@ -479,13 +446,13 @@ int64_t ask_screen_wake_ms(const struct ask_screen *screen)
 
     if (is_open && !screen->is_lost) /* the clocks step together, with what is left */
         wake = screen->facts.deadline_mono_ms > now
-                   ? now + (screen->facts.deadline_mono_ms - now - 1) % 1000 + 1
+                   ? next_second(now, screen->facts.deadline_mono_ms)
                    : now + 1000;
     if (screen->is_lost && screen->retry_mono_ms > now)
-        wake = earlier(wake, now + (screen->retry_mono_ms - now - 1) % 1000 + 1);
+        wake = earlier(wake, next_second(now, screen->retry_mono_ms));
     if (screen->phase == PHASE_SAVED)
         wake = earlier(wake, screen->undo_until_mono_ms > now
-                                 ? now + (screen->undo_until_mono_ms - now - 1) % 1000 + 1
+                                 ? next_second(now, screen->undo_until_mono_ms)
                                  : now);
     if (screen->is_draft_dirty && ask_may_answer(screen))
         wake = earlier(wake,
@@ -517,8 +484,7 @@ static void draw_said(const struct ask_screen *screen, struct pen *pen, const st
     struct text line = { 0 };
 
     text_add_format(&line, "%s ", is_agent ? screen->facts.agent : i18n_text(TEXT_TUI_YOU));
-    pen_at(pen, pen->left, is_agent ? INK_ACCENT : INK_QUIET, text_string(&line));
-    pen->row++;
+    pen_line(pen, pen->left, is_agent ? INK_ACCENT : INK_QUIET, text_string(&line));
     for (const char *at = text ? text : ""; at;) {
         size_t length = strcspn(at, "\n");
 
@@ -557,8 +523,7 @@ void draw_ask_back(struct ask_screen *screen, struct pen *pen)
     draw_labelled_edit(pen, pen->left, i18n_text(TEXT_TUI_YOUR_QUESTION), &screen->question, 4,
                        true, NULL);
     pen->row++;
-    if (screen->said.used > 0)
-        pen_lines(pen, (enum ink)screen->said_ink, text_string(&screen->said));
+    pen_text(pen, (enum ink)screen->said_ink, &screen->said);
     draw_hint_row(pen, hints, 2);
     text_release(&line);
 }
@@ -566,7 +531,7 @@ void draw_ask_back(struct ask_screen *screen, struct pen *pen)
 void ask_send_back(struct ask_screen *screen)
 {
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer;
 
     if (screen->question.text.used == 0)
         return;
@@ -574,12 +539,11 @@ void ask_send_back(struct ask_screen *screen)
         ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_NOT_SENT_LOST));
         return;
     }
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&json);
     json_write_text(&writer, "text", text_string(&screen->question.text));
     json_write_end_object(&writer);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_BACK, .json = text_string(&json) });
     text_release(&json);
-    text_clear(&screen->question.text);
-    screen->question.at = 0;
+    edit_clear(&screen->question);
     ask_focus_field(screen);
 }

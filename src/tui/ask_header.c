@@ -9,14 +9,16 @@
 
 enum { WARN_MS = 60000, URGENT_MS = 10000, DIRECTORY_LEAST = 12 };
 
-/* Which clock it is: calm, under a minute, under ten seconds. */
-static enum ink clock_ink(const struct ask_screen *screen)
+enum ink draw_clock_ink(int64_t left_ms)
 {
-    int64_t left_ms = ask_left_ms(screen);
-
-    if (screen->is_lost || left_ms < 0)
+    if (left_ms < 0)
         return INK_QUIET;
     return left_ms < URGENT_MS ? INK_DANGER : left_ms < WARN_MS ? INK_WARN : INK_PLAIN;
+}
+
+static enum ink clock_ink(const struct ask_screen *screen)
+{
+    return screen->is_lost ? INK_QUIET : draw_clock_ink(ask_left_ms(screen));
 }
 
 static void add_clock(const struct ask_screen *screen, struct text *out)
@@ -123,21 +125,6 @@ void draw_header(const struct ask_screen *screen, struct pen *pen)
     text_release(&asked);
 }
 
-static void add_who(const struct ask_screen *screen, struct text *out)
-{
-    const struct facts *facts = &screen->facts;
-    char pid[TEXT_INTEGER_BYTES];
-
-    if (*facts->token)
-        i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
-    else if (facts->pid > 0 && facts->uid == screen->setup.uid)
-        i18n_format(out, TEXT_TUI_BY_YOU, "pid", text_of_integer(facts->pid, pid), NULL);
-    else if (facts->pid > 0)
-        i18n_format(out, TEXT_TUI_BY_PID, "pid", text_of_integer(facts->pid, pid), NULL);
-    else
-        text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
-}
-
 /* The end of a path says more than its beginning. */
 static void put_directory(const struct ask_screen *screen, struct pen *pen, int column, int end)
 {
@@ -161,7 +148,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
     int column, wanted;
 
     text_add_format(&agent, "\"%s\"", *screen->facts.agent ? screen->facts.agent : "?");
-    add_who(screen, &who);
+    facts_add_who(&who, &screen->facts, screen->setup.uid);
     facts_add_clock(&clock, waited_ms > 0 ? waited_ms : 0);
     i18n_format(&blocked, screen->facts.is_detached ? TEXT_STATE_DETACHED : TEXT_BLOCKED, "time",
                 text_string(&clock), NULL);
@@ -181,8 +168,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
         column += glyph_columns(screen->facts.directory, strlen(screen->facts.directory));
         column = (column > end ? end : column) + 2;
     }
-    pen_at(pen, column, INK_QUIET, text_string(&blocked));
-    pen->row++;
+    pen_line(pen, column, INK_QUIET, text_string(&blocked));
     text_release(&agent);
     text_release(&who);
     text_release(&blocked);
@@ -300,13 +286,10 @@ static bool is_terse(const struct ask_screen *screen, const struct pen *pen, siz
 void draw_tabs(const struct ask_screen *screen, struct pen *pen)
 {
     int gap = pen->end < SCREEN_NARROW ? 2 : 4, column = pen->left;
-    struct text number = { 0 };
 
     for (size_t i = 0; i < screen->form.field_count && column < pen->end; i++) {
         if (is_terse(screen, pen, i)) {
-            text_clear(&number);
-            text_add_integer(&number, (int64_t)i + 1);
-            column = pen_at(pen, column, INK_QUIET, text_string(&number));
+            column = pen_at(pen, column, INK_QUIET, TEXT_NUMBER((int64_t)i + 1));
         } else {
             column = draw_tab(screen, pen, column, i);
         }
@@ -314,36 +297,29 @@ void draw_tabs(const struct ask_screen *screen, struct pen *pen)
     }
     if (ask_is_review(screen))
         column = pen_at(pen, column, INK_ACCENT, screen->marks->cursor) + 1;
-    pen_at(pen, column, ask_is_review(screen) ? INK_STRONG : INK_PLAIN, i18n_text(TEXT_TUI_REVIEW));
-    pen->row++;
-    text_release(&number);
+    pen_line(pen, column, ask_is_review(screen) ? INK_STRONG : INK_PLAIN,
+             i18n_text(TEXT_TUI_REVIEW));
 }
 
 void draw_review(struct ask_screen *screen, struct pen *pen)
 {
     for (size_t i = 0; i < screen->form.field_count; i++) {
-        struct text number = { 0 }, words = { 0 };
+        struct text words = { 0 };
         const char *question = ask_question(&screen->shown.fields[i]);
         int column = pen->left + 5;
 
-        text_add_integer(&number, (int64_t)i + 1);
-        pen_at(pen, pen->left + 2, INK_ACCENT, text_string(&number));
-        pen_wrap(pen, column, INK_PLAIN, question, strlen(question));
-        pen->row++;
+        pen_at(pen, pen->left + 2, INK_ACCENT, TEXT_NUMBER((int64_t)i + 1));
+        pen_lines_at(pen, column, INK_PLAIN, question);
         ask_describe(screen, i, &words);
         if (words.used == 0)
             text_add_text(&words, i18n_text(TEXT_TUI_NO_ANSWER));
-        pen_wrap(pen, column, INK_STRONG, text_string(&words), words.used);
-        pen->row++;
+        pen_lines_at(pen, column, INK_STRONG, text_string(&words));
         if (ask_has_notes(screen) && screen->fields[i].note.text.used > 0)
             draw_labelled_edit(pen, column, i18n_text(TEXT_TUI_NOTE), &screen->fields[i].note, 4,
                                false, NULL);
         if (screen->fields[i].problem.used > 0) {
-            pen_wrap(pen, column, INK_DANGER, text_string(&screen->fields[i].problem),
-                     screen->fields[i].problem.used);
-            pen->row++;
+            pen_lines_at(pen, column, INK_DANGER, text_string(&screen->fields[i].problem));
         }
-        text_release(&number);
         text_release(&words);
     }
 }
@@ -373,11 +349,10 @@ int draw_pane_column(const struct ask_screen *screen, int columns)
 
 static void draw_place(struct pen *pen, int first, int last, int all)
 {
-    char from[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], of[TEXT_INTEGER_BYTES];
     struct text line = { 0 };
 
-    i18n_format(&line, TEXT_TUI_LINES, "first", text_of_integer(first, from), "last",
-                text_of_integer(last, to), "all", text_of_integer(all, of), NULL);
+    i18n_format(&line, TEXT_TUI_LINES, "first", TEXT_NUMBER(first), "last", TEXT_NUMBER(last),
+                "all", TEXT_NUMBER(all), NULL);
     if (glyph_columns(text_string(&line), line.used) + 20 < pen->end - pen->left)
         pen_right(pen, INK_QUIET, text_string(&line));
     text_release(&line);

@@ -1,12 +1,10 @@
 /* ask_hints.c - the line of keys at the bottom: what can be done here and now. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "core/glyph.h"
 #include "i18n/i18n.h"
 #include "tui/draw.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 enum { HINTS_MOST = 10 };
@@ -69,39 +67,25 @@ void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count)
     pen->row++;
 }
 
-/* A key that does nothing while single_keys is off (ask_keys.c). */
-static bool is_dead(const struct ask_screen *screen, const struct hint *hint)
-{
-    char letter = hint->key[0];
-
-    return letter >= 'a' && letter <= 'z' && hint->key[1] == '\0' &&
-           !preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
-}
-
-static void draw_live_hints(const struct ask_screen *screen, struct pen *pen,
-                            const struct hint *hints, size_t count)
-{
-    struct hint row[HINTS_MOST];
-    size_t used = 0;
-
-    for (size_t i = 0; i < count && used < HINTS_MOST; i++) {
-        if (!is_dead(screen, &hints[i]))
-            row[used++] = hints[i];
-    }
-    draw_hint_row(pen, row, used);
-}
-
 static const char *say(enum text_id text)
 {
     return i18n_text(text);
+}
+
+void draw_reading_hints(struct pen *pen, bool scrolls)
+{
+    const struct hint hints[] = {
+        { "j k PgUp PgDn", say(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
+        { "Esc", say(TEXT_TUI_KEY_BACK), 9, false },
+    };
+
+    draw_hint_row(pen, scrolls ? hints : hints + 1, scrolls ? 2 : 1);
 }
 
 /* What Enter sends: the number of ticks in multi, else nothing to add. */
 static void add_send(const struct ask_screen *screen, const struct field_state *state,
                      struct text *out)
 {
-    char count[TEXT_INTEGER_BYTES];
-
     if (ask_enter_ticks(screen, state))
         text_add_text(out, say(TEXT_TUI_KEY_TICK));
     else if (screen->form.field_count > 1)
@@ -111,19 +95,25 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
     else if (class_of(state->field)->has_options && !list_is_one_of_many(state) &&
              !class_of(state->field)->has_words)
         i18n_format(out, TEXT_TUI_KEY_SEND_COUNT, "count",
-                    text_of_integer((int64_t)list_picked_count(state), count), NULL);
+                    TEXT_NUMBER((int64_t)list_picked_count(state)), NULL);
     else
         text_add_text(out, say(TEXT_TUI_KEY_SEND));
 }
 
+/* A row of hints as it is made. */
 struct row {
+    const struct ask_screen *screen;
     struct hint hints[HINTS_MOST];
     size_t count;
 };
 
+/* A letter does nothing while single_keys is off (ask_keys.c). */
 static void add(struct row *row, bool is_there, const char *key, const char *word, int weight)
 {
-    if (is_there && row->count < HINTS_MOST)
+    bool is_letter = key[0] >= 'a' && key[0] <= 'z' && key[1] == '\0';
+    bool is_dead = is_letter && !preferences_is_on(&row->screen->preferences, SETTING_SINGLE_KEYS);
+
+    if (is_there && !is_dead && row->count < HINTS_MOST)
         row->hints[row->count++] = (struct hint){ .key = key, .word = word, .weight = weight };
 }
 
@@ -136,7 +126,7 @@ void draw_list_hints(const struct ask_screen *screen, const struct field_state *
     bool has_letters = preferences_is_on(&screen->preferences, SETTING_SINGLE_KEYS);
     int options = (int)list_numbered_count(state);
     struct text send = { 0 }, range = { 0 };
-    struct row row = { .count = 0 };
+    struct row row = { .screen = screen };
 
     add_send(screen, state, &send);
     text_add_format(&range, "1-%d", options);
@@ -164,7 +154,7 @@ void draw_list_hints(const struct ask_screen *screen, const struct field_state *
     add(&row, true, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
     row.hints[row.count - 1].is_terse = !is_many && !has_preview;
     add(&row, true, "?", say(TEXT_TUI_KEY_KEYS), 8);
-    draw_live_hints(screen, pen, row.hints, row.count);
+    draw_hint_row(pen, row.hints, row.count);
     text_release(&send);
     text_release(&range);
 }
@@ -174,110 +164,84 @@ static void words_hints(const struct ask_screen *screen, const struct field_stat
 {
     bool is_one_line = ask_is_one_line(screen, state->field);
     bool is_step = screen->form.field_count > 1;
-    const struct hint lines[] = {
-        { "Ctrl-D", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
-        { "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5, false },
-        { "Esc",
-          say(!class_of(state->field)->has_options ? TEXT_TUI_KEY_COMMANDS
-              : pen->end < SCREEN_NARROW           ? TEXT_TUI_KEY_BACK
-                                                   : TEXT_TUI_KEY_BACK_TO_LIST),
-          8, false },
-        { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 4, false },
-        { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
-    };
-    const struct hint line[] = {
-        { "Enter", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10, false },
-        { "Tab", say(TEXT_TUI_KEY_COMMON_NOTE), 4, false },
-        { "Esc", say(TEXT_TUI_KEY_COMMANDS), 8, false },
-        { "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), 3, false },
-        { "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7, false },
-    };
+    struct row row = { .screen = screen };
 
-    if (is_one_line)
-        draw_hint_row(pen, line, ARRAY_LEN(line));
-    else
-        draw_hint_row(pen, lines, ARRAY_LEN(lines));
+    add(&row, true, is_one_line ? "Enter" : "Ctrl-D",
+        say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10);
+    add(&row, is_one_line, "Tab", say(TEXT_TUI_KEY_COMMON_NOTE), 4);
+    add(&row, !is_one_line, "Enter", say(TEXT_TUI_KEY_NEW_LINE), 5);
+    add(&row, true, "Esc",
+        say(!class_of(state->field)->has_options ? TEXT_TUI_KEY_COMMANDS
+            : pen->end < SCREEN_NARROW           ? TEXT_TUI_KEY_BACK
+                                                 : TEXT_TUI_KEY_BACK_TO_LIST),
+        8);
+    add(&row, true, "Ctrl-U", say(TEXT_TUI_KEY_CLEAR), is_one_line ? 3 : 4);
+    add(&row, true, "", screen->is_draft_saved ? say(TEXT_TUI_DRAFT_SAVED) : "", 7);
+    draw_hint_row(pen, row.hints, row.count);
 }
 
 void draw_number_hints(const struct ask_screen *screen, const struct field_state *state,
                        struct pen *pen)
 {
     bool is_rating = state->field->style == NUMBER_RATING, is_narrow = pen->end < SCREEN_NARROW;
-    struct text step = { 0 }, page = { 0 }, stars = { 0 };
     bool is_step = screen->form.field_count > 1;
-    const char *send = say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND);
+    struct text step = { 0 }, page = { 0 }, stars = { 0 };
+    struct row row = { .screen = screen };
 
     ask_add_number(&step, ask_number_step(state->field));
     ask_add_number(&page, ask_number_step(state->field) * 10);
-    text_add_format(&stars, "1-%d", (int)state->field->maximum);
-    if (is_rating && pen->end >= SCREEN_NARROW) {
-        text_add_format(&stars, " %s", say(TEXT_TUI_OR_SIDEWAYS));
-    }
-    {
-        const struct hint rating[] = {
-            { text_string(&stars), say(TEXT_TUI_KEY_RATE), 9, false },
-            { "Enter", send, 10, false },
-            { "n", say(TEXT_TUI_KEY_NOTE), 6, false },
-            { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
-            { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
-        };
-        const struct hint scale[] = {
-            { say(TEXT_TUI_SIDEWAYS), text_string(&step), 9, false },
-            { "PgUp/PgDn", text_string(&page), 3, false },
-            { is_step ? say(TEXT_TUI_UP_DOWN) : "Home End",
-              is_step ? say(TEXT_TUI_KEY_QUESTION) : NULL, is_step ? 6 : 2, false },
-            { "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7, false },
-            { "Enter", send, 10, false },
-            { "?", say(TEXT_TUI_KEY_KEYS), 4, false },
-        };
-
-        if (is_rating)
-            draw_live_hints(screen, pen, rating, ARRAY_LEN(rating));
-        else
-            draw_live_hints(screen, pen, scale, ARRAY_LEN(scale));
-    }
+    text_add_format(&stars, "1-%d%s%s", (int)state->field->maximum, is_narrow ? "" : " ",
+                    is_narrow ? "" : say(TEXT_TUI_OR_SIDEWAYS));
+    add(&row, is_rating, text_string(&stars), say(TEXT_TUI_KEY_RATE), 9);
+    add(&row, !is_rating, say(TEXT_TUI_SIDEWAYS), text_string(&step), 9);
+    add(&row, !is_rating, "PgUp/PgDn", text_string(&page), 3);
+    add(&row, !is_rating && is_step, say(TEXT_TUI_UP_DOWN), say(TEXT_TUI_KEY_QUESTION), 6);
+    add(&row, !is_rating && !is_step, "Home End", NULL, 2);
+    add(&row, !is_rating, "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE_SHORT : TEXT_TUI_KEY_TYPE), 7);
+    add(&row, true, "Enter", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10);
+    add(&row, is_rating, "n", say(TEXT_TUI_KEY_NOTE), 6);
+    add(&row, is_rating, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
+    add(&row, true, "?", say(TEXT_TUI_KEY_KEYS), is_rating ? 8 : 4);
+    draw_hint_row(pen, row.hints, row.count);
     text_release(&step);
     text_release(&page);
     text_release(&stars);
 }
 
-/* Of a text that is not being written. */
+/* Of a text that is not being written, and of all answers before they are sent. */
+static void add_closing(struct row *row)
+{
+    add(row, true, "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3);
+    add(row, true, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
+    add(row, true, "?", say(TEXT_TUI_KEY_KEYS), 8);
+}
+
 void draw_text_hints(const struct ask_screen *screen, const struct field_state *state,
                      struct pen *pen)
 {
-    const struct hint hints[] = {
-        { "o", say(TEXT_TUI_KEY_WRITE), 9, false },
-        { "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10, false },
-        { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
-        { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
-        { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
-    };
+    struct row row = { .screen = screen };
 
     (void)state;
-    draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
+    add(&row, true, "o", say(TEXT_TUI_KEY_WRITE), 9);
+    add(&row, true, "Ctrl-D", say(TEXT_TUI_KEY_SEND), 10);
+    add_closing(&row);
+    draw_hint_row(pen, row.hints, row.count);
 }
 
 static void review_hints(const struct ask_screen *screen, struct pen *pen)
 {
-    char count[TEXT_INTEGER_BYTES], range[TEXT_INTEGER_BYTES + 2];
-    struct text send = { 0 };
+    const char *count = TEXT_NUMBER((int64_t)screen->form.field_count);
+    struct text send = { 0 }, range = { 0 };
+    struct row row = { .screen = screen };
 
-    text_of_integer((int64_t)screen->form.field_count, count);
-    snprintf(range, sizeof range, "1-%d", (int)screen->form.field_count);
-    i18n_format(&send, TEXT_TUI_KEY_SEND_ALL, "count",
-                text_of_integer((int64_t)screen->form.field_count, count), NULL);
-    {
-        const struct hint hints[] = {
-            { "Enter", text_string(&send), 10, false },
-            { range, say(TEXT_TUI_KEY_CHANGE), 7, false },
-            { "n", say(TEXT_TUI_KEY_COMMON_NOTE), 3, false },
-            { "Esc", say(TEXT_TUI_KEY_CANCEL), 5, false },
-            { "?", say(TEXT_TUI_KEY_KEYS), 8, false },
-        };
-
-        draw_live_hints(screen, pen, hints, ARRAY_LEN(hints));
-    }
+    text_add_format(&range, "1-%s", count);
+    i18n_format(&send, TEXT_TUI_KEY_SEND_ALL, "count", count, NULL);
+    add(&row, true, "Enter", text_string(&send), 10);
+    add(&row, true, text_string(&range), say(TEXT_TUI_KEY_CHANGE), 7);
+    add_closing(&row);
+    draw_hint_row(pen, row.hints, row.count);
     text_release(&send);
+    text_release(&range);
 }
 
 static void note_hints(const struct ask_screen *screen, struct pen *pen)
@@ -323,16 +287,14 @@ static bool urgent_hints(const struct ask_screen *screen, struct pen *pen)
     int64_t left_ms = ask_left_ms(screen);
     bool is_narrow = pen->end < SCREEN_NARROW;
     struct text line = { 0 };
-    char seconds[TEXT_INTEGER_BYTES];
     enum text_id words = is_narrow ? TEXT_TUI_URGENT_SHORT : TEXT_TUI_URGENT;
 
     if (sends_defaults(screen))
         words = is_narrow ? TEXT_TUI_URGENT_DEFAULTS_SHORT : TEXT_TUI_URGENT_DEFAULTS;
     if (left_ms < 0 || left_ms >= 10000 || screen->phase != PHASE_OPEN)
         return false;
-    i18n_format(&line, words, "seconds", text_of_integer((left_ms + 999) / 1000, seconds), NULL);
-    pen_at(pen, pen->left, INK_DANGER, text_string(&line));
-    pen->row++;
+    i18n_format(&line, words, "seconds", TEXT_NUMBER((left_ms + 999) / 1000), NULL);
+    pen_line(pen, pen->left, INK_DANGER, text_string(&line));
     text_release(&line);
     return true;
 }

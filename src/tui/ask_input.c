@@ -7,25 +7,9 @@
 #include "i18n/i18n.h"
 #include "tui/ask_state.h"
 #include "tui/canvas.h"
-#include "tui/field_list.h"
-#include "tui/inbox_history.h"
+#include "tui/draw.h"
+#include "tui/field_view.h"
 #include "tui/settings_panel.h"
-
-static bool is_letter(const struct key *key, char letter)
-{
-    return key->code == KEY_TEXT && key->length == 1 && key->text[0] == letter;
-}
-
-static void clear(struct edit *edit)
-{
-    text_clear(&edit->text);
-    edit->at = 0;
-}
-
-static void back_to_list(struct ask_screen *screen)
-{
-    screen->focus = FOCUS_LIST;
-}
 
 /* Enter that comes with a paste or from an input method is not the person's. */
 static bool is_calm(const struct ask_screen *screen)
@@ -50,7 +34,7 @@ static void key_in_words(struct ask_screen *screen, const struct key *key)
     bool is_one_line = ask_is_one_line(screen, state->field);
 
     if (key->code == KEY_ESCAPE) {
-        back_to_list(screen);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_SEND) {
         ask_send_or_go_on(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
@@ -78,7 +62,7 @@ static void key_in_note(struct ask_screen *screen, const struct key *key)
 
     switch (key->code) {
     case KEY_ESCAPE:
-        clear(edit);
+        edit_clear(edit);
         ask_touch(screen);
         ask_focus_field(screen);
         break;
@@ -107,13 +91,13 @@ static void key_in_filter(struct ask_screen *screen, const struct key *key)
     struct field_state *state = ask_field(screen);
 
     if (key->code == KEY_ESCAPE) {
-        clear(&screen->filter);
-        back_to_list(screen);
+        edit_clear(&screen->filter);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_ENTER) {
-        back_to_list(screen);
+        screen->focus = FOCUS_LIST;
     } else if (key->code == KEY_UP || key->code == KEY_DOWN) {
         list_move(screen, state, key->code == KEY_UP ? -1 : 1);
-    } else if (is_letter(key, ' ')) {
+    } else if (key_letter(key) == ' ') {
         list_toggle(screen, state, state->cursor);
     } else if (key->code == KEY_CONTROL && key->text[0] == 'a' && !list_is_one_of_many(state)) {
         list_tick_all(screen, state, true);
@@ -125,7 +109,7 @@ static void key_in_filter(struct ask_screen *screen, const struct key *key)
 static void key_in_cancel(struct ask_screen *screen, const struct key *key)
 {
     if (key->code == KEY_ESCAPE) {
-        clear(&screen->why);
+        edit_clear(&screen->why);
         ask_focus_field(screen);
     } else if (key->code == KEY_TAB || key->code == KEY_BACK_TAB) {
         screen->is_declining = !screen->is_declining;
@@ -173,8 +157,8 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
     if (key->code == KEY_ESCAPE || key->code == KEY_ENTER) {
         if (key->code == KEY_ENTER &&
             text_parse_integer(text_string(&screen->minutes.text), &minutes) && minutes > 0)
-            ask_extend(screen, minutes * 60);
-        clear(&screen->minutes);
+            ask_extend(screen, (int)minutes * 60);
+        edit_clear(&screen->minutes);
         ask_focus_field(screen);
     } else if (is_digits(key)) {
         edit_key(&screen->minutes, key);
@@ -183,35 +167,22 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
 
 static void key_in_later(struct ask_screen *screen, const struct key *key)
 {
-    int64_t seconds =
-        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+    int64_t seconds = later_seconds(key_letter(key), screen->now);
 
     if (seconds > 0 && ask_may_answer(screen)) {
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
         ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
     }
-    if (seconds > 0 || key->code == KEY_ESCAPE || is_letter(key, 'q'))
+    if (seconds > 0 || key->code == KEY_ESCAPE || key_letter(key) == 'q')
         ask_focus_field(screen);
 }
 
 /* Keys that move through a text longer than its place. */
 bool ask_scrolls(struct ask_screen *screen, const struct key *key)
 {
-    int by = 0;
+    int by = key_distance(key);
 
-    if (key->code == KEY_DOWN || is_letter(key, 'j'))
-        by = 1;
-    else if (key->code == KEY_UP || is_letter(key, 'k'))
-        by = -1;
-    else if (key->code == KEY_PAGE_DOWN || is_letter(key, ' '))
-        by = 10;
-    else if (key->code == KEY_PAGE_UP)
-        by = -10;
-    else if (key->code == KEY_HOME)
-        by = -screen->scroll;
-    else if (key->code == KEY_END)
-        by = screen->scroll_most - screen->scroll;
-    else
+    if (by == 0)
         return false;
     screen->scroll += by;
     if (screen->scroll > screen->scroll_most)
@@ -225,16 +196,16 @@ static void key_in_preview(struct ask_screen *screen, const struct key *key)
 {
     if (ask_scrolls(screen, key))
         return;
-    if (is_letter(key, 'v'))
+    if (key_letter(key) == 'v')
         screen->panel = PANEL_PREVIEW;
-    else if (key->code == KEY_ESCAPE || is_letter(key, 'p') || is_letter(key, 'q'))
-        back_to_list(screen);
+    else if (key->code == KEY_ESCAPE || key_letter(key) == 'p' || key_letter(key) == 'q')
+        screen->focus = FOCUS_LIST;
 }
 
 static void key_in_reading(struct ask_screen *screen, const struct key *key)
 {
-    bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || is_letter(key, 'q') ||
-                   is_letter(key, 'm') || is_letter(key, 'v') || is_letter(key, '?');
+    bool is_back = key->code == KEY_ESCAPE || key->code == KEY_ENTER || key_letter(key) == 'q' ||
+                   key_letter(key) == 'm' || key_letter(key) == 'v' || key_letter(key) == '?';
 
     if (!ask_scrolls(screen, key) && is_back) {
         screen->panel = PANEL_NONE;
@@ -257,13 +228,13 @@ static void key_in_settings(struct ask_screen *screen, const struct key *key)
         screen->panel = PANEL_NONE;
         break;
     case SETTINGS_OTHER:
-        if (is_letter(key, 'e'))
+        if (key_letter(key) == 'e')
             ask_extend(screen, SCREEN_EXTEND_S);
-        if (is_letter(key, 'E')) {
+        if (key_letter(key) == 'E') {
             screen->panel = PANEL_NONE;
             screen->focus = FOCUS_TIME;
         }
-        if (is_letter(key, 'w'))
+        if (key_letter(key) == 'w')
             ask_go_to_browser(screen);
         break;
     default:

@@ -8,10 +8,7 @@
 #include "base/mem.h"
 #include "i18n/i18n.h"
 #include "tui/canvas.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
-
-typedef void ask_act(struct ask_screen *screen);
 
 static bool is_list(const struct field_state *state)
 {
@@ -34,37 +31,22 @@ void ask_step(struct ask_screen *screen, int by)
     ask_focus_field(screen);
 }
 
-static void move(struct ask_screen *screen, enum key_code code)
+static void move(struct ask_screen *screen, int code)
 {
     struct field_state *state = ask_field(screen);
 
     if (state && view_of(state)->key)
-        view_of(state)->key(screen, state, code);
+        view_of(state)->key(screen, state, (enum key_code)code);
     else if (code == KEY_LEFT || code == KEY_RIGHT)
         ask_step(screen, code == KEY_LEFT ? -1 : 1);
 }
 
-static void move_down(struct ask_screen *screen)
-{
-    move(screen, KEY_DOWN);
-}
-
-static void move_up(struct ask_screen *screen)
-{
-    move(screen, KEY_UP);
-}
-
 void ask_list_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
-    static const int by[] = {
-        [KEY_UP] = -1,        [KEY_DOWN] = 1,          [KEY_PAGE_UP] = -10,
-        [KEY_PAGE_DOWN] = 10, [KEY_HOME] = -LIST_MOST, [KEY_END] = LIST_MOST,
-    };
-
     if (code == KEY_LEFT || code == KEY_RIGHT)
         ask_step(screen, code == KEY_LEFT ? -1 : 1);
     else
-        list_move(screen, state, by[code]);
+        list_move(screen, state, key_distance(&(struct key){ .code = code }));
 }
 
 static void open_common_note(struct ask_screen *screen)
@@ -94,65 +76,39 @@ static void open_words(struct ask_screen *screen)
     screen->focus = FOCUS_WORDS;
 }
 
-static void open_filter(struct ask_screen *screen)
+/* Where the keys go, if there is what they are for. */
+static void open_focus(struct ask_screen *screen, int focus)
 {
-    if (is_list(ask_field(screen)))
-        screen->focus = FOCUS_FILTER;
-}
+    bool is_there = focus == FOCUS_FILTER    ? is_list(ask_field(screen))
+                    : focus == FOCUS_PREVIEW ? ask_preview(screen) != NULL
+                    : focus == FOCUS_TIME    ? ask_left_ms(screen) >= 0
+                                             : ask_may_answer(screen);
 
-static void open_preview(struct ask_screen *screen)
-{
-    if (ask_preview(screen)) {
-        screen->focus = FOCUS_PREVIEW;
+    if (!is_there)
+        return;
+    screen->focus = (enum ask_focus)focus;
+    if (focus == FOCUS_PREVIEW)
         screen->scroll = 0;
-    }
 }
 
-static void open_full_preview(struct ask_screen *screen)
+static void open_panel(struct ask_screen *screen, int panel)
 {
-    if (ask_preview(screen)) {
-        screen->panel = PANEL_PREVIEW;
+    if ((panel == PANEL_PREVIEW && !ask_preview(screen)) ||
+        (panel == PANEL_PROMPT && !screen->prompt))
+        return;
+    screen->panel = (enum ask_panel)panel;
+    if (panel == PANEL_SETTINGS)
+        text_clear(&screen->settings.typed);
+    else
         screen->scroll = 0;
-    }
 }
 
-static void widen_list(struct ask_screen *screen)
+static void widen_list(struct ask_screen *screen, int by)
 {
-    screen->pane_shift += 4;
+    screen->pane_shift += by;
 }
 
-static void narrow_list(struct ask_screen *screen)
-{
-    screen->pane_shift -= 4;
-}
-
-static void open_settings(struct ask_screen *screen)
-{
-    screen->panel = PANEL_SETTINGS;
-    text_clear(&screen->settings.typed);
-}
-
-static void open_help(struct ask_screen *screen)
-{
-    screen->scroll = 0;
-    screen->panel = PANEL_HELP;
-}
-
-static void open_prompt(struct ask_screen *screen)
-{
-    if (screen->prompt) {
-        screen->panel = PANEL_PROMPT;
-        screen->scroll = 0;
-    }
-}
-
-static void open_minutes(struct ask_screen *screen)
-{
-    if (ask_left_ms(screen) >= 0)
-        screen->focus = FOCUS_TIME;
-}
-
-void ask_extend(struct ask_screen *screen, int64_t by_s)
+void ask_extend(struct ask_screen *screen, int by_s)
 {
     int64_t left_ms = ask_left_ms(screen);
 
@@ -160,11 +116,6 @@ void ask_extend(struct ask_screen *screen, int64_t by_s)
         return;
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
                                               .number = (left_ms + 999) / 1000 + by_s });
-}
-
-static void extend(struct ask_screen *screen)
-{
-    ask_extend(screen, SCREEN_EXTEND_S);
 }
 
 void ask_go_to_browser(struct ask_screen *screen)
@@ -178,49 +129,32 @@ void ask_go_to_browser(struct ask_screen *screen)
         return;
     }
     screen->is_draft_dirty = screen->is_draft_dirty || ask_has_written(screen);
-    ask_flush_draft(screen);
+    ask_screen_save(screen);
     ask_emit_kind(screen, EFFECT_BROWSER);
 }
 
-static void go_to_neighbour(struct ask_screen *screen, int64_t by)
+static void go_to_neighbour(struct ask_screen *screen, int by)
 {
     if (!screen->setup.is_inbox)
         return;
-    ask_flush_draft(screen);
+    ask_screen_save(screen);
     ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_NEIGHBOUR, .number = by });
-}
-
-static void go_before(struct ask_screen *screen)
-{
-    go_to_neighbour(screen, -1);
-}
-
-static void go_behind(struct ask_screen *screen)
-{
-    go_to_neighbour(screen, 1);
 }
 
 static void open_cancel(struct ask_screen *screen)
 {
     if (screen->filter.text.used > 0) { /* Esc clears before it cancels */
-        text_clear(&screen->filter.text);
-        screen->filter.at = 0;
+        edit_clear(&screen->filter);
         return;
     }
     screen->focus = FOCUS_CANCEL;
     screen->is_declining = false;
 }
 
-static void tick_all(struct ask_screen *screen)
+static void tick_all(struct ask_screen *screen, int is_on)
 {
     if (is_many(ask_field(screen)))
-        list_tick_all(screen, ask_field(screen), true);
-}
-
-static void tick_none(struct ask_screen *screen)
-{
-    if (is_many(ask_field(screen)))
-        list_tick_all(screen, ask_field(screen), false);
+        list_tick_all(screen, ask_field(screen), is_on);
 }
 
 static void show_hidden(struct ask_screen *screen)
@@ -233,9 +167,8 @@ static void show_hidden(struct ask_screen *screen)
 static void emit_hidden(struct ask_screen *screen, const struct field_state *state, size_t item)
 {
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer = json_object_to(&json);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "option_id", state->field->options[item].id);
     json_write_bool(&writer, "hidden", state->is_hidden[item]);
     json_write_end_object(&writer);
@@ -268,18 +201,6 @@ static void hide(struct ask_screen *screen)
     emit_hidden(screen, state, item);
 }
 
-static void open_later(struct ask_screen *screen)
-{
-    if (ask_may_answer(screen))
-        screen->focus = FOCUS_LATER;
-}
-
-static void open_back(struct ask_screen *screen)
-{
-    if (ask_may_answer(screen))
-        screen->focus = FOCUS_BACK;
-}
-
 static void reconnect(struct ask_screen *screen)
 {
     if (screen->is_lost)
@@ -289,15 +210,36 @@ static void reconnect(struct ask_screen *screen)
 /* The letters; those that only some screens have do nothing in the others. */
 static const struct {
     char letter;
-    ask_act *act;
+    void (*act)(struct ask_screen *screen);
+    void (*act_with)(struct ask_screen *screen, int with);
+    int with;
 } letters[] = {
-    { 'j', move_down },    { 'k', move_up },       { 'n', open_common_note },  { 'o', open_words },
-    { '/', open_filter },  { 'p', open_preview },  { 'v', open_full_preview }, { '>', widen_list },
-    { '<', narrow_list },  { 's', open_settings }, { 'w', ask_go_to_browser }, { 'e', extend },
-    { 'E', open_minutes }, { 'm', open_prompt },   { 'q', open_cancel },       { '[', go_before },
-    { ']', go_behind },    { 'a', tick_all },      { 'x', tick_none },         { 'H', show_hidden },
-    { '-', hide },         { 'r', reconnect },     { '?', open_help },         { 'l', open_later },
-    { 'b', open_back },    { 'h', hide },
+    { 'n', open_common_note, NULL, 0 },
+    { 'o', open_words, NULL, 0 },
+    { 'w', ask_go_to_browser, NULL, 0 },
+    { 'q', open_cancel, NULL, 0 },
+    { 'H', show_hidden, NULL, 0 },
+    { '-', hide, NULL, 0 },
+    { 'h', hide, NULL, 0 },
+    { 'r', reconnect, NULL, 0 },
+    { 'j', NULL, move, KEY_DOWN },
+    { 'k', NULL, move, KEY_UP },
+    { '/', NULL, open_focus, FOCUS_FILTER },
+    { 'p', NULL, open_focus, FOCUS_PREVIEW },
+    { 'E', NULL, open_focus, FOCUS_TIME },
+    { 'l', NULL, open_focus, FOCUS_LATER },
+    { 'b', NULL, open_focus, FOCUS_BACK },
+    { 's', NULL, open_panel, PANEL_SETTINGS },
+    { '?', NULL, open_panel, PANEL_HELP },
+    { 'm', NULL, open_panel, PANEL_PROMPT },
+    { 'v', NULL, open_panel, PANEL_PREVIEW },
+    { '>', NULL, widen_list, 4 },
+    { '<', NULL, widen_list, -4 },
+    { 'e', NULL, ask_extend, SCREEN_EXTEND_S },
+    { '[', NULL, go_to_neighbour, -1 },
+    { ']', NULL, go_to_neighbour, 1 },
+    { 'a', NULL, tick_all, true },
+    { 'x', NULL, tick_all, false },
 };
 
 /* Defaults that nobody has looked at are not sent by one key. */
@@ -458,8 +400,12 @@ static void take_letter(struct ask_screen *screen, char letter)
     if (!is_off && takes_yes_no(screen, letter))
         return;
     for (size_t i = 0; i < ARRAY_LEN(letters); i++) {
-        if (letters[i].letter == letter && (!is_off || letter == '?' || letter == 'r'))
+        if (letters[i].letter != letter || (is_off && letter != '?' && letter != 'r'))
+            continue;
+        if (letters[i].act)
             letters[i].act(screen);
+        else
+            letters[i].act_with(screen, letters[i].with);
     }
 }
 
@@ -503,7 +449,7 @@ static void take_list_key(struct ask_screen *screen, const struct key *key)
 /* Once it is decided: the undo line, or what became of it. */
 static void take_end_key(struct ask_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
 
     if (screen->is_past && ask_scrolls(screen, key))
         return;
@@ -530,7 +476,7 @@ static bool take_control(struct ask_screen *screen, const struct key *key)
     if (key->code != KEY_CONTROL)
         return false;
     if (key->text[0] == 'c') {
-        ask_flush_draft(screen);
+        ask_screen_save(screen);
         ask_emit_kind(screen, EFFECT_QUIT);
     } else if (key->text[0] == 'z') {
         ask_emit_kind(screen, EFFECT_SUSPEND);

@@ -16,8 +16,7 @@ static void add_saved(const struct ask_screen *screen, int columns, bool is_narr
 {
     enum text_id text = is_narrow ? TEXT_TUI_SAVED_SHORT : TEXT_TUI_SAVED;
     int64_t left_ms = screen->undo_until_mono_ms - screen->now.mono_ms;
-    char room[TEXT_INTEGER_BYTES];
-    const char *seconds = text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, room);
+    const char *seconds = TEXT_NUMBER(left_ms > 0 ? (left_ms + 999) / 1000 : 0);
     struct text frame = { 0 }, answer = { 0 };
     int fits;
 
@@ -60,47 +59,25 @@ void draw_saved(const struct ask_screen *screen, struct pen *pen)
     text_release(&line);
 }
 
-static enum text_id where(const struct facts *facts)
-{
-    if (strcmp(facts->via, "terminal") == 0)
-        return TEXT_TUI_IN_TERMINAL;
-    if (strcmp(facts->via, "web") == 0)
-        return TEXT_TUI_IN_PORTAL;
-    if (strcmp(facts->via, "client") == 0)
-        return TEXT_TUI_IN_CLIENT;
-    if (strcmp(facts->via, "api") == 0)
-        return TEXT_TUI_IN_API;
-    return TEXT_TUI_IN_CLI;
-}
-
 /* The first row: what happened, where and when. */
 static void add_end(const struct ask_screen *screen, bool is_narrow, struct text *out)
 {
+    static const enum text_id ends[STATE_COUNT] = {
+        [STATE_TIMEOUT] = TEXT_TUI_TIMED_OUT,   [STATE_AUTO_SUBMITTED] = TEXT_TUI_AUTO_SUBMITTED,
+        [STATE_CANCELLED] = TEXT_TUI_CANCELLED, [STATE_DECLINED] = TEXT_TUI_DECLINED,
+        [STATE_WITHDRAWN] = TEXT_TUI_WITHDRAWN,
+    };
+    const struct facts *facts = &screen->facts;
+    enum text_id text = ends[facts->state];
     struct text when = { 0 };
-    const char *place = i18n_text(where(&screen->facts));
-    enum text_id text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
 
-    facts_add_when(&when, screen->facts.decided_utc_ms, screen->now.utc_ms);
-    switch (screen->facts.state) {
-    case STATE_TIMEOUT:
-        text = TEXT_TUI_TIMED_OUT;
-        break;
-    case STATE_AUTO_SUBMITTED:
-        text = strcmp(screen->facts.via, "rule") == 0 ? TEXT_TUI_BY_RULE : TEXT_TUI_AUTO_SUBMITTED;
-        break;
-    case STATE_CANCELLED:
-        text = TEXT_TUI_CANCELLED;
-        break;
-    case STATE_DECLINED:
-        text = TEXT_TUI_DECLINED;
-        break;
-    case STATE_WITHDRAWN:
-        text = TEXT_TUI_WITHDRAWN;
-        break;
-    default:
-        break;
-    }
-    i18n_format(out, text, "place", place, "time", text_string(&when), NULL);
+    if (!text)
+        text = is_narrow ? TEXT_TUI_ANSWERED : TEXT_TUI_ANSWERED_BY_YOU;
+    if (facts->state == STATE_AUTO_SUBMITTED && strcmp(facts->via, "rule") == 0)
+        text = TEXT_TUI_BY_RULE;
+    facts_add_when(&when, facts->decided_utc_ms, screen->now.utc_ms);
+    i18n_format(out, text, "place", i18n_text(facts_way(facts)->place), "time", text_string(&when),
+                NULL);
     text_release(&when);
 }
 
@@ -153,8 +130,7 @@ void draw_ended(const struct ask_screen *screen, struct pen *pen)
     int column = pen_at(pen, pen->left, ink, mark) + 1;
 
     add_end(screen, is_narrow, &line);
-    pen_wrap(pen, column, INK_PLAIN, text_string(&line), line.used);
-    pen->row++;
+    pen_lines_at(pen, column, INK_PLAIN, text_string(&line));
     text_clear(&line);
     if (!is_narrow)
         text_add_format(&line, "%s  ", screen->shown.title);
@@ -164,10 +140,8 @@ void draw_ended(const struct ask_screen *screen, struct pen *pen)
     pen->row++;
     draw_written(screen, pen);
     pen->row++;
-    if (screen->said.used > 0) {
-        pen_at(pen, pen->left, (enum ink)screen->said_ink, text_string(&screen->said));
-        pen->row++;
-    }
+    if (screen->said.used > 0)
+        pen_line(pen, pen->left, (enum ink)screen->said_ink, text_string(&screen->said));
     draw_hint_row(pen, ask_has_written(screen) ? hints : hints + 1,
                   ask_has_written(screen) ? 2 : 1);
     text_release(&line);
@@ -179,8 +153,7 @@ static void draw_answer(const struct ask_screen *screen, struct pen *pen)
     struct text line = { 0 };
 
     pen->row++;
-    if (screen->sent.used > 0)
-        pen_lines(pen, INK_STRONG, text_string(&screen->sent));
+    pen_text(pen, INK_STRONG, &screen->sent);
     if (screen->note.used > 0) {
         text_add_format(&line, "%s %s", i18n_text(TEXT_TUI_COMMON_NOTE),
                         text_string(&screen->note));
@@ -202,10 +175,6 @@ static int answer_rows(const struct ask_screen *screen, int columns)
 
 void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
 {
-    const struct hint hints[] = {
-        { "j k PgUp PgDn", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 8, false },
-        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
-    };
     int room = rows - 6 - answer_rows(screen, pen->end + 1), all = 0;
     struct text line = { 0 };
     const char *mark;
@@ -214,10 +183,7 @@ void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
     room = room > 1 ? room : 1;
     pen_cut(pen, pen->left, pen->end, INK_STRONG, screen->shown.title, screen->marks->cut_end);
     pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
-                        screen->marks->gone);
-    pen->row++;
+    pen_rule(pen, screen->marks);
     add_end(screen, pen->end < SCREEN_NARROW, &line);
     pen_wrap(pen, pen_at(pen, pen->left, ink, mark) + 1, INK_PLAIN, text_string(&line), line.used);
     pen->row += 2;
@@ -226,8 +192,7 @@ void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
     screen->scroll_most = all > room ? all - room : 0;
     draw_answer(screen, pen);
     pen->row++;
-    draw_hint_row(pen, screen->scroll_most > 0 ? hints : hints + 1,
-                  screen->scroll_most > 0 ? 2 : 1);
+    draw_reading_hints(pen, screen->scroll_most > 0);
     text_release(&line);
 }
 
@@ -252,17 +217,16 @@ static void add_result(const struct ask_screen *screen, struct text *out)
 
 static void add_tail(const struct ask_screen *screen, struct text *out)
 {
-    int64_t taken_ms = screen->now.utc_ms - screen->facts.created_utc_ms;
-    bool is_answered = ask_screen_exit_code(screen) == 0;
+    const struct facts *facts = &screen->facts;
+    bool is_theirs = screen->phase == PHASE_THEIRS && facts->decided_utc_ms > 0;
 
-    if (screen->phase == PHASE_THEIRS && screen->facts.decided_utc_ms > 0)
-        taken_ms = screen->facts.decided_utc_ms - screen->facts.created_utc_ms;
-    if (!is_answered)
+    if (ask_screen_exit_code(screen) != 0)
         return;
     if (screen->has_sent_note)
         text_add_format(out, "  %s", i18n_text(TEXT_TUI_WITH_NOTE));
     text_add_text(out, "  ");
-    facts_add_duration(out, taken_ms > 0 ? taken_ms / 1000 : 0);
+    facts_add_since(out, facts->created_utc_ms,
+                    is_theirs ? facts->decided_utc_ms : screen->now.utc_ms);
 }
 
 void ask_screen_draw_summary(const struct ask_screen *screen, struct canvas *canvas, int columns)

@@ -11,7 +11,6 @@
 #include "core/visible_text.h"
 #include "markup/markup.h"
 #include "tui/canvas.h"
-#include "tui/field_list.h"
 #include "tui/field_view.h"
 
 enum { ONE_LINE_CHARS = 200 };
@@ -156,8 +155,7 @@ void ask_focus_field(struct ask_screen *screen)
     struct field_state *state = ask_field(screen);
 
     screen->focus = FOCUS_LIST;
-    text_clear(&screen->filter.text);
-    screen->filter.at = 0;
+    edit_clear(&screen->filter);
     if (state)
         screen->focus = view_of(state)->focus;
     if (screen->focus == FOCUS_NUMBER && state->field->style != NUMBER_FIELD)
@@ -322,7 +320,7 @@ struct edit *ask_note(const struct ask_screen *screen)
     return state->cursor < state->field->option_count ? &screen->notes[state->cursor] : NULL;
 }
 
-static bool has_note_text(const struct ask_screen *screen)
+bool ask_has_note_text(const struct ask_screen *screen)
 {
     bool has_any = screen->common.text.used > 0;
 
@@ -335,7 +333,7 @@ static bool has_note_text(const struct ask_screen *screen)
 
 bool ask_has_written(const struct ask_screen *screen)
 {
-    bool has_any = has_note_text(screen);
+    bool has_any = ask_has_note_text(screen);
 
     for (size_t i = 0; i < screen->form.field_count; i++)
         has_any = has_any || screen->fields[i].words.text.used > 0;
@@ -353,7 +351,7 @@ bool ask_sends_at_once(const struct ask_screen *screen)
     else if (strcmp(wish, "batch") == 0)
         is_once = false;
     if (ask_has_notes(screen) &&
-        (has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
+        (ask_has_note_text(screen) || preferences_is_on(&screen->preferences, SETTING_NOTE_FOCUS)))
         is_once = false;
     return is_once && screen->form.field_count == 1 && !form_may_destroy(&screen->form) &&
            class->has_options;
@@ -376,20 +374,15 @@ bool ask_is_held(const struct ask_screen *screen)
 
 int ask_screen_exit_code(const struct ask_screen *screen)
 {
+    enum ask_state state = screen->facts.state;
+
     if (screen->phase == PHASE_OURS || screen->phase == PHASE_SAVED)
         return screen->is_cancelled ? 3 : 0;
     if (screen->phase != PHASE_THEIRS)
         return 5;
-    switch (screen->facts.state) {
-    case STATE_SUBMITTED:
-        return 0;
-    case STATE_CANCELLED:
-    case STATE_DECLINED:
-    case STATE_WITHDRAWN:
-        return 3;
-    default:
-        return 4;
-    }
+    return state == STATE_SUBMITTED                                                          ? 0
+           : state == STATE_CANCELLED || state == STATE_DECLINED || state == STATE_WITHDRAWN ? 3
+                                                                                             : 4;
 }
 
 bool ask_screen_wants_alternate(const struct ask_screen *screen)

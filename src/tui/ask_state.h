@@ -102,7 +102,7 @@ struct ask_screen {
     int list_rows;  /* of the list, likewise */
     bool is_tight;  /* rows run short: what can be one row is one */
     bool has_offered_note;
-    bool shows_hidden, shows_prompt;
+    bool shows_hidden;
     bool is_lost;
     int64_t retry_mono_ms;
 
@@ -136,10 +136,11 @@ void ask_say(struct ask_screen *screen, int ink, const char *words);
 bool ask_may_answer(const struct ask_screen *screen); /* the hub is there and the ask is open */
 struct field_state *ask_field(const struct ask_screen *screen); /* of the step; NULL: review */
 bool ask_is_review(const struct ask_screen *screen);
-bool ask_has_notes(const struct ask_screen *screen);    /* they are allowed */
-bool ask_has_portal(const struct ask_screen *screen);   /* `w` is offered */
-bool ask_has_written(const struct ask_screen *screen);  /* there is text that would be lost */
-struct edit *ask_note(const struct ask_screen *screen); /* that FOCUS_NOTE writes; NULL: none */
+bool ask_has_notes(const struct ask_screen *screen);     /* they are allowed */
+bool ask_has_portal(const struct ask_screen *screen);    /* `w` is offered */
+bool ask_has_note_text(const struct ask_screen *screen); /* in any of them */
+bool ask_has_written(const struct ask_screen *screen);   /* there is text that would be lost */
+struct edit *ask_note(const struct ask_screen *screen);  /* that FOCUS_NOTE writes; NULL: none */
 bool ask_sends_at_once(const struct ask_screen *screen);
 int64_t ask_left_ms(const struct ask_screen *screen); /* -1: no clock */
 bool ask_is_held(const struct ask_screen *screen);
@@ -154,11 +155,11 @@ bool ask_check(struct ask_screen *screen);
 void ask_describe(const struct ask_screen *screen, size_t field, struct text *out); /* in words */
 bool ask_is_answered(const struct ask_screen *screen, size_t field);
 void ask_add_number(struct text *out, double number);
+bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
+double ask_number_step(const struct field *field);
 
 /* ask_events.c */
 void ask_take_end(struct ask_screen *screen, const struct json *whole); /* others decided */
-
-/* ask_events.c */
 void ask_send(struct ask_screen *screen);
 void ask_describe_all(const struct ask_screen *screen, struct text *out);
 bool ask_needs_code(const struct ask_screen *screen); /* what is chosen now */
@@ -166,8 +167,10 @@ void ask_cancel(struct ask_screen *screen);
 void ask_take_code(struct ask_screen *screen);
 void ask_leave_code(struct ask_screen *screen);
 void ask_touch(struct ask_screen *screen); /* something was changed: a draft is due */
-void ask_flush_draft(struct ask_screen *screen);
 void ask_pass_time(struct ask_screen *screen, struct screen_time now);
+
+void ask_read_talk(struct ask_screen *screen, const struct json *whole);
+void ask_send_back(struct ask_screen *screen);
 
 /* ask_keys.c and ask_input.c */
 void ask_take_digits(struct ask_screen *screen);
@@ -176,26 +179,15 @@ void ask_step(struct ask_screen *screen, int by); /* to another question */
 void ask_send_or_go_on(struct ask_screen *screen);
 bool ask_enter_ticks(const struct ask_screen *screen, const struct field_state *state);
 bool ask_scrolls(struct ask_screen *screen, const struct key *key); /* the key was for that */
-void ask_extend(struct ask_screen *screen, int64_t by_s);
+void ask_extend(struct ask_screen *screen, int by_s);
 void ask_go_to_browser(struct ask_screen *screen);
 void ask_add_written(const struct ask_screen *screen, struct text *out);
 void ask_copy_written(struct ask_screen *screen);
 
-/* ask_events.c */
-void ask_read_talk(struct ask_screen *screen, const struct json *whole);
-void ask_send_back(struct ask_screen *screen);
-
-/* ask_header.c: the preview of the option under the cursor; NULL: it has none */
-const struct markup *ask_preview(const struct ask_screen *screen);
-
-/* The words of a question of several. */
-const char *ask_question(const struct field *shown);
-/* What stands in the title's row: where the title is only one of the questions, that of the step.
- */
+/* ask_header.c */
+const struct markup *ask_preview(const struct ask_screen *screen); /* under the cursor; or NULL */
+const char *ask_question(const struct field *shown);               /* the words of one of several */
+/* In the title's row: where the title is only one of the questions, that of the step. */
 const char *ask_title(const struct ask_screen *screen);
-
-/* field_number.c */
-bool ask_key_in_number(struct ask_screen *screen, const struct key *key);
-double ask_number_step(const struct field *field);
 
 #endif

@@ -165,13 +165,20 @@ const struct cell *canvas_cell(const struct canvas *canvas, int row, int column)
     return canvas->cells + place(canvas, row, column);
 }
 
+int canvas_row_end(const struct canvas *canvas, int row)
+{
+    int end = canvas->columns;
+
+    while (end > 0 && canvas_cell(canvas, row, end - 1)->length == 0 &&
+           canvas_cell(canvas, row, end - 1)->columns == 1)
+        end--;
+    return end;
+}
+
 void canvas_write_row(const struct canvas *canvas, int row, struct text *out)
 {
-    int last = canvas->columns;
+    int last = canvas_row_end(canvas, row);
 
-    while (last > 0 && canvas_cell(canvas, row, last - 1)->length == 0 &&
-           canvas_cell(canvas, row, last - 1)->columns == 1)
-        last--;
     for (int column = 0; column < last; column++) {
         const struct cell *cell = canvas_cell(canvas, row, column);
 
@@ -179,5 +186,13 @@ void canvas_write_row(const struct canvas *canvas, int row, struct text *out)
             text_add(out, canvas->bytes.bytes + cell->offset, cell->length);
         else if (cell->columns == 1)
             text_add_char(out, ' ');
+    }
+}
+
+void canvas_write(const struct canvas *canvas, const char *line_end, struct text *out)
+{
+    for (int row = 0; row < canvas->rows; row++) {
+        canvas_write_row(canvas, row, out);
+        text_add_text(out, line_end);
     }
 }

@@ -56,7 +56,9 @@ int canvas_put_text(struct canvas *canvas, int row, int column, int end, enum in
 int canvas_put_cut(struct canvas *canvas, int row, int column, int end, enum ink ink,
                    const char *text, size_t length, const char *cut);
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
+int canvas_row_end(const struct canvas *canvas, int row); /* the column behind its last glyph */
 /* A row as text without closing blanks, for tests and for lines that stay. Appends to `out`. */
 void canvas_write_row(const struct canvas *canvas, int row, struct text *out);
+void canvas_write(const struct canvas *canvas, const char *line_end, struct text *out); /* all */
 
 #endif

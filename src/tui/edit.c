@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "core/glyph.h"
 #include "tui/canvas.h"
 #include "tui/keyboard.h"
@@ -21,6 +22,18 @@ void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char 
 void edit_release(struct edit *edit)
 {
     text_release(&edit->text);
+}
+
+void edit_clear(struct edit *edit)
+{
+    text_clear(&edit->text);
+    edit->at = 0;
+}
+
+void edit_set(struct edit *edit, const char *text)
+{
+    edit_release(edit);
+    edit_init(edit, edit->has_lines, edit->most_bytes, text);
 }
 
 static const char *bytes_of(const struct edit *edit)
@@ -171,84 +184,68 @@ static void move_row(struct edit *edit, bool is_up)
         edit->at = at_column(edit, row_at(edit, is_up ? before : row.next), edit->wish_column);
 }
 
-static bool control_key(struct edit *edit, char letter)
+static size_t glyph_left(const struct edit *edit, size_t at)
 {
-    switch (letter) {
-    case 'a':
-        edit->at = line_begin(edit, edit->at);
-        return true;
-    case 'e':
-        edit->at = line_end(edit, edit->at);
-        return true;
-    case 'k':
-        replace(edit, edit->at, line_end(edit, edit->at), "", 0);
-        return true;
-    case 'u':
-        replace(edit, line_begin(edit, edit->at), edit->at, "", 0);
-        return true;
-    case 'w':
-        replace(edit, word_before(edit, edit->at), edit->at, "", 0);
-        return true;
-    default:
-        return false;
-    }
+    return at > 0 ? glyph_before(bytes_of(edit), at) : 0;
 }
 
-static bool moves_row(struct edit *edit, const struct key *key)
+/* The keys that go somewhere, or take away what is between there and the cursor. */
+static const struct {
+    enum key_code code;
+    char letter; /* of KEY_CONTROL */
+    bool takes_away;
+    size_t (*to)(const struct edit *edit, size_t at);
+} ways[] = {
+    { KEY_LEFT, 0, false, glyph_left },       { KEY_RIGHT, 0, false, glyph_after },
+    { KEY_WORD_LEFT, 0, false, word_before }, { KEY_WORD_RIGHT, 0, false, word_after },
+    { KEY_HOME, 0, false, line_begin },       { KEY_END, 0, false, line_end },
+    { KEY_BACKSPACE, 0, true, glyph_left },   { KEY_DELETE, 0, true, glyph_after },
+    { KEY_CONTROL, 'a', false, line_begin },  { KEY_CONTROL, 'e', false, line_end },
+    { KEY_CONTROL, 'k', true, line_end },     { KEY_CONTROL, 'u', true, line_begin },
+    { KEY_CONTROL, 'w', true, word_before },
+};
+
+static bool takes_way(struct edit *edit, const struct key *key)
 {
-    if (!edit->has_lines || (key->code != KEY_UP && key->code != KEY_DOWN))
-        return false;
-    move_row(edit, key->code == KEY_UP);
-    return true;
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+        size_t at = edit->at, to;
+
+        if (ways[i].code != key->code ||
+            (key->code == KEY_CONTROL && ways[i].letter != key->text[0]))
+            continue;
+        to = ways[i].to(edit, at);
+        if (ways[i].takes_away && to != at)
+            replace(edit, to < at ? to : at, to < at ? at : to, "", 0);
+        else
+            edit->at = to;
+        return true;
+    }
+    return false;
 }
 
 bool edit_key(struct edit *edit, const struct key *key)
 {
-    if (moves_row(edit, key))
+    if (edit->has_lines && (key->code == KEY_UP || key->code == KEY_DOWN)) {
+        move_row(edit, key->code == KEY_UP);
         return true;
+    }
     edit->wish_column = -1;
-    switch (key->code) {
-    case KEY_TEXT:
-    case KEY_PASTE:
+    if (key->code == KEY_TEXT || key->code == KEY_PASTE)
         insert(edit, key->text, key->length);
-        return true;
-    case KEY_ENTER:
-        if (edit->has_lines)
-            insert(edit, "\n", 1);
-        return edit->has_lines;
-    case KEY_LEFT:
-        edit->at = edit->at > 0 ? glyph_before(bytes_of(edit), edit->at) : 0;
-        return true;
-    case KEY_RIGHT:
-        edit->at = glyph_after(edit, edit->at);
-        return true;
-    case KEY_WORD_LEFT:
-        edit->at = word_before(edit, edit->at);
-        return true;
-    case KEY_WORD_RIGHT:
-        edit->at = word_after(edit, edit->at);
-        return true;
-    case KEY_HOME:
-        edit->at = line_begin(edit, edit->at);
-        return true;
-    case KEY_END:
-        edit->at = line_end(edit, edit->at);
-        return true;
-    case KEY_BACKSPACE:
-        if (edit->at > 0)
-            replace(edit, glyph_before(bytes_of(edit), edit->at), edit->at, "", 0);
-        return true;
-    case KEY_DELETE: {
-        size_t at = edit->at;
+    else if (key->code == KEY_ENTER && edit->has_lines)
+        insert(edit, "\n", 1);
+    else
+        return takes_way(edit, key);
+    return true;
+}
 
-        replace(edit, at, glyph_after(edit, at), "", 0);
-        return true;
-    }
-    case KEY_CONTROL:
-        return control_key(edit, key->text[0]);
-    default:
-        return false;
-    }
+bool edit_search_key(struct edit *edit, const struct key *key)
+{
+    if (key->code == KEY_ESCAPE)
+        edit_clear(edit);
+    else if (key->code != KEY_ENTER)
+        edit_key(edit, key);
+    return key->code != KEY_ESCAPE && key->code != KEY_ENTER;
 }
 
 static void put_cursor(const struct edit *edit, struct canvas *canvas, struct row drawn, int row,

@@ -24,8 +24,12 @@ struct edit {
 };
 void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text);
 void edit_release(struct edit *edit);
+void edit_clear(struct edit *edit);
+void edit_set(struct edit *edit, const char *text); /* another text of the same kind */
 /* True: the key belonged to the text. Enter does only where there are lines. */
 bool edit_key(struct edit *edit, const struct key *key);
+/* The same of what is searched for: false once Enter or Esc has ended it, the latter without it. */
+bool edit_search_key(struct edit *edit, const struct key *key);
 /* Draws from `row` on between the columns, the cursor with it; at most `rows` rows, those around
  * the cursor. Returns the row behind the last. */
 int edit_draw(struct edit *edit, struct canvas *canvas, int row, int column, int end, int rows,

@@ -144,18 +144,54 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;
 }
 
+char *facts_answer(const struct json *ask)
+{
+    const struct json *yes = json_member(ask, "confirmed");
+    const char *answer = json_member_text(ask, "summary");
+
+    if (json_kind(yes) == KIND_BOOL)
+        answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    return facts_visible(answer ? answer : "", false);
+}
+
 const char *facts_interface(const struct facts *facts)
 {
-    switch (facts->interface) {
-    case INTERFACE_WEB:
-        return i18n_text(TEXT_CHANNEL_WEB);
-    case INTERFACE_TERMINAL:
-        return i18n_text(TEXT_CHANNEL_TERMINAL);
-    case INTERFACE_CLIENT:
-        return i18n_text(TEXT_CHANNEL_CLIENT);
-    default:
-        return i18n_text(TEXT_TUI_AUTO);
-    }
+    static const enum text_id words[INTERFACE_COUNT] = { [INTERFACE_NONE] = TEXT_TUI_AUTO,
+                                                         [INTERFACE_AUTO] = TEXT_TUI_AUTO,
+                                                         [INTERFACE_WEB] = TEXT_CHANNEL_WEB,
+                                                         [INTERFACE_TERMINAL] =
+                                                             TEXT_CHANNEL_TERMINAL,
+                                                         [INTERFACE_CLIENT] = TEXT_CHANNEL_CLIENT };
+
+    return i18n_text(words[facts->interface]);
+}
+
+const struct facts_way *facts_way(const struct facts *facts)
+{
+    static const struct facts_way ways[] = {
+        { "terminal", TEXT_CHANNEL_TERMINAL, TEXT_TUI_IN_TERMINAL },
+        { "web", TEXT_CHANNEL_WEB, TEXT_TUI_IN_PORTAL },
+        { "client", TEXT_CHANNEL_CLIENT, TEXT_TUI_IN_CLIENT },
+        { "api", TEXT_CHANNEL_API, TEXT_TUI_IN_API },
+        { "rule", TEXT_CHANNEL_RULE, TEXT_TUI_IN_CLI },
+        { "cli", TEXT_CHANNEL_CLI, TEXT_TUI_IN_CLI }, /* and whatever else there will be */
+    };
+    size_t i = 0;
+
+    while (i + 1 < ARRAY_LEN(ways) && strcmp(ways[i].via, facts->via) != 0)
+        i++;
+    return &ways[i];
+}
+
+void facts_add_who(struct text *out, const struct facts *facts, int64_t uid)
+{
+    if (*facts->token)
+        i18n_format(out, TEXT_TUI_BY_TOKEN, "token", facts->token, NULL);
+    else if (facts->pid > 0)
+        i18n_format(out, facts->uid == uid ? TEXT_TUI_BY_YOU : TEXT_TUI_BY_PID, "pid",
+                    TEXT_NUMBER(facts->pid), NULL);
+    else
+        text_add_text(out, i18n_text(TEXT_TUI_BY_NOBODY));
 }
 
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now)
@@ -180,7 +216,6 @@ void facts_add_clock(struct text *out, int64_t ms)
 
 void facts_add_duration(struct text *out, int64_t s)
 {
-    char room[TEXT_INTEGER_BYTES];
     enum text_id unit = TEXT_DURATION_SECONDS;
 
     if (s >= 2 * DAY_S || (s >= DAY_S && s % DAY_S == 0)) {
@@ -193,17 +228,21 @@ void facts_add_duration(struct text *out, int64_t s)
         unit = TEXT_DURATION_MINUTES;
         s = (s + MINUTE_S / 2) / MINUTE_S;
     }
-    i18n_format(out, unit, "count", text_of_integer(s, room), NULL);
+    i18n_format(out, unit, "count", TEXT_NUMBER(s), NULL);
+}
+
+void facts_add_since(struct text *out, int64_t from_utc_ms, int64_t to_utc_ms)
+{
+    facts_add_duration(out, to_utc_ms > from_utc_ms ? (to_utc_ms - from_utc_ms) / 1000 : 0);
 }
 
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms)
 {
-    int64_t ago_s = (now_utc_ms - answered_utc_ms) / 1000;
     struct text time = { 0 };
 
     if (answered_utc_ms == 0)
         return;
-    facts_add_duration(&time, ago_s > 0 ? ago_s : 0);
+    facts_add_since(&time, answered_utc_ms, now_utc_ms);
     i18n_format(out, TEXT_ANSWERED_BEFORE, "time", text_string(&time), NULL);
     text_release(&time);
 }

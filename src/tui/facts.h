@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/lifecycle.h"
 #include "core/routing.h"
+#include "i18n/i18n.h"
 #include "tui/screen.h"
 
 struct json;
@@ -42,16 +43,26 @@ char *facts_visible(const char *bytes, bool has_lines); /* owned by the caller *
 char *facts_visible_flags(const char *bytes, bool has_lines, unsigned *flags);
 
 char *facts_directory(const char *directory, const char *home); /* visible; owned by the caller */
-int64_t facts_time(const struct json *value);                   /* as the hub writes it; 0: none */
+char *facts_answer(const struct json *ask);   /* its summary in one line; likewise */
+int64_t facts_time(const struct json *value); /* as the hub writes it; 0: none */
 
 /* "4:12", "1:02:03", "3 d"; what is left is rounded up, what has passed down. */
 void facts_add_clock(struct text *out, int64_t ms);
 void facts_add_duration(struct text *out, int64_t s); /* "48 s", "12 min", in words */
+void facts_add_since(struct text *out, int64_t from_utc_ms, int64_t to_utc_ms); /* never < 0 s */
 /* That the same call was answered then, in words; nothing where it was not. */
 void facts_add_answered(struct text *out, int64_t answered_utc_ms, int64_t now_utc_ms);
 /* Today to the second, else as i18n_add_when. */
 void facts_add_when(struct text *out, int64_t utc_ms, int64_t now_utc_ms);
-const char *facts_interface(const struct facts *facts);                   /* in words */
+/* "you", a process, a token; `uid` is ours. */
+void facts_add_who(struct text *out, const struct facts *facts, int64_t uid);
+const char *facts_interface(const struct facts *facts); /* in words */
+/* How it was decided, in words: as a name, and where that was. */
+struct facts_way {
+    const char *via;
+    enum text_id channel, place;
+};
+const struct facts_way *facts_way(const struct facts *facts);
 int64_t facts_left_ms(const struct facts *facts, struct screen_time now); /* -1: no deadline */
 
 #endif

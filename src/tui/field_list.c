@@ -1,5 +1,5 @@
-/* field_list.c - see field_list.h. */
-#include "tui/field_list.h"
+/* field_list.c - see field_view.h. */
+#include "tui/field_view.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,27 +56,22 @@ static bool is_away(const struct ask_screen *screen, const struct field_state *s
            !form_may_destroy(&screen->form);
 }
 
+bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
+{
+    return item < list_item_count(state) && !is_away(screen, state, item) &&
+           fits_filter(screen, state, item);
+}
+
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
                   size_t items[LIST_MOST])
 {
     size_t count = 0;
 
     for (size_t item = 0; item < list_item_count(state) && count < LIST_MOST; item++) {
-        if (!is_away(screen, state, item) && fits_filter(screen, state, item))
+        if (list_is_shown(screen, state, item))
             items[count++] = item;
     }
     return count;
-}
-
-bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item)
-{
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
-
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == item)
-            return true;
-    }
-    return false;
 }
 
 size_t list_hidden_count(const struct ask_screen *screen, const struct field_state *state)
@@ -135,7 +130,6 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
 {
     bool is_on = list_is_picked(state, item);
     struct text words = { 0 };
-    char most[TEXT_INTEGER_BYTES];
 
     if (list_is_one_of_many(state)) {
         list_pick(screen, state, item);
@@ -143,8 +137,8 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
     }
     if (!is_on && !list_is_own(state, item) &&
         (int64_t)list_picked_count(state) >= state->field->max_selections) {
-        i18n_format(&words, TEXT_TUI_MOST_CHOSEN, "max",
-                    text_of_integer(state->field->max_selections, most), NULL);
+        i18n_format(&words, TEXT_TUI_MOST_CHOSEN, "max", TEXT_NUMBER(state->field->max_selections),
+                    NULL);
         ask_say(screen, INK_WARN, text_string(&words));
         text_release(&words);
         return false;
@@ -178,11 +172,7 @@ void list_move_to_shown(struct ask_screen *screen, struct field_state *state)
 {
     size_t items[LIST_MOST], count = list_items(screen, state, items);
 
-    for (size_t i = 0; i < count; i++) {
-        if (items[i] == state->cursor)
-            return;
-    }
-    if (count > 0)
+    if (count > 0 && !list_is_shown(screen, state, state->cursor))
         state->cursor = items[0];
 }
 
@@ -204,8 +194,7 @@ static size_t count_unseen(const struct ask_screen *screen, const struct field_s
     size_t count = 0;
 
     for (size_t i = 0; i < state->field->option_count; i++)
-        count +=
-            state->is_picked[i] && (is_away(screen, state, i) || !fits_filter(screen, state, i));
+        count += state->is_picked[i] && !list_is_shown(screen, state, i);
     return count;
 }
 
@@ -215,26 +204,24 @@ static void list_add_count(const struct ask_screen *screen, const struct field_s
 {
     int64_t picked = (int64_t)list_picked_count(state), most = state->field->max_selections;
     size_t unseen = count_unseen(screen, state);
-    char count[TEXT_INTEGER_BYTES], more[TEXT_INTEGER_BYTES];
 
-    text_of_integer(picked, count);
     if (unseen > 0 && !is_short)
-        i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", text_of_integer(picked, count), "unseen",
-                    text_of_integer((int64_t)unseen, more), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", TEXT_NUMBER(picked), "unseen",
+                    TEXT_NUMBER((int64_t)unseen), NULL);
     else if (is_short || most >= (int64_t)state->field->option_count)
-        i18n_format(out, TEXT_TUI_CHOSEN, "count", text_of_integer(picked, count), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN, "count", TEXT_NUMBER(picked), NULL);
     else
-        i18n_format(out, TEXT_TUI_CHOSEN_MORE, "count", text_of_integer(picked, count), "more",
-                    text_of_integer(most - picked, more), NULL);
+        i18n_format(out, TEXT_TUI_CHOSEN_MORE, "count", TEXT_NUMBER(picked), "more",
+                    TEXT_NUMBER(most - picked), NULL);
 }
 
 /* The list of options: marks, numbers, labels, notes, own words, what is hidden. */
 
-enum { WORDS_ROWS = 8, NOTE_ROWS = 4, FIELD_ROWS = 12 };
+enum { WORDS_ROWS = 8, NOTE_ROWS = 4 };
 
 /* The columns of this list; they are the same for all of its rows. */
 struct columns {
-    int mark, number, number_end, label;
+    int mark, number_end, label;
 };
 
 static bool has_marks(const struct ask_screen *screen, const struct field_state *state)
@@ -246,17 +233,12 @@ static bool has_marks(const struct ask_screen *screen, const struct field_state 
 static struct columns lay_out(const struct ask_screen *screen, const struct field_state *state,
                               int left)
 {
-    struct columns columns = { .mark = left + 2 };
     const char *mark = list_is_one_of_many(state) ? screen->marks->picked : screen->marks->ticked;
+    int marks = has_marks(screen, state) ? glyph_columns(mark, strlen(mark)) + 1 : 0;
+    size_t count = list_item_count(state);
+    int number_end = left + 2 + marks + (count > 99 ? 3 : count > 9 ? 2 : 1);
 
-    columns.number = columns.mark;
-    if (has_marks(screen, state))
-        columns.number += glyph_columns(mark, strlen(mark)) + 1;
-    columns.number_end = columns.number + (list_item_count(state) > 9 ? 2 : 1);
-    if (list_item_count(state) > 99)
-        columns.number_end++;
-    columns.label = columns.number_end + 2;
-    return columns;
+    return (struct columns){ left + 2, number_end, number_end + 2 };
 }
 
 static void draw_mark(struct ask_screen *screen, const struct field_state *state, struct pen *pen,
@@ -264,20 +246,15 @@ static void draw_mark(struct ask_screen *screen, const struct field_state *state
 {
     const struct marks *marks = screen->marks;
     bool is_picked = list_is_picked(state, item), is_one = list_is_one_of_many(state);
-    struct text number = { 0 };
+    const char *number = list_is_own(state, item) ? "o" : TEXT_NUMBER((int64_t)item + 1);
 
-    if (list_is_own(state, item))
-        text_add_char(&number, 'o');
-    else
-        text_add_integer(&number, (int64_t)item + 1);
     if (state->cursor == item)
         pen_at(pen, pen->left, INK_ACCENT, marks->cursor);
     if (has_marks(screen, state))
         pen_at(pen, columns.mark, is_picked ? INK_ACCENT : INK_QUIET,
                is_one ? (is_picked ? marks->picked : marks->unpicked)
                       : (is_picked ? marks->ticked : marks->unticked));
-    pen_at(pen, columns.number_end - (int)number.used, INK_QUIET, text_string(&number));
-    text_release(&number);
+    pen_at(pen, columns.number_end - (int)strlen(number), INK_QUIET, number);
 }
 
 static const char *label_of(const struct ask_screen *screen, const struct field_state *state,
@@ -489,13 +466,9 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
         draw_item(screen, state, pen, plan, items[i]);
     }
     if (plan->list_rows > 0 && (top > 0 || count < all)) {
-        char first[TEXT_INTEGER_BYTES], to[TEXT_INTEGER_BYTES], of[TEXT_INTEGER_BYTES];
-
-        i18n_format(&line, TEXT_TUI_WINDOW, "first", text_of_integer((int64_t)top + 1, first),
-                    "last", text_of_integer((int64_t)count, to), "all",
-                    text_of_integer((int64_t)all, of), NULL);
-        pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
-        pen->row++;
+        i18n_format(&line, TEXT_TUI_WINDOW, "first", TEXT_NUMBER((int64_t)top + 1), "last",
+                    TEXT_NUMBER((int64_t)count), "all", TEXT_NUMBER((int64_t)all), NULL);
+        pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
     }
     screen->list_rows = pen->row - begin;
     text_release(&line);
@@ -506,14 +479,12 @@ void list_add_rule(const struct field_state *state, struct text *out)
     int64_t least = state->field->min_selections, most = state->field->max_selections;
     bool may_write = has_own(state);
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
-    char min[TEXT_INTEGER_BYTES], max[TEXT_INTEGER_BYTES];
 
     if (least == 0 && most >= (int64_t)state->field->option_count)
         text = may_write ? TEXT_CHOOSE_OR_WRITE : TEXT_TUI_CHOOSE_ANY;
     else if (least == most)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    i18n_format(out, text, "min", text_of_integer(least, min), "max", text_of_integer(most, max),
-                NULL);
+    i18n_format(out, text, "min", TEXT_NUMBER(least), "max", TEXT_NUMBER(most), NULL);
 }
 
 /* The rule and the count; the filter takes their place while there is one. */
@@ -524,11 +495,10 @@ static void draw_legend(struct ask_screen *screen, struct field_state *state, st
     bool is_many = !list_is_one_of_many(state) && screen->form.field_count == 1;
     bool is_filtering = screen->focus == FOCUS_FILTER || screen->filter.text.used > 0;
     struct text count = { 0 }, rule = { 0 };
-    char few[TEXT_INTEGER_BYTES], all[TEXT_INTEGER_BYTES];
 
     if (is_filtering) {
-        i18n_format(&count, TEXT_TUI_OF, "count", text_of_integer((int64_t)shown, few), "all",
-                    text_of_integer((int64_t)list_item_count(state), all), NULL);
+        i18n_format(&count, TEXT_TUI_OF, "count", TEXT_NUMBER((int64_t)shown), "all",
+                    TEXT_NUMBER((int64_t)list_item_count(state)), NULL);
         text_add_text(&count, is_many ? "  " : "");
         pen_at(pen, pen->left, INK_ACCENT, "/");
         edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2,
@@ -564,14 +534,12 @@ static void draw_hidden(struct ask_screen *screen, struct field_state *state, st
 {
     size_t hidden = list_hidden_count(screen, state);
     struct text line = { 0 };
-    char count[TEXT_INTEGER_BYTES];
 
     if (hidden == 0)
         return;
     i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN, "count",
-                text_of_integer((int64_t)hidden, count), NULL);
-    pen_at(pen, pen->left + 2, INK_QUIET, text_string(&line));
-    pen->row++;
+                TEXT_NUMBER((int64_t)hidden), NULL);
+    pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
     text_release(&line);
 }
 
@@ -581,10 +549,8 @@ void draw_list(struct ask_screen *screen, struct field_state *state, struct pen 
     size_t items[LIST_MOST], count = list_items(screen, state, items);
 
     draw_legend(screen, state, pen, count);
-    if (count == 0) {
-        pen_at(pen, pen->left + 2, INK_QUIET, i18n_text(TEXT_TUI_NOTHING_FITS));
-        pen->row++;
-    }
+    if (count == 0)
+        pen_line(pen, pen->left + 2, INK_QUIET, i18n_text(TEXT_TUI_NOTHING_FITS));
     draw_window(screen, state, pen, plan, items, count);
     if (plan->describe == DESCRIBE_BELOW)
         draw_below(screen, state, pen);

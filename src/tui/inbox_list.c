@@ -7,7 +7,6 @@
 #include "i18n/i18n.h"
 #include "tui/ask_state.h"
 #include "tui/draw.h"
-#include "tui/inbox_history.h"
 #include "tui/inbox_screen.h"
 #include "tui/settings_panel.h"
 
@@ -45,6 +44,14 @@ size_t inbox_cursor(struct inbox_screen *screen)
     return 0;
 }
 
+struct facts *inbox_current(struct inbox_screen *screen)
+{
+    struct facts *rows[INBOX_ROWS];
+    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+
+    return at < count ? rows[at] : NULL;
+}
+
 void inbox_move(struct inbox_screen *screen, int by)
 {
     struct facts *rows[INBOX_ROWS];
@@ -55,6 +62,13 @@ void inbox_move(struct inbox_screen *screen, int by)
     if (by < 0 ? at > 0 : at + 1 < count)
         at = by < 0 ? at - 1 : at + 1;
     memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
+}
+
+size_t inbox_top(size_t top, size_t cursor, size_t room)
+{
+    if (top > cursor)
+        top = cursor;
+    return cursor >= top + room ? cursor - room + 1 : top;
 }
 
 void inbox_keep_cursor(struct inbox_screen *screen, size_t before)
@@ -81,13 +95,6 @@ static const char *base_name(const char *directory)
     return slash && slash[1] ? slash + 1 : directory;
 }
 
-static enum ink clock_ink(int64_t left_ms)
-{
-    if (left_ms < 0)
-        return INK_QUIET;
-    return left_ms < 10000 ? INK_DANGER : left_ms < 60000 ? INK_WARN : INK_PLAIN;
-}
-
 /* Hours and days in whole ones, never more than there is: their digits would reach the mark. */
 static void draw_clock(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
@@ -103,32 +110,22 @@ static void draw_clock(struct inbox_screen *screen, const struct facts *facts, s
     else
         facts_add_clock(&clock, left_s * 1000);
     column = CLOCK_END - draw_columns(&clock);
-    pen_at(pen, column > 2 ? column : 2, clock_ink(left_ms), text_string(&clock));
+    pen_at(pen, column > 2 ? column : 2, draw_clock_ink(left_ms), text_string(&clock));
     text_release(&clock);
 }
 
-static int title_columns(struct facts **rows, size_t count, int most)
+/* Of the longest title or, in its quotes, agent; not more than `most`. */
+static int widest(struct facts **rows, size_t count, bool is_agent, int most)
 {
     int columns = 0;
 
     for (size_t i = 0; i < count; i++) {
-        int own = glyph_columns(rows[i]->title, strlen(rows[i]->title));
+        const char *words = is_agent ? rows[i]->agent : rows[i]->title;
+        int own = glyph_columns(words, strlen(words)) + (is_agent ? 2 : 0);
 
         columns = own > columns ? own : columns;
     }
     return columns < most ? columns : most;
-}
-
-static int agent_columns(struct facts **rows, size_t count)
-{
-    int columns = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        int own = glyph_columns(rows[i]->agent, strlen(rows[i]->agent)) + 2;
-
-        columns = own > columns ? own : columns;
-    }
-    return columns < 24 ? columns : 24;
 }
 
 static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t count, size_t i,
@@ -136,8 +133,8 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
 {
     const struct facts *facts = rows[i];
     bool is_here = inbox_cursor(screen) == i, is_narrow = pen->end < SCREEN_NARROW;
-    int agents = agent_columns(rows, count), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
-    int titles = is_narrow ? pen->end - TITLE_COLUMN : title_columns(rows, count, room), column;
+    int agents = widest(rows, count, true, 24), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
+    int titles = is_narrow ? pen->end - TITLE_COLUMN : widest(rows, count, false, room), column;
     const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
     const char *later = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
     int end = pen->end - glyph_columns(badge, strlen(badge)) - 2;
@@ -177,29 +174,13 @@ const char *inbox_end_mark(const struct marks *marks, enum ask_state state)
     return state == STATE_CANCELLED || state == STATE_DECLINED ? marks->crossed : "-";
 }
 
-static const char *via_words(const char *via)
-{
-    if (strcmp(via, "terminal") == 0)
-        return i18n_text(TEXT_CHANNEL_TERMINAL);
-    if (strcmp(via, "web") == 0)
-        return i18n_text(TEXT_CHANNEL_WEB);
-    if (strcmp(via, "client") == 0)
-        return i18n_text(TEXT_CHANNEL_CLIENT);
-    if (strcmp(via, "api") == 0)
-        return i18n_text(TEXT_CHANNEL_API);
-    if (strcmp(via, "rule") == 0)
-        return i18n_text(TEXT_CHANNEL_RULE);
-    return *via ? i18n_text(TEXT_CHANNEL_CLI) : "";
-}
-
 static void draw_finished(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
     struct text age = { 0 };
-    int64_t age_s = (screen->now.utc_ms - facts->decided_utc_ms) / 1000;
     const char *mark = inbox_end_mark(screen->marks, facts->state), *cut = screen->marks->cut_end;
     int end = pen->end - 34;
 
-    facts_add_duration(&age, age_s > 0 ? age_s : 0);
+    facts_add_since(&age, facts->decided_utc_ms, screen->now.utc_ms);
     pen_at(pen, 3, facts->state == STATE_SUBMITTED ? INK_OK : INK_QUIET, mark);
     if (pen->end < SCREEN_NARROW) {
         pen_cut(pen, AGE_COLUMN, pen->end, INK_PLAIN, facts->title, cut);
@@ -208,7 +189,7 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
         pen_cut(pen, AGE_COLUMN + AGE_COLUMNS, end, INK_PLAIN, facts->title, cut);
         pen_cut(pen, end + 2, end + 18, INK_QUIET, state_text(facts->state), cut);
         pen_cut(pen, end + 19, pen->end, INK_QUIET,
-                *facts->via ? via_words(facts->via) : facts_interface(facts), cut);
+                *facts->via ? i18n_text(facts_way(facts)->channel) : facts_interface(facts), cut);
     }
     pen->row++;
     text_release(&age);
@@ -217,23 +198,16 @@ static void draw_finished(struct inbox_screen *screen, const struct facts *facts
 static void draw_head(struct inbox_screen *screen, size_t count, struct pen *pen)
 {
     struct text line = { 0 };
-    char number[TEXT_INTEGER_BYTES];
     const char *url = screen->url ? screen->url : "";
     const char *port = strrchr(url, ':');
 
-    i18n_format(&line, TEXT_TUI_WAITING, "count", text_of_integer((int64_t)count, number), NULL);
-    pen_at(pen, pen->left, INK_STRONG, "sayso");
+    i18n_format(&line, TEXT_TUI_WAITING, "count", TEXT_NUMBER((int64_t)count), NULL);
     pen_at(pen, pen->left + 7, INK_PLAIN, text_string(&line));
     text_clear(&line);
     text_add_text(&line, pen->end < SCREEN_NARROW && port ? port : url);
     if (pen->end < SCREEN_NARROW && line.used > 0 && line.bytes[line.used - 1] == '/')
         line.bytes[--line.used] = '\0';
-    pen_right(pen, INK_QUIET, text_string(&line));
-    pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET,
-                        screen->marks->gone);
-    pen->row++;
+    draw_list_head(pen, screen->marks, "sayso", text_string(&line));
     text_release(&line);
 }
 
@@ -245,18 +219,11 @@ static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t c
 
     if (room < 1)
         room = 1;
-    if (screen->top > at)
-        screen->top = at;
-    if (at >= screen->top + room)
-        screen->top = at - room + 1;
-    if (count <= room)
-        screen->top = 0;
+    screen->top = count > room ? inbox_top(screen->top, at, room) : 0;
     for (size_t i = screen->top; i < count && i < screen->top + room; i++)
         draw_row(screen, rows, count, i, pen);
-    if (count == 0) {
-        pen_at(pen, 3, INK_QUIET, i18n_text(TEXT_NOBODY_WAITING));
-        pen->row++;
-    }
+    if (count == 0)
+        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_NOBODY_WAITING));
 }
 
 /* Those that ended last, the latest first. */
@@ -291,8 +258,7 @@ static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
     if (count == 0 || pen->row + (int)most + 3 > rows)
         return;
     pen->row++;
-    pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
-    pen->row++;
+    pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
     for (size_t i = 0; i < count; i++)
         draw_finished(screen, latest[i], pen);
 }
@@ -319,23 +285,11 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
     };
 
     pen->row++;
-    if (screen->is_lost) {
-        int64_t left_ms = screen->retry_mono_ms - screen->now.mono_ms;
-        struct text line = { 0 };
-        char seconds[TEXT_INTEGER_BYTES];
-
-        i18n_format(&line, TEXT_TUI_LOST_SHORT, "seconds",
-                    text_of_integer(left_ms > 0 ? (left_ms + 999) / 1000 : 0, seconds), NULL);
-        pen_lines(pen, INK_WARN, text_string(&line));
-        text_release(&line);
-    }
-    if (screen->said.used > 0)
-        pen_lines(pen, INK_ACCENT, text_string(&screen->said));
-    if (screen->is_filtering || screen->filter.text.used > 0) {
-        pen_at(pen, pen->left, INK_ACCENT, "/");
-        pen->row = edit_draw(&screen->filter, pen->canvas, pen->row, pen->left + 2, pen->end, 1,
-                             screen->is_filtering);
-    }
+    if (screen->is_lost)
+        draw_lost(pen, true, screen->retry_mono_ms - screen->now.mono_ms);
+    pen_text(pen, INK_ACCENT, &screen->said);
+    if (screen->is_filtering || screen->filter.text.used > 0)
+        draw_search(pen, &screen->filter, screen->is_filtering);
     if (screen->panel == INBOX_LATER)
         later_draw(pen);
     else if (pen->end < SCREEN_NARROW)
@@ -355,8 +309,7 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         settings_panel_draw(&screen->settings, &screen->preferences, -1, screen->setup.is_ascii,
                             &pen);
         pen.row++;
-        if (screen->said.used > 0)
-            pen_lines(&pen, INK_WARN, text_string(&screen->said));
+        pen_text(&pen, INK_WARN, &screen->said);
         draw_hint_row(&pen, &(struct hint){ "Esc", i18n_text(TEXT_TUI_KEY_BACK), 1, false }, 1);
         return;
     }
@@ -365,18 +318,16 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         return;
     }
     if (screen->panel == INBOX_HISTORY) {
-        inbox_history_draw(&screen->history, screen->marks, screen->now, &pen, rows);
+        inbox_history_draw(screen, &pen, rows);
         return;
     }
     if (screen->panel == INBOX_STANDING) {
-        inbox_standing_draw(&screen->standing, screen->marks, text_string(&screen->said),
-                            screen->now, &pen, rows);
+        inbox_standing_draw(screen, &pen, rows);
         return;
     }
     if (screen->panel == INBOX_MISSED) {
         inbox_missed_draw(screen, &pen);
-        if (screen->said.used > 0)
-            pen_lines(&pen, INK_ACCENT, text_string(&screen->said));
+        pen_text(&pen, INK_ACCENT, &screen->said);
         return;
     }
     count = inbox_open_rows(screen, open);

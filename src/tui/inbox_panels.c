@@ -1,6 +1,6 @@
 /*
  * inbox_panels.c - what lies over the list of the inbox and has the keys while it is open. To add
- * one: a name in enum inbox_panel, and a model with its picture like inbox_rules.h.
+ * one: a name in enum inbox_panel, and its keys and its picture, like inbox_rules.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,11 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "core/glyph.h"
+#include "core/lifecycle.h"
 #include "i18n/i18n.h"
+#include "tui/ask_state.h"
 #include "tui/draw.h"
-#include "tui/inbox_history.h"
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 #include "tui/settings_panel.h"
@@ -35,11 +37,42 @@ static void key_in_settings(struct inbox_screen *screen, const struct key *key)
     free(value);
 }
 
+void inbox_look(struct inbox_screen *screen, const char *id)
+{
+    text_put(screen->opening, sizeof screen->opening, id);
+    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
+}
+
+/* What was decided before: a list to search in (R6.3). */
+
+enum { AGE_COLUMN = 5, TITLE_COLUMN = 13 };
+
+static void forget(struct inbox_history *history)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        facts_release(&history->rows[i].facts);
+        free(history->rows[i].answer);
+    }
+    history->count = 0;
+}
+
+void inbox_history_release(struct inbox_history *history)
+{
+    forget(history);
+    edit_release(&history->search);
+}
+
 static void look_back(struct inbox_screen *screen)
 {
+    struct inbox_history *history = &screen->history;
     struct text query = { 0 };
+    struct json_writer writer = json_object_to(&query);
 
-    inbox_history_write_query(&screen->history, &query);
+    history->is_waiting = true;
+    json_write_text(&writer, "which", "completed");
+    json_write_integer(&writer, "limit", HISTORY_ROWS);
+    json_write_text_if(&writer, "search", text_string(&history->search.text));
+    json_write_end_object(&writer);
     inbox_emit(screen,
                &(struct screen_effect){ .kind = EFFECT_HISTORY, .json = text_string(&query) });
     text_release(&query);
@@ -51,164 +84,151 @@ void inbox_open_history(struct inbox_screen *screen)
     look_back(screen);
 }
 
-static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
+void inbox_history_take(struct inbox_screen *screen, const struct json *result)
 {
-    inbox_emit(screen, &(struct screen_effect){ .kind = kind });
+    struct inbox_history *history = &screen->history;
+    const struct json *asks = json_member(result, "asks");
+
+    forget(history);
+    for (size_t i = 0; i < json_length(asks) && i < HISTORY_ROWS; i++) {
+        struct history_row *row = &history->rows[history->count++];
+
+        *row = (struct history_row){ .answer = facts_answer(json_item(asks, i)) };
+        facts_read(&row->facts, json_item(asks, i), screen->setup.home, screen->now);
+    }
+    history->has_more = json_member_text(result, "next") != NULL;
+    history->is_waiting = false;
+    history->cursor = history->top = 0;
 }
 
-static void look_at_case(struct inbox_screen *screen)
+static void move(struct inbox_history *history, int by)
 {
-    struct text params = { 0 };
+    int last = history->count > 0 ? (int)history->count - 1 : 0, at = (int)history->cursor + by;
 
-    inbox_standing_write_preview(&screen->standing, &params);
-    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_CASE,
-                                                .session_id = inbox_standing_ask(&screen->standing),
-                                                .json = text_string(&params) });
-    text_release(&params);
+    history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
 }
 
 static void key_in_history(struct inbox_screen *screen, const struct key *key)
 {
-    const char *id = inbox_history_id(&screen->history);
+    struct inbox_history *history = &screen->history;
+    const struct history_row *row =
+        history->cursor < history->count ? &history->rows[history->cursor] : NULL;
+    char letter = key_letter(key);
 
-    switch (inbox_history_key(&screen->history, key)) {
-    case HISTORY_LOOK:
-        look_back(screen);
-        break;
-    case HISTORY_OPEN:
-        if (id) {
-            memcpy(screen->opening, id, sizeof screen->opening);
-            inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
-        }
-        break;
-    case HISTORY_STAND:
-        if (id) {
-            screen->panel = INBOX_STANDING;
-            inbox_standing_consider(&screen->standing, id, false, true);
-            look_at_case(screen);
-        }
-        break;
-    case HISTORY_CLOSE:
+    if (history->is_searching) {
+        bool was_empty = history->search.text.used == 0;
+
+        history->is_searching = edit_search_key(&history->search, key);
+        if (!history->is_searching && !(was_empty && key->code == KEY_ESCAPE))
+            look_back(screen);
+    } else if (key_distance(key) != 0) {
+        move(history, key_distance(key));
+    } else if (key->code == KEY_ENTER && row) {
+        inbox_look(screen, row->facts.id);
+    } else if (letter == 'a' && row) {
+        inbox_consider(screen, row->facts.id, false, true);
+    } else if (letter == '/') {
+        history->is_searching = true;
+    } else if (key->code == KEY_ESCAPE || letter == 'q' || letter == 'h') {
         screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
     }
 }
 
+/* Where nobody answered it by hand: how it was. */
+static const char *how(const struct facts *facts)
+{
+    if (facts->state != STATE_AUTO_SUBMITTED)
+        return "";
+    return strcmp(facts->via, "rule") == 0 ? i18n_text(TEXT_CHANNEL_RULE)
+                                           : state_text(facts->state);
+}
+
+static void draw_row(const struct inbox_screen *screen, const struct history_row *row, bool is_here,
+                     struct pen *pen)
+{
+    const struct marks *marks = screen->marks;
+    int room = pen->end - TITLE_COLUMN, middle = TITLE_COLUMN + room / 2;
+    bool is_narrow = pen->end < SCREEN_NARROW;
+    const char *answer = *row->answer ? row->answer : state_text(row->facts.state);
+    struct text age = { 0 };
+
+    facts_add_since(&age, row->facts.decided_utc_ms, screen->now.utc_ms);
+    if (is_here)
+        pen_at(pen, pen->left, INK_ACCENT, marks->cursor);
+    pen_at(pen, 3, row->facts.state == STATE_SUBMITTED ? INK_OK : INK_QUIET,
+           inbox_end_mark(marks, row->facts.state));
+    if (!is_narrow)
+        pen_at(pen, AGE_COLUMN, INK_QUIET, text_string(&age));
+    pen_cut(pen, is_narrow ? AGE_COLUMN : TITLE_COLUMN, is_narrow ? pen->end : middle,
+            is_here ? INK_STRONG : INK_PLAIN, row->facts.title, marks->cut_end);
+    if (!is_narrow) {
+        const char *auto_words = how(&row->facts);
+        int end =
+            *auto_words ? pen->end - glyph_columns(auto_words, strlen(auto_words)) - 2 : pen->end;
+
+        pen_cut(pen, middle + 2, end, INK_QUIET, answer, marks->cut_end);
+        pen_right(pen, INK_ACCENT, auto_words);
+    }
+    pen->row++;
+    text_release(&age);
+}
+
+static void draw_rows(struct inbox_screen *screen, struct pen *pen, int rows)
+{
+    struct inbox_history *history = &screen->history;
+    size_t room = rows - 5 > 1 ? (size_t)(rows - 5) : 1;
+
+    history->top = inbox_top(history->top, history->cursor, room);
+    for (size_t i = history->top; i < history->count && i < history->top + room; i++)
+        draw_row(screen, &history->rows[i], i == history->cursor, pen);
+    if (history->count == 0 && !history->is_waiting)
+        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
+}
+
+void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)
+{
+    struct inbox_history *history = &screen->history;
+    const struct hint hints[] = {
+        { "Enter", i18n_text(TEXT_TUI_KEY_LOOK), 9, false },
+        { "a", i18n_text(TEXT_TUI_KEY_LET_STAND), 7, false },
+        { "/", i18n_text(TEXT_TUI_KEY_SEARCH), 8, false },
+        { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
+    };
+    bool has_search = history->is_searching || history->search.text.used > 0;
+    struct text count = { 0 };
+
+    text_add_format(&count, "%zu%s", history->count, history->has_more ? "+" : "");
+    draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_HISTORY), text_string(&count));
+    draw_rows(screen, pen, rows - (has_search ? 1 : 0));
+    pen->row++;
+    if (has_search)
+        draw_search(pen, &history->search, history->is_searching);
+    draw_hint_row(pen, hints, ARRAY_LEN(hints));
+    text_release(&count);
+}
+
+/* Answering later. */
+
 static void key_in_later(struct inbox_screen *screen, const struct key *key)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
-    int64_t seconds =
-        key->code == KEY_TEXT && key->length == 1 ? later_seconds(key->text[0], screen->now) : 0;
+    const struct facts *row = inbox_current(screen);
+    int64_t seconds = later_seconds(key_letter(key), screen->now);
 
     screen->panel = INBOX_LIST;
-    if (seconds > 0 && at < count)
-        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER,
-                                                    .session_id = rows[at]->id,
-                                                    .number = seconds });
+    if (seconds > 0 && row)
+        inbox_emit(screen, &(struct screen_effect){
+                               .kind = EFFECT_LATER, .session_id = row->id, .number = seconds });
 }
 
 /* Scrolls where it is longer than the screen; any other key leaves it. */
 static void key_in_help(struct inbox_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    int by = key_distance(key);
 
-    if ((key->code == KEY_DOWN || letter == 'j') && screen->scroll_most > 0)
-        screen->scroll += screen->scroll < screen->scroll_most;
-    else if ((key->code == KEY_UP || letter == 'k') && screen->scroll_most > 0)
-        screen->scroll -= screen->scroll > 0;
-    else
+    if (abs(by) != 1 || screen->scroll_most <= 0)
         screen->panel = INBOX_LIST;
-}
-
-void inbox_open_standing(struct inbox_screen *screen)
-{
-    screen->panel = INBOX_STANDING;
-    screen->standing.is_case = screen->standing.is_revoking = false;
-    emit_kind(screen, EFFECT_RULES);
-}
-
-static void open_ask_of(struct inbox_screen *screen, const char *id)
-{
-    if (!id)
-        return;
-    memcpy(screen->opening, id, sizeof screen->opening);
-    inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_LOOK, .session_id = id });
-}
-
-static void key_in_standing(struct inbox_screen *screen, const struct key *key)
-{
-    struct text params = { 0 };
-    enum standing_wish wish = inbox_standing_key(&screen->standing, key, &params);
-    const char *id = inbox_standing_ask(&screen->standing), *json = text_string(&params);
-
-    switch (wish) {
-    case STANDING_PREVIEW:
-        look_at_case(screen);
-        break;
-    case STANDING_ADD:
-        inbox_emit(screen,
-                   &(struct screen_effect){ .kind = EFFECT_STAND, .session_id = id, .json = json });
-        break;
-    case STANDING_REVOKE:
-        inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_REVOKE, .json = json });
-        break;
-    case STANDING_LOOK:
-        open_ask_of(screen, id);
-        break;
-    case STANDING_TO_HISTORY:
-        inbox_open_history(screen);
-        break;
-    case STANDING_CLOSE:
-        screen->panel = INBOX_LIST;
-        break;
-    default:
-        break;
-    }
-    text_release(&params);
-}
-
-void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
-                         const struct json *json)
-{
-    if (screen->panel != INBOX_STANDING)
-        return; /* it is asked for when it is opened */
-    inbox_standing_take(&screen->standing, news, json, screen->setup.home);
-    if (news == NEWS_STANDS || news == NEWS_REVOKED)
-        inbox_say(screen, i18n_text(news == NEWS_STANDS ? TEXT_TUI_STANDING_ADDED
-                                                        : TEXT_TUI_STANDING_REVOKED));
-    if (news == NEWS_STANDS || news == NEWS_RULED || news == NEWS_LIST)
-        emit_kind(screen, EFFECT_RULES);
-}
-
-static void inbox_missed_key(struct inbox_screen *screen, const struct key *key);
-
-void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
-{
-    switch (screen->panel) {
-    case INBOX_SETTINGS:
-        key_in_settings(screen, key);
-        break;
-    case INBOX_HELP:
-        key_in_help(screen, key);
-        break;
-    case INBOX_HISTORY:
-        key_in_history(screen, key);
-        break;
-    case INBOX_LATER:
-        key_in_later(screen, key);
-        break;
-    case INBOX_STANDING:
-        key_in_standing(screen, key);
-        break;
-    case INBOX_MISSED:
-        inbox_missed_key(screen, key);
-        break;
-    case INBOX_LIST:
-        break;
-    }
+    else if (by < 0 ? screen->scroll > 0 : screen->scroll < screen->scroll_most)
+        screen->scroll += by;
 }
 
 /*
@@ -235,9 +255,8 @@ static void tell(struct inbox_screen *screen, struct inbox_missed *missed)
 {
     struct screen_effect effect = { .kind = EFFECT_LOOK, .session_id = missed->id };
     struct text json = { 0 };
-    struct json_writer writer = json_writer_to(&json);
+    struct json_writer writer = json_object_to(&json);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "global_annotation", text_string(&missed->note.text));
     json_write_end_object(&writer);
     if (missed->note.text.used > 0) {
@@ -250,13 +269,12 @@ static void tell(struct inbox_screen *screen, struct inbox_missed *missed)
     text_release(&json);
 }
 
-static void inbox_missed_key(struct inbox_screen *screen, const struct key *key)
+static void key_in_missed(struct inbox_screen *screen, const struct key *key)
 {
     struct inbox_missed *missed = &screen->missed;
-    char seconds[TEXT_INTEGER_BYTES];
     struct screen_effect longer = { .kind = EFFECT_SETTING,
                                     .name = setting_row(SETTING_TIMEOUT_SECONDS)->name,
-                                    .text = text_of_integer(missed->longer_s, seconds) };
+                                    .text = TEXT_NUMBER(missed->longer_s) };
 
     if (key->code == KEY_TAB && missed->longer_s > 0) {
         inbox_emit(screen, &longer);
@@ -272,6 +290,17 @@ static void inbox_missed_key(struct inbox_screen *screen, const struct key *key)
     }
 }
 
+void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
+{
+    static void (*const keys[])(struct inbox_screen * screen, const struct key *key) = {
+        [INBOX_SETTINGS] = key_in_settings,    [INBOX_HELP] = key_in_help,
+        [INBOX_HISTORY] = key_in_history,      [INBOX_LATER] = key_in_later,
+        [INBOX_STANDING] = inbox_standing_key, [INBOX_MISSED] = key_in_missed,
+    };
+
+    keys[screen->panel](screen, key);
+}
+
 void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen)
 {
     struct inbox_missed *missed = &screen->missed;
@@ -283,10 +312,9 @@ void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen)
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 8, false },
         { "Tab", NULL, 7, false },
     };
-    char room[TEXT_INTEGER_BYTES];
 
     i18n_format(&line, missed->count == 1 ? TEXT_TUI_UNSEEN_ONE : TEXT_TUI_UNSEEN, "count",
-                text_of_integer(missed->count, room), NULL);
+                TEXT_NUMBER(missed->count), NULL);
     pen_lines(pen, INK_WARN, text_string(&line));
     if (screen->panel == INBOX_MISSED && missed->count > 0) {
         pen_cut(pen, pen->left, pen->end, INK_STRONG, missed->title, screen->marks->cut_end);

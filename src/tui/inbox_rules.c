@@ -1,6 +1,7 @@
-/* inbox_rules.c - see inbox_rules.h. */
-#include "tui/inbox_rules.h"
-
+/*
+ * inbox_rules.c - answers that stand, in the inbox: those there are, those that history proposes,
+ * and one before it is made: for which asks, and what it would have answered.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,19 @@
 #include "tui/ask_state.h"
 #include "tui/draw.h"
 #include "tui/facts.h"
+#include "tui/inbox_screen.h"
 #include "tui/keyboard.h"
 
 enum { DAY_S = 86400 };
-static const int64_t standing_terms_days[STANDING_TERMS] = { 1, 7, 30, 90, 365 };
+static const struct {
+    int64_t days;
+    const char *digit;
+    enum text_id words;
+} terms[] = {
+    { 1, "1", TEXT_TUI_STANDING_DAY },    { 7, "2", TEXT_TUI_STANDING_WEEK },
+    { 30, "3", TEXT_TUI_STANDING_MONTH }, { 90, "4", TEXT_TUI_STANDING_QUARTER },
+    { 365, "5", TEXT_TUI_STANDING_YEAR },
+};
 
 static void copy_id(char out[32], const char *id)
 {
@@ -52,9 +62,27 @@ void inbox_standing_release(struct inbox_standing *standing)
     release_case(&standing->look);
 }
 
-void inbox_standing_consider(struct inbox_standing *standing, const char *from, bool any_prompt,
-                             bool is_from_history)
+/* What the one that is looked at would have answered; `days` > 0: it is to stand so long. */
+static void emit_case(struct inbox_screen *screen, enum screen_effect_kind kind, int64_t days)
 {
+    const struct standing_case *look = &screen->standing.look;
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
+
+    json_write_bool_if(&writer, "any_prompt", look->any_prompt);
+    if (days > 0)
+        json_write_integer(&writer, "seconds", days * DAY_S);
+    json_write_end_object(&writer);
+    inbox_emit(screen, &(struct screen_effect){
+                           .kind = kind, .session_id = look->from, .json = text_string(&params) });
+    text_release(&params);
+}
+
+void inbox_consider(struct inbox_screen *screen, const char *from, bool any_prompt,
+                    bool is_from_history)
+{
+    struct inbox_standing *standing = &screen->standing;
+
     release_case(&standing->look);
     standing->look = (struct standing_case){
         .any_prompt = any_prompt,
@@ -63,37 +91,40 @@ void inbox_standing_consider(struct inbox_standing *standing, const char *from, 
     };
     copy_id(standing->look.from, from);
     standing->is_case = true;
+    screen->panel = INBOX_STANDING;
+    emit_case(screen, EFFECT_CASE, 0);
 }
 
-static char *answer_of(const struct json *facts)
+void inbox_open_standing(struct inbox_screen *screen)
 {
-    const struct json *yes = json_member(facts, "confirmed");
-    const char *answer = json_member_text(facts, "summary");
+    screen->panel = INBOX_STANDING;
+    screen->standing.is_case = screen->standing.is_revoking = false;
+    inbox_emit_kind(screen, EFFECT_RULES);
+}
 
-    if (json_kind(yes) == KIND_BOOL)
-        answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
-    return facts_visible(answer ? answer : "", false);
+/* Visible; owned by the caller. */
+static char *member(const struct json *object, const char *name, const char *otherwise)
+{
+    const char *text = json_member_text(object, name);
+
+    return facts_visible(text ? text : otherwise, false);
 }
 
 static void read_facts(struct standing_row *row, const struct json *facts, const char *home)
 {
-    const char *title = json_member_text(facts, "title"), *agent = json_member_text(facts, "agent");
-
-    row->title = facts_visible(title ? title : "", false);
-    row->agent = facts_visible(agent ? agent : "?", false);
+    row->title = member(facts, "title", "");
+    row->agent = member(facts, "agent", "?");
     row->directory = facts_directory(json_member_text(facts, "directory"), home);
-    row->answer = answer_of(facts);
+    row->answer = facts_answer(facts);
     row->any_prompt = json_is_yes(json_member(facts, "any_prompt"));
     copy_id(row->from, json_member_text(facts, "from"));
 }
 
 static void read_rule(struct standing_row *row, const struct json *rule, const char *home)
 {
-    const char *person = json_member_text(json_member(rule, "made_by"), "person");
-
     read_facts(row, json_member(rule, "rule"), home);
     copy_id(row->id, json_member_text(rule, "id"));
-    row->person = facts_visible(person ? person : "?", false);
+    row->person = member(json_member(rule, "made_by"), "person", "?");
     row->until_utc_ms = facts_time(json_member(rule, "expires_at"));
     row->is_over = json_is_yes(json_member(rule, "expired"));
 }
@@ -172,7 +203,7 @@ static void take_case(struct standing_case *look, const struct json *json, const
         const struct json *ask = json_item(asks, i);
 
         look->past[look->past_count++] = (struct standing_past){
-            .answer = answer_of(ask),
+            .answer = facts_answer(ask),
             .utc_ms = facts_time(json_member(ask, "created_at")),
             .is_same = json_is_yes(json_member(ask, "same")),
         };
@@ -180,9 +211,10 @@ static void take_case(struct standing_case *look, const struct json *json, const
     look->is_waiting = look->is_refused = false;
 }
 
-void inbox_standing_take(struct inbox_standing *standing, enum screen_news news,
-                         const struct json *json, const char *home)
+static void take(struct inbox_screen *screen, enum screen_news news, const struct json *json)
 {
+    struct inbox_standing *standing = &screen->standing;
+    const char *home = screen->setup.home;
     char id[32] = "", from[32] = "";
 
     if (standing->cursor < standing->count) {
@@ -204,6 +236,10 @@ void inbox_standing_take(struct inbox_standing *standing, enum screen_news news,
         break;
     case NEWS_STANDS:
         standing->is_case = false;
+        inbox_say(screen, i18n_text(TEXT_TUI_STANDING_ADDED));
+        break;
+    case NEWS_REVOKED:
+        inbox_say(screen, i18n_text(TEXT_TUI_STANDING_REVOKED));
         break;
     case NEWS_REFUSED: /* what it says is told; there may be nothing more to do here */
         standing->look.is_refused = standing->look.is_waiting;
@@ -214,67 +250,47 @@ void inbox_standing_take(struct inbox_standing *standing, enum screen_news news,
     }
 }
 
-const char *inbox_standing_ask(const struct inbox_standing *standing)
+void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
+                         const struct json *json)
 {
-    if (standing->is_case)
-        return standing->look.from;
-    return standing->cursor < standing->count ? standing->rows[standing->cursor].from : NULL;
+    if (screen->panel != INBOX_STANDING)
+        return; /* it is asked for when it is opened */
+    take(screen, news, json);
+    if (news == NEWS_STANDS || news == NEWS_RULED || news == NEWS_LIST)
+        inbox_emit_kind(screen, EFFECT_RULES);
 }
 
-void inbox_standing_write_preview(const struct inbox_standing *standing, struct text *out)
+static void key_in_case(struct inbox_screen *screen, const struct key *key, char letter)
 {
-    struct json_writer writer = json_writer_to(out);
-
-    json_write_object(&writer, NULL);
-    json_write_bool_if(&writer, "any_prompt", standing->look.any_prompt);
-    json_write_end_object(&writer);
-}
-
-static void write_add(const struct standing_case *look, int64_t days, struct text *out)
-{
-    struct json_writer writer = json_writer_to(out);
-
-    json_write_object(&writer, NULL);
-    json_write_bool_if(&writer, "any_prompt", look->any_prompt);
-    json_write_integer(&writer, "seconds", days * DAY_S);
-    json_write_end_object(&writer);
-}
-
-static enum standing_wish key_in_case(struct inbox_standing *standing, const struct key *key,
-                                      char letter, struct text *ret_params)
-{
-    struct standing_case *look = &standing->look;
+    struct standing_case *look = &screen->standing.look;
 
     if (key->code == KEY_ESCAPE || letter == 'q' || look->is_refused) {
-        standing->is_case = false;
-        return look->is_from_history ? STANDING_TO_HISTORY : STANDING_NOTHING;
-    }
-    if (look->is_waiting)
-        return STANDING_NOTHING; /* not before it was seen what it means */
-    if (letter == 'p' && look->may_any_prompt) {
+        screen->standing.is_case = false;
+        if (look->is_from_history)
+            inbox_open_history(screen);
+    } else if (look->is_waiting) {
+        return; /* not before it was seen what it means */
+    } else if (letter == 'p' && look->may_any_prompt) {
         look->any_prompt = !look->any_prompt;
         look->is_waiting = true;
-        return STANDING_PREVIEW;
+        emit_case(screen, EFFECT_CASE, 0);
+    } else if (letter >= '1' && letter < '1' + (int)ARRAY_LEN(terms)) {
+        emit_case(screen, EFFECT_STAND, terms[letter - '1'].days);
     }
-    if (letter >= '1' && letter < '1' + STANDING_TERMS) {
-        write_add(look, standing_terms_days[letter - '1'], ret_params);
-        return STANDING_ADD;
-    }
-    return STANDING_NOTHING;
 }
 
-static enum standing_wish key_in_revoking(struct inbox_standing *standing, char letter,
-                                          struct text *ret_params)
+static void key_in_revoking(struct inbox_screen *screen, char letter)
 {
-    struct json_writer writer = json_writer_to(ret_params);
+    struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
 
-    standing->is_revoking = false;
-    if (letter != 'y')
-        return STANDING_NOTHING;
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", standing->revoking);
+    screen->standing.is_revoking = false;
+    json_write_text(&writer, "id", screen->standing.revoking);
     json_write_end_object(&writer);
-    return STANDING_REVOKE;
+    if (letter == 'y')
+        inbox_emit(screen,
+                   &(struct screen_effect){ .kind = EFFECT_REVOKE, .json = text_string(&params) });
+    text_release(&params);
 }
 
 static void move(struct inbox_standing *standing, int by)
@@ -285,43 +301,37 @@ static void move(struct inbox_standing *standing, int by)
         standing->cursor += standing->cursor + 1 < standing->count;
 }
 
-static enum standing_wish key_on_row(struct inbox_standing *standing, const struct key *key,
-                                     char letter)
+static void key_on_row(struct inbox_screen *screen, const struct key *key, char letter)
 {
+    struct inbox_standing *standing = &screen->standing;
     const struct standing_row *row = &standing->rows[standing->cursor];
 
     if (standing->cursor >= standing->count)
-        return STANDING_NOTHING;
+        return;
     if (row->id[0] && (letter == 'd' || key->code == KEY_DELETE)) {
         standing->is_revoking = true;
         memcpy(standing->revoking, row->id, sizeof standing->revoking);
     } else if (row->id[0] && key->code == KEY_ENTER) {
-        return STANDING_LOOK;
+        inbox_look(screen, row->from);
     } else if (!row->id[0] && (key->code == KEY_ENTER || letter == 'a')) {
-        inbox_standing_consider(standing, row->from, row->any_prompt, false);
-        return STANDING_PREVIEW;
+        inbox_consider(screen, row->from, row->any_prompt, false);
     }
-    return STANDING_NOTHING;
 }
 
-enum standing_wish inbox_standing_key(struct inbox_standing *standing, const struct key *key,
-                                      struct text *ret_params)
+void inbox_standing_key(struct inbox_screen *screen, const struct key *key)
 {
-    char letter = key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+    char letter = key_letter(key);
 
-    if (standing->is_case)
-        return key_in_case(standing, key, letter, ret_params);
-    if (standing->is_revoking)
-        return key_in_revoking(standing, letter, ret_params);
-    if (key->code == KEY_DOWN || letter == 'j')
-        move(standing, 1);
-    else if (key->code == KEY_UP || letter == 'k')
-        move(standing, -1);
+    if (screen->standing.is_case)
+        key_in_case(screen, key, letter);
+    else if (screen->standing.is_revoking)
+        key_in_revoking(screen, letter);
+    else if (abs(key_distance(key)) == 1)
+        move(&screen->standing, key_distance(key));
     else if (key->code == KEY_ESCAPE || letter == 'q')
-        return STANDING_CLOSE;
+        screen->panel = INBOX_LIST;
     else
-        return key_on_row(standing, key, letter);
-    return STANDING_NOTHING;
+        key_on_row(screen, key, letter);
 }
 
 /* The list of answers that stand, and one before it does. */
@@ -335,30 +345,17 @@ enum {
     ROOMY_ROWS = 22
 };
 
-static void draw_head(const struct marks *marks, enum text_id title, const char *count,
-                      struct pen *pen)
-{
-    pen_at(pen, pen->left, INK_STRONG, i18n_text(title));
-    pen_right(pen, INK_QUIET, count);
-    pen->row++;
-    for (int i = 0; i < pen->canvas->columns; i++)
-        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
-    pen->row++;
-}
-
 /* Until when, or how often it was answered so. */
 static void add_term(struct text *out, const struct standing_row *row)
 {
     struct text day = { 0 };
-    char count[TEXT_INTEGER_BYTES];
 
     if (row->id[0]) {
         i18n_add_when(&day, row->until_utc_ms, 0); /* with its day, also where it is today */
         i18n_format(out, row->is_over ? TEXT_TUI_STANDING_OVER : TEXT_TUI_STANDING_UNTIL, "time",
                     text_string(&day), "person", row->person, NULL);
     } else {
-        i18n_format(out, TEXT_TUI_STANDING_TIMES, "count", text_of_integer(row->count, count),
-                    NULL);
+        i18n_format(out, TEXT_TUI_STANDING_TIMES, "count", TEXT_NUMBER(row->count), NULL);
     }
     text_release(&day);
 }
@@ -401,17 +398,13 @@ static void draw_rows(struct inbox_standing *standing, const struct marks *marks
 {
     size_t room = rows - AROUND > ROW_LINES ? (size_t)(rows - AROUND) / ROW_LINES : 1;
 
-    if (standing->top > standing->cursor || standing->count <= room)
-        standing->top = standing->count <= room ? 0 : standing->cursor;
-    if (standing->cursor >= standing->top + room)
-        standing->top = standing->cursor - room + 1;
+    standing->top = standing->count > room ? inbox_top(standing->top, standing->cursor, room) : 0;
     if (standing->rule_count == 0 && standing->has_rules)
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_STANDING_NONE));
     for (size_t i = standing->top; i < standing->count && i < standing->top + room; i++) {
         if (i == standing->rule_count) {
             pen->row++;
-            pen_at(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
-            pen->row++;
+            pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
         }
         draw_row(&standing->rows[i], i == standing->cursor, marks, pen);
     }
@@ -465,21 +458,20 @@ static void draw_fact(struct pen *pen, enum text_id label, const char *value, co
     pen->row++;
 }
 
-static void draw_cases(const struct standing_case *look, const struct marks *marks,
-                       struct screen_time now, struct pen *pen, int most)
+static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int most)
 {
-    char same[TEXT_INTEGER_BYTES], other[TEXT_INTEGER_BYTES];
+    const struct standing_case *look = &screen->standing.look;
+    const struct marks *marks = screen->marks;
     struct text line = { 0 };
 
-    i18n_format(&line, TEXT_RULE_SO_FAR, "same", text_of_integer(look->same, same), "other",
-                text_of_integer(look->other, other), NULL);
+    i18n_format(&line, TEXT_RULE_SO_FAR, "same", TEXT_NUMBER(look->same), "other",
+                TEXT_NUMBER(look->other), NULL);
     pen_lines(pen, look->other > 0 ? INK_WARN : INK_PLAIN, text_string(&line));
     for (size_t i = 0; i < look->past_count && (int)i < most; i++) {
         const struct standing_past *past = &look->past[i];
-        int64_t age_s = (now.utc_ms - past->utc_ms) / 1000;
 
         text_clear(&line);
-        facts_add_duration(&line, age_s > 0 ? age_s : 0);
+        facts_add_since(&line, past->utc_ms, screen->now.utc_ms);
         pen_at(pen, MARK_COLUMN, past->is_same ? INK_OK : INK_WARN,
                past->is_same ? marks->done : "!");
         pen_at(pen, TITLE_COLUMN, INK_QUIET, text_string(&line));
@@ -491,18 +483,13 @@ static void draw_cases(const struct standing_case *look, const struct marks *mar
 
 static void draw_case_keys(const struct standing_case *look, struct pen *pen)
 {
-    static const char *const digits[STANDING_TERMS] = { "1", "2", "3", "4", "5" };
-    static const enum text_id terms[STANDING_TERMS] = {
-        TEXT_TUI_STANDING_DAY,     TEXT_TUI_STANDING_WEEK, TEXT_TUI_STANDING_MONTH,
-        TEXT_TUI_STANDING_QUARTER, TEXT_TUI_STANDING_YEAR,
-    };
-    struct hint hints[STANDING_TERMS + 2];
+    struct hint hints[ARRAY_LEN(terms) + 2];
     size_t count = 0;
 
     if (!look->is_refused) {
         pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_STANDING_ASK));
-        for (; count < STANDING_TERMS; count++)
-            hints[count] = (struct hint){ digits[count], i18n_text(terms[count]),
+        for (; count < ARRAY_LEN(terms); count++)
+            hints[count] = (struct hint){ terms[count].digit, i18n_text(terms[count].words),
                                           count == 2 ? 9 : 7 - (int)count, false };
         if (look->may_any_prompt)
             hints[count++] = (struct hint){ "p", i18n_text(TEXT_RULE_ROW_PROMPT), 8, false };
@@ -511,14 +498,14 @@ static void draw_case_keys(const struct standing_case *look, struct pen *pen)
     draw_hint_row(pen, hints, count);
 }
 
-static void draw_case(const struct standing_case *look, const struct marks *marks, const char *said,
-                      struct screen_time now, struct pen *pen, int rows)
+static void draw_case(const struct inbox_screen *screen, struct pen *pen, int rows)
 {
+    const struct standing_case *look = &screen->standing.look;
     const struct standing_row *facts = &look->facts;
-    const char *cut = rows < ROOMY_ROWS ? marks->cut_end : NULL;
+    const char *cut = rows < ROOMY_ROWS ? screen->marks->cut_end : NULL;
     struct text agent = { 0 };
 
-    draw_head(marks, TEXT_TUI_STANDING_CASE, "", pen);
+    draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_STANDING_CASE), "");
     if (facts->title) {
         text_add_format(&agent, "\"%s\"", facts->agent);
         draw_fact(pen, TEXT_ROW_TITLE, facts->title, cut);
@@ -528,28 +515,26 @@ static void draw_case(const struct standing_case *look, const struct marks *mark
         draw_fact(pen, TEXT_RULE_ROW_PROMPT,
                   i18n_text(look->any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT), cut);
         pen->row++;
-        draw_cases(look, marks, now, pen, rows - pen->row - 4);
+        draw_cases(screen, pen, rows - pen->row - 4);
     }
     pen->row++;
-    if (*said)
-        pen_lines(pen, INK_WARN, said);
+    pen_text(pen, INK_WARN, &screen->said);
     draw_case_keys(look, pen);
     text_release(&agent);
 }
 
-void inbox_standing_draw(struct inbox_standing *standing, const struct marks *marks,
-                         const char *said, struct screen_time now, struct pen *pen, int rows)
+void inbox_standing_draw(struct inbox_screen *screen, struct pen *pen, int rows)
 {
-    char count[TEXT_INTEGER_BYTES];
+    struct inbox_standing *standing = &screen->standing;
 
     if (standing->is_case) {
-        draw_case(&standing->look, marks, said, now, pen, rows);
+        draw_case(screen, pen, rows);
         return;
     }
-    draw_head(marks, TEXT_TUI_STANDING, text_of_integer((int64_t)standing->rule_count, count), pen);
-    draw_rows(standing, marks, pen, rows);
+    draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_STANDING),
+                   TEXT_NUMBER((int64_t)standing->rule_count));
+    draw_rows(standing, screen->marks, pen, rows);
     pen->row++;
-    if (*said)
-        pen_lines(pen, INK_ACCENT, said);
+    pen_text(pen, INK_ACCENT, &screen->said);
     draw_list_keys(standing, pen);
 }

@@ -20,7 +20,7 @@ void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect)
     screen->setup.effect(screen->setup.context, &whole);
 }
 
-static void emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
+void inbox_emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind)
 {
     inbox_emit(screen, &(struct screen_effect){ .kind = kind });
 }
@@ -137,7 +137,7 @@ struct inbox_screen *inbox_screen_new(const struct screen_setup *setup, const st
     screen->marks = marks_of(setup->is_ascii);
     screen->now = now;
     edit_init(&screen->filter, false, 100, "");
-    inbox_history_init(&screen->history);
+    edit_init(&screen->history.search, false, 100, "");
     edit_init(&screen->missed.note, false, LIMIT_ANNOTATION_CHARS, "");
     preferences_init(&screen->preferences);
     if (setup->settings)
@@ -182,14 +182,13 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
         inbox_emit(screen, effect);
 }
 
-static void open_row(struct inbox_screen *screen, size_t cursor)
+static void open_row(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows);
+    const struct facts *row = inbox_current(screen);
 
-    if (cursor >= count)
+    if (!row)
         return;
-    memcpy(screen->opening, rows[cursor]->id, sizeof screen->opening);
+    memcpy(screen->opening, row->id, sizeof screen->opening);
     inbox_emit(screen,
                &(struct screen_effect){ .kind = EFFECT_OPEN, .session_id = screen->opening });
 }
@@ -203,7 +202,7 @@ static void close_ask(struct inbox_screen *screen)
         if (count > 1) {
             at = (at + count + (size_t)(screen->neighbour + (int)count)) % count;
             memcpy(screen->cursor, rows[at]->id, sizeof screen->cursor);
-            open_row(screen, at);
+            open_row(screen);
         }
         screen->neighbour = 0;
     }
@@ -251,21 +250,19 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     switch (news) {
     case NEWS_LIST:
         take_list(screen, json);
-        inbox_take_standing(screen, news, json);
         break;
     case NEWS_CHANGED:
         take_ask(screen, json_member(json, "ask"), true);
         if (state_find(json_member_text(json_member(json, "ask"), "status")) == STATE_TIMEOUT)
-            emit_kind(screen, EFFECT_UNSEEN);
+            inbox_emit_kind(screen, EFFECT_UNSEEN);
         break;
     case NEWS_UNSEEN:
         inbox_missed_take(&screen->missed, json);
         break;
     case NEWS_TOLD:
-        text_clear(&screen->missed.note.text);
-        screen->missed.note.at = 0;
+        edit_clear(&screen->missed.note);
         inbox_say(screen, i18n_text(TEXT_TOLD));
-        emit_kind(screen, EFFECT_UNSEEN);
+        inbox_emit_kind(screen, EFFECT_UNSEEN);
         break;
     case NEWS_SETTINGS:
         preferences_read(&screen->preferences, json);
@@ -282,79 +279,48 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
         open_ask(screen, json);
         break;
     case NEWS_HISTORY:
-        inbox_history_take(&screen->history, json, screen->setup.home, now);
-        break;
-    case NEWS_RULES:
-    case NEWS_PROPOSED:
-    case NEWS_CASE:
-    case NEWS_STANDS:
-    case NEWS_REVOKED:
-    case NEWS_RULED:
-        inbox_take_standing(screen, news, json);
+        inbox_history_take(screen, json);
         break;
     case NEWS_LINK:
     case NEWS_REFUSED: /* of an open ask it is told there */
         if (!screen->ask)
             inbox_say(screen, json_member_text(json, news == NEWS_LINK ? "words" : "message"));
-        inbox_take_standing(screen, news, json);
         break;
     default:
         break;
     }
+    inbox_take_standing(screen, news, json);
     tell_waiting(screen);
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);
     close_ask(screen);
 }
 
-static void key_in_filter(struct inbox_screen *screen, const struct key *key)
-{
-    if (key->code == KEY_ENTER || key->code == KEY_ESCAPE) {
-        screen->is_filtering = false;
-        if (key->code == KEY_ESCAPE) {
-            text_clear(&screen->filter.text);
-            screen->filter.at = 0;
-        }
-    } else {
-        edit_key(&screen->filter, key);
-    }
-}
-
 static void extend(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
-    int64_t left_ms = at < count ? facts_left_ms(rows[at], screen->now) : -1;
+    const struct facts *row = inbox_current(screen);
+    int64_t left_ms = row ? facts_left_ms(row, screen->now) : -1;
 
     if (left_ms >= 0)
         inbox_emit(screen, &(struct screen_effect){ .kind = EFFECT_EXTEND,
-                                                    .session_id = rows[at]->id,
+                                                    .session_id = row->id,
                                                     .number = (left_ms + 999) / 1000 + 300 });
 }
 
 static void go_to_browser(struct inbox_screen *screen)
 {
-    struct facts *rows[INBOX_ROWS];
-    size_t count = inbox_open_rows(screen, rows), at = inbox_cursor(screen);
+    const struct facts *row = inbox_current(screen);
 
     if (!screen->setup.has_portal || !preferences_is_on(&screen->preferences, SETTING_PORTAL))
         inbox_say(screen, i18n_text(TEXT_TUI_NO_PORTAL));
-    else if (at < count)
+    else if (row)
         inbox_emit(screen,
-                   &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = rows[at]->id });
+                   &(struct screen_effect){ .kind = EFFECT_BROWSER, .session_id = row->id });
 }
 
 static void take_letter(struct inbox_screen *screen, char letter)
 {
-    struct facts *rows[INBOX_ROWS];
-
     switch (letter) {
-    case 'j':
-        inbox_move(screen, 1);
-        break;
-    case 'k':
-        inbox_move(screen, -1);
-        break;
     case '/':
         screen->is_filtering = true;
         break;
@@ -373,7 +339,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'c':
         screen->wants_cancel = true;
-        open_row(screen, inbox_cursor(screen));
+        open_row(screen);
         break;
     case 'h':
         inbox_open_history(screen);
@@ -382,7 +348,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         inbox_open_standing(screen);
         break;
     case 'l':
-        if (inbox_open_rows(screen, rows) > 0)
+        if (inbox_current(screen))
             screen->panel = INBOX_LATER;
         break;
     case 't':
@@ -391,10 +357,10 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'r':
         if (screen->is_lost)
-            emit_kind(screen, EFFECT_RECONNECT);
+            inbox_emit_kind(screen, EFFECT_RECONNECT);
         break;
     case 'q':
-        emit_kind(screen, EFFECT_CLOSE);
+        inbox_emit_kind(screen, EFFECT_CLOSE);
         break;
     default:
         break;
@@ -403,30 +369,24 @@ static void take_letter(struct inbox_screen *screen, char letter)
 
 static void key_in_list(struct inbox_screen *screen, const struct key *key)
 {
+    if (abs(key_distance(key)) == 1)
+        inbox_move(screen, key_distance(key));
     switch (key->code) {
     case KEY_TEXT:
-        if (key->length == 1)
-            take_letter(screen, key->text[0]);
-        break;
-    case KEY_DOWN:
-        inbox_move(screen, 1);
-        break;
-    case KEY_UP:
-        inbox_move(screen, -1);
+        take_letter(screen, key_letter(key));
         break;
     case KEY_ENTER:
         screen->wants_cancel = false;
-        open_row(screen, inbox_cursor(screen));
+        open_row(screen);
         break;
     case KEY_ESCAPE:
-        text_clear(&screen->filter.text);
-        screen->filter.at = 0;
+        edit_clear(&screen->filter);
         break;
     case KEY_CONTROL:
         if (key->text[0] == 'c')
-            emit_kind(screen, EFFECT_QUIT);
+            inbox_emit_kind(screen, EFFECT_QUIT);
         else if (key->text[0] == 'z')
-            emit_kind(screen, EFFECT_SUSPEND);
+            inbox_emit_kind(screen, EFFECT_SUSPEND);
         break;
     default:
         break;
@@ -444,7 +404,7 @@ void inbox_screen_key(struct inbox_screen *screen, const struct key *key, struct
     else if (screen->panel != INBOX_LIST && key->code != KEY_CONTROL)
         inbox_panel_key(screen, key);
     else if (screen->is_filtering && !(key->code == KEY_CONTROL && strchr("cz", key->text[0])))
-        key_in_filter(screen, key);
+        screen->is_filtering = edit_search_key(&screen->filter, key);
     else
         key_in_list(screen, key);
     close_ask(screen);
@@ -476,12 +436,6 @@ int64_t inbox_screen_waiting(struct inbox_screen *screen)
     for (size_t i = 0; i < screen->count; i++)
         count += state_is_open(screen->rows[i].state);
     return count;
-}
-
-bool inbox_screen_wants_alternate(const struct inbox_screen *screen)
-{
-    (void)screen;
-    return true; /* it comes and goes as a whole */
 }
 
 int64_t inbox_screen_wake_ms(const struct inbox_screen *screen)

@@ -17,8 +17,6 @@
 #include "tui/draw.h"
 #include "tui/edit.h"
 #include "tui/facts.h"
-#include "tui/inbox_history.h"
-#include "tui/inbox_rules.h"
 #include "tui/screen.h"
 #include "tui/settings_panel.h"
 
@@ -35,7 +33,6 @@ void inbox_screen_draw(struct inbox_screen *screen, struct canvas *canvas, int c
                        struct screen_time now);
 void inbox_screen_save(struct inbox_screen *screen);       /* as ask_screen_save, of an open ask */
 int64_t inbox_screen_waiting(struct inbox_screen *screen); /* how many asks are open */
-bool inbox_screen_wants_alternate(const struct inbox_screen *screen);
 int64_t inbox_screen_wake_ms(const struct inbox_screen *screen);
 
 /* The insides of inbox_screen: inbox_screen.c has its life, inbox_list.c its rows, inbox_panels.c
@@ -58,6 +55,55 @@ struct inbox_missed {
     char id[32];
     char *title; /* owned */
     struct edit note;
+};
+
+/* What was decided before. */
+enum { HISTORY_ROWS = 200 }; /* the newest; what is older is found by searching */
+
+struct history_row {
+    struct facts facts;
+    char *answer; /* in one line; visible; owned */
+};
+struct inbox_history {
+    struct history_row rows[HISTORY_ROWS];
+    size_t count, cursor, top;
+    struct edit search;
+    bool is_searching, is_waiting, has_more;
+};
+
+/* Answers that stand. */
+enum { STANDING_ROWS = 320, STANDING_CASES = 10 };
+
+/* Texts are visible; owned. */
+struct standing_row {
+    char id[32]; /* "": it is only proposed */
+    char from[32];
+    char *title, *answer, *agent, *directory, *person;
+    bool any_prompt, is_over;
+    int64_t until_utc_ms, count;
+};
+struct standing_past {
+    char *answer;
+    int64_t utc_ms;
+    bool is_same;
+};
+/* The ask whose answer might stand, while the person looks at it. */
+struct standing_case {
+    char from[32];
+    bool any_prompt, may_any_prompt;
+    bool is_waiting, is_refused, is_from_history;
+    struct standing_row facts;
+    struct standing_past past[STANDING_CASES];
+    size_t past_count;
+    int64_t same, other;
+};
+struct inbox_standing {
+    struct standing_row rows[STANDING_ROWS]; /* those in force first */
+    size_t rule_count, count, cursor, top;
+    bool has_rules, has_proposed; /* the hub has said which */
+    bool is_case, is_revoking;
+    char revoking[32];
+    struct standing_case look;
 };
 
 struct inbox_screen {
@@ -85,15 +131,29 @@ struct inbox_screen {
 };
 
 void inbox_emit(struct inbox_screen *screen, const struct screen_effect *effect);
+void inbox_emit_kind(struct inbox_screen *screen, enum screen_effect_kind kind);
 void inbox_say(struct inbox_screen *screen, const char *words); /* one line, until the next key */
+void inbox_look(struct inbox_screen *screen, const char *id);   /* opens it, as one of the past */
 
-/* Keys while a panel is open, and what opens it. */
+/* Keys while a panel is open. */
 void inbox_panel_key(struct inbox_screen *screen, const struct key *key);
+
 void inbox_open_history(struct inbox_screen *screen);
+void inbox_history_release(struct inbox_history *history);
+void inbox_history_take(struct inbox_screen *screen, const struct json *result);
+void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows);
+
+/* inbox_rules.c */
 void inbox_open_standing(struct inbox_screen *screen);
+/* Begins to look at one; whatever the prompt says where the tool knows that. */
+void inbox_consider(struct inbox_screen *screen, const char *from, bool any_prompt,
+                    bool is_from_history);
+void inbox_standing_release(struct inbox_standing *standing);
 /* What the hub says about answers that stand. */
 void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
                          const struct json *json);
+void inbox_standing_key(struct inbox_screen *screen, const struct key *key);
+void inbox_standing_draw(struct inbox_screen *screen, struct pen *pen, int rows);
 
 /* inbox_panels.c: a panel, and the line above the list */
 void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen);
@@ -101,8 +161,11 @@ void inbox_missed_draw(struct inbox_screen *screen, struct pen *pen);
 
 /* The open ones that fit the filter, in the order drawn. */
 size_t inbox_open_rows(struct inbox_screen *screen, struct facts *rows[INBOX_ROWS]);
-size_t inbox_cursor(struct inbox_screen *screen); /* its place among them */
+size_t inbox_cursor(struct inbox_screen *screen);         /* its place among them */
+struct facts *inbox_current(struct inbox_screen *screen); /* the one there; NULL: none */
 void inbox_move(struct inbox_screen *screen, int by);
+/* The first row drawn of as many as there is room for: as before, if the cursor's is among them. */
+size_t inbox_top(size_t top, size_t cursor, size_t room);
 /* After a change: the row under the cursor stays where it is on the screen. */
 void inbox_keep_cursor(struct inbox_screen *screen, size_t before);
 const char *inbox_end_mark(const struct marks *marks, enum ask_state state);

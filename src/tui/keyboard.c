@@ -8,42 +8,71 @@
 enum { ESCAPE = 27, DELETE_BYTE = 127 };
 static const char PASTE_END[] = "\033[201~";
 
-struct named_key {
-    const char *sequence; /* behind ESC [ or ESC O */
+static const struct {
+    const char *sequence; /* behind ESC */
     enum key_code code;
+} sequences[] = {
+    { "[A", KEY_UP },
+    { "[B", KEY_DOWN },
+    { "[C", KEY_RIGHT },
+    { "[D", KEY_LEFT },
+    { "[H", KEY_HOME },
+    { "[F", KEY_END },
+    { "[1~", KEY_HOME },
+    { "[4~", KEY_END },
+    { "[7~", KEY_HOME },
+    { "[8~", KEY_END },
+    { "[3~", KEY_DELETE },
+    { "[5~", KEY_PAGE_UP },
+    { "[6~", KEY_PAGE_DOWN },
+    { "[Z", KEY_BACK_TAB },
+    { "[I", KEY_FOCUS_IN },
+    { "[O", KEY_FOCUS_OUT },
+    { "[1;5C", KEY_WORD_RIGHT },
+    { "[1;5D", KEY_WORD_LEFT },
+    { "[1;3C", KEY_WORD_RIGHT },
+    { "[1;3D", KEY_WORD_LEFT },
+    { "[13;5u", KEY_SEND },
+    { "[27;5;13~", KEY_SEND },
+    { "[13u", KEY_ENTER },
+    { "[27u", KEY_ESCAPE },
+    { "[9u", KEY_TAB },
+    { "[127u", KEY_BACKSPACE },
+    { "OA", KEY_UP },
+    { "OB", KEY_DOWN },
+    { "OC", KEY_RIGHT },
+    { "OD", KEY_LEFT },
+    { "OH", KEY_HOME },
+    { "OF", KEY_END },
+    { "OM", KEY_ENTER },
+    { "b", KEY_WORD_LEFT },
+    { "f", KEY_WORD_RIGHT },
 };
-static const struct named_key after_bracket[] = {
-    { "A", KEY_UP },
-    { "B", KEY_DOWN },
-    { "C", KEY_RIGHT },
-    { "D", KEY_LEFT },
-    { "H", KEY_HOME },
-    { "F", KEY_END },
-    { "1~", KEY_HOME },
-    { "4~", KEY_END },
-    { "7~", KEY_HOME },
-    { "8~", KEY_END },
-    { "3~", KEY_DELETE },
-    { "5~", KEY_PAGE_UP },
-    { "6~", KEY_PAGE_DOWN },
-    { "Z", KEY_BACK_TAB },
-    { "I", KEY_FOCUS_IN },
-    { "O", KEY_FOCUS_OUT },
-    { "1;5C", KEY_WORD_RIGHT },
-    { "1;5D", KEY_WORD_LEFT },
-    { "1;3C", KEY_WORD_RIGHT },
-    { "1;3D", KEY_WORD_LEFT },
-    { "13;5u", KEY_SEND },
-    { "27;5;13~", KEY_SEND },
-    { "13u", KEY_ENTER },
-    { "27u", KEY_ESCAPE },
-    { "9u", KEY_TAB },
-    { "127u", KEY_BACKSPACE },
+static const struct {
+    char byte;
+    enum key_code code;
+} controls[] = {
+    { '\r', KEY_ENTER },
+    { '\n', KEY_ENTER },
+    { '\t', KEY_TAB },
+    { '\b', KEY_BACKSPACE },
+    { DELETE_BYTE, KEY_BACKSPACE },
+    { 4, KEY_SEND },
 };
-static const struct named_key after_o[] = {
-    { "A", KEY_UP },   { "B", KEY_DOWN }, { "C", KEY_RIGHT }, { "D", KEY_LEFT },
-    { "H", KEY_HOME }, { "F", KEY_END },  { "M", KEY_ENTER },
-};
+
+int key_distance(const struct key *key)
+{
+    enum { PAGE = 10, ALL = 100000 };
+    static const int by[] = {
+        [KEY_UP] = -1,   [KEY_DOWN] = 1,        [KEY_HOME] = -ALL,
+        [KEY_END] = ALL, [KEY_PAGE_UP] = -PAGE, [KEY_PAGE_DOWN] = PAGE,
+    };
+    char letter = key_letter(key);
+
+    if (letter)
+        return letter == 'j' ? 1 : letter == 'k' ? -1 : letter == ' ' ? PAGE : 0;
+    return key->code < ARRAY_LEN(by) ? by[key->code] : 0;
+}
 
 static void emit(keyboard_each *each, void *context, enum key_code code, const char *text,
                  size_t length)
@@ -53,15 +82,12 @@ static void emit(keyboard_each *each, void *context, enum key_code code, const c
     each(context, &key);
 }
 
-static void emit_named(const struct named_key *table, size_t count, const char *sequence,
-                       size_t length, keyboard_each *each, void *context)
+static void emit_named(const char *sequence, size_t length, keyboard_each *each, void *context)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strlen(table[i].sequence) == length &&
-            memcmp(table[i].sequence, sequence, length) == 0) {
-            emit(each, context, table[i].code, "", 0);
-            return;
-        }
+    for (size_t i = 0; i < ARRAY_LEN(sequences); i++) {
+        if (strlen(sequences[i].sequence) == length &&
+            memcmp(sequences[i].sequence, sequence, length) == 0)
+            emit(each, context, sequences[i].code, "", 0);
     }
 }
 
@@ -69,25 +95,14 @@ static void emit_control(char byte, keyboard_each *each, void *context)
 {
     char letter = (char)(byte + 'a' - 1);
 
-    switch (byte) {
-    case '\r':
-    case '\n':
-        emit(each, context, KEY_ENTER, "", 0);
-        return;
-    case '\t':
-        emit(each, context, KEY_TAB, "", 0);
-        return;
-    case '\b':
-    case DELETE_BYTE:
-        emit(each, context, KEY_BACKSPACE, "", 0);
-        return;
-    case 4:
-        emit(each, context, KEY_SEND, "", 0);
-        return;
-    default:
-        if (byte >= 1 && byte <= 26)
-            emit(each, context, KEY_CONTROL, &letter, 1);
+    for (size_t i = 0; i < ARRAY_LEN(controls); i++) {
+        if (controls[i].byte == byte) {
+            emit(each, context, controls[i].code, "", 0);
+            return;
+        }
     }
+    if (byte >= 1 && byte <= 26)
+        emit(each, context, KEY_CONTROL, &letter, 1);
 }
 
 /* Pasted text as a field may take it. */
@@ -160,30 +175,22 @@ static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *c
             return false;
         if (length == 6 && memcmp(held + 2, "200~", 4) == 0)
             keyboard->is_pasting = true;
-        else
-            emit_named(after_bracket, ARRAY_LEN(after_bracket), held + 2, length - 2, each,
-                       context);
-        return true;
+        break;
     case 'O':
         if (length < 3)
             return false;
-        emit_named(after_o, ARRAY_LEN(after_o), held + 2, 1, each, context);
-        return true;
+        break;
     case ']': /* replies of the terminal to questions, ended by BEL or ESC \ */
     case 'P':
     case '_':
     case '^':
     case 'X':
         return last == 7 || (length > 2 && last == '\\' && held[length - 2] == ESCAPE);
-    case 'b':
-        emit(each, context, KEY_WORD_LEFT, "", 0);
-        return true;
-    case 'f':
-        emit(each, context, KEY_WORD_RIGHT, "", 0);
-        return true;
-    default: /* Alt and a key: nothing of ours, and no Esc either */
-        return true;
+    default: /* Alt and a key: a few are ours, and none is Esc */
+        break;
     }
+    emit_named(held + 1, length - 1, each, context); /* a paste that begins is none of them */
+    return true;
 }
 
 static void take_in_sequence(struct keyboard *keyboard, char byte, keyboard_each *each,

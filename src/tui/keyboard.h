@@ -40,6 +40,13 @@ struct key {
     const char *text; /* borrowed for the call; TEXT, PASTE, CONTROL; else "" */
     size_t length;
 };
+/* What it types, if that is one byte, as letters that are commands are; else '\0'. */
+static inline char key_letter(const struct key *key)
+{
+    return key->code == KEY_TEXT && key->length == 1 ? key->text[0] : '\0';
+}
+/* How many rows down it moves: one, a page, or to either end; 0: it is not for that. */
+int key_distance(const struct key *key);
 typedef void keyboard_each(void *context, const struct key *key);
 
 struct keyboard {

@@ -181,23 +181,13 @@ static void draw_cell(struct painter *painter, const struct canvas *canvas, int 
         painter->at_column = -1;
 }
 
-static int last_drawn(const struct canvas *canvas, int row)
-{
-    int last = canvas->columns - 1;
-
-    while (last >= 0 && canvas_cell(canvas, row, last)->length == 0 &&
-           canvas_cell(canvas, row, last)->columns == 1)
-        last--;
-    return last;
-}
-
 static void draw_row(struct painter *painter, const struct canvas *canvas, int row,
                      struct text *out)
 {
-    int last = last_drawn(canvas, row), last_before = last_drawn(&painter->shown, row);
+    int end = canvas_row_end(canvas, row);
     bool is_spilt = false; /* the cell before may have reached into this one */
 
-    for (int column = 0; column <= last; column++) {
+    for (int column = 0; column < end; column++) {
         const struct cell *cell = canvas_cell(canvas, row, column);
 
         if (cell->columns == 0)
@@ -209,8 +199,8 @@ static void draw_row(struct painter *painter, const struct canvas *canvas, int r
             is_spilt = false;
         }
     }
-    if (last_before > last || (is_spilt && last + 1 < canvas->columns)) {
-        move_to(painter, row, last + 1, out);
+    if (canvas_row_end(&painter->shown, row) > end || (is_spilt && end < canvas->columns)) {
+        move_to(painter, row, end, out);
         set_ink(painter, INK_PLAIN, out);
         text_add_text(out, CSI "K");
     }
@@ -437,7 +427,7 @@ static int rows_after_wrap(const struct painter *painter, int columns)
     int rows = 0;
 
     for (int row = 0; row <= painter->at_row && row < painter->shown.rows; row++) {
-        int used = last_drawn(&painter->shown, row) + 1;
+        int used = canvas_row_end(&painter->shown, row);
 
         rows += used > columns ? (used + columns - 1) / columns : 1;
     }

@@ -22,11 +22,6 @@ int draw_columns(const struct text *text)
     return glyph_columns(text_string(text), text->used);
 }
 
-const char *draw_knob(const struct ask_screen *screen)
-{
-    return screen->setup.is_ascii ? "O" : screen->marks->picked;
-}
-
 void pen_right(struct pen *pen, enum ink ink, const char *text)
 {
     int column = pen->end - glyph_columns(text, strlen(text));
@@ -53,10 +48,49 @@ int pen_wrap(struct pen *pen, int column, enum ink ink, const char *text, size_t
     return behind;
 }
 
+void pen_line(struct pen *pen, int column, enum ink ink, const char *text)
+{
+    pen_at(pen, column, ink, text);
+    pen->row++;
+}
+
+void pen_lines_at(struct pen *pen, int column, enum ink ink, const char *text)
+{
+    pen_wrap(pen, column, ink, text, strlen(text));
+    pen->row++;
+}
+
 void pen_lines(struct pen *pen, enum ink ink, const char *text)
 {
-    pen_wrap(pen, pen->left, ink, text, strlen(text));
+    pen_lines_at(pen, pen->left, ink, text);
+}
+
+void pen_text(struct pen *pen, enum ink ink, const struct text *text)
+{
+    if (text->used > 0)
+        pen_lines(pen, ink, text_string(text));
+}
+
+void pen_rule(struct pen *pen, const struct marks *marks)
+{
+    for (int i = 0; i < pen->canvas->columns; i++)
+        canvas_put_text(pen->canvas, pen->row, i, pen->canvas->columns, INK_QUIET, marks->gone);
     pen->row++;
+}
+
+void draw_list_head(struct pen *pen, const struct marks *marks, const char *title,
+                    const char *right)
+{
+    pen_at(pen, pen->left, INK_STRONG, title);
+    pen_right(pen, INK_QUIET, right);
+    pen->row++;
+    pen_rule(pen, marks);
+}
+
+void draw_search(struct pen *pen, struct edit *edit, bool has_focus)
+{
+    pen_at(pen, pen->left, INK_ACCENT, "/");
+    pen->row = edit_draw(edit, pen->canvas, pen->row, pen->left + 2, pen->end, 1, has_focus);
 }
 
 /* A row window over what is drawn, so that long texts scroll without being drawn twice. */
@@ -117,20 +151,13 @@ static void put_span(struct window *window, enum ink ink, const char *text, size
 
 static enum ink span_ink(const struct markup_block *block, unsigned styles)
 {
-    switch (block->kind) {
-    case MARKUP_ADDED:
-        return INK_OK;
-    case MARKUP_REMOVED:
-        return INK_DANGER;
-    case MARKUP_HUNK:
-    case MARKUP_META:
-        return INK_QUIET;
-    case MARKUP_HEADING:
-    case MARKUP_FILE:
-        return INK_STRONG;
-    default:
-        break;
-    }
+    static const enum ink inks[MARKUP_KIND_COUNT] = {
+        [MARKUP_ADDED] = INK_OK,   [MARKUP_REMOVED] = INK_DANGER, [MARKUP_HUNK] = INK_QUIET,
+        [MARKUP_META] = INK_QUIET, [MARKUP_HEADING] = INK_STRONG, [MARKUP_FILE] = INK_STRONG,
+    };
+
+    if (inks[block->kind] != INK_PLAIN) /* else as its words are */
+        return inks[block->kind];
     if (block->is_head || (styles & (MARKUP_STRONG | MARKUP_EMPHASIS)))
         return INK_STRONG;
     return block->quotes > 0 ? INK_QUIET : INK_PLAIN;

@@ -9,7 +9,8 @@
  *     S_key(S, key, now)             for each key of the keyboard
  *     S_take(S, news, json, now)     for each message of the hub that a row of screen_news names
  *     S_draw(S, canvas, columns, rows, now)   after any of these, and at S_wake_ms; then
- * painter_show S_wants_alternate(S)           after S_draw: this picture needs the alternate screen
+ *     ask_screen_wants_alternate(ask)         after it: this picture needs the alternate screen, as
+ *                                             an inbox always does
  *
  * Effects come through setup.effect during S_key, S_take and S_draw (time passes there); they must
  * not free the screen: remember them, and act when the call has returned. Everything in an effect

@@ -320,9 +320,9 @@ static void go_back(struct tty *tty)
         drain(tty);
         return;
     }
-    text_add(&tty->out, FOCUS_OFF, sizeof FOCUS_OFF - 1);
+    text_add_text(&tty->out, FOCUS_OFF);
     if (kept.has_title)
-        text_add(&tty->out, TITLE_BACK, sizeof TITLE_BACK - 1);
+        text_add_text(&tty->out, TITLE_BACK);
     kept.has_title = 0;
     drain(tty);
     tcsetattr(tty->fd, TCSAFLUSH, &kept.before);
