@@ -241,7 +241,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     engine->is_sweeping = true;
     engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
     keys_refresh(engine);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_sweep(engine->parts.store, &sweep, on_swept, errand);
 }
@@ -343,7 +343,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     }
     engine->is_indexing = true;
     engine->indexed_at_seq = store->ops->last_seq(store);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_index(store, &index, on_indexed, errand);
 }

@@ -44,7 +44,7 @@ void engine_call(struct desk *desk, struct desk_visit *calling, const struct req
         done(context, &reply);
     } else {
         engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
-        handlers[method](engine, visit, params, done, context);
+        handlers[method]((struct method_call){ engine, visit, params, done, context });
         engine->reader = NULL;
     }
     json_free(parsed);
@@ -56,28 +56,46 @@ static void count(struct errand *errand)
     errand->engine->under_way++;
 }
 
-void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
-                 void *context)
+void *errand_new(size_t bytes, struct method_call call)
 {
     struct errand *errand = spare_new(bytes);
 
     memset(errand, 0, bytes);
     errand->bytes = bytes;
-    if (visit)
-        engine_check_clock(engine); /* before anything is dated by a clock that was set */
-    errand->engine = engine;
-    errand->visit = visit;
-    errand->done = done;
-    errand->context = context;
-    if (errand->visit)
-        errand->visit->references++;
-    if (visit && visit == engine->reader) {
-        errand->holds_news = true;
-        errand->visit->look_count++;
+    errand->engine = call.engine;
+    errand->visit = call.visit;
+    errand->done = call.done;
+    errand->context = call.context;
+    if (call.visit) {
+        engine_check_clock(call.engine); /* before anything is dated by a clock that was set */
+        call.visit->references++;
     }
-    if (done)
+    if (call.visit && call.visit == call.engine->reader) {
+        errand->holds_news = true;
+        call.visit->look_count++;
+    }
+    if (call.done)
         count(errand); /* also while it only reads: it may write next, and its reply is owed */
     return errand;
+}
+
+void *errand_of_ours(size_t bytes, struct engine *engine, const char *id)
+{
+    struct errand *errand = errand_new(bytes, (struct method_call){ .engine = engine });
+
+    if (id)
+        memcpy(errand->id, id, sizeof errand->id);
+    return errand;
+}
+
+struct method_call errand_call(const struct errand *errand)
+{
+    return (struct method_call){
+        .engine = errand->engine,
+        .visit = errand->visit,
+        .done = errand->done,
+        .context = errand->context,
+    };
 }
 
 void errand_begin_write(struct errand *errand)

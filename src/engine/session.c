@@ -44,14 +44,15 @@ static void load_client(struct engine *engine, struct visit *visit)
 {
     struct store *store = engine->parts.store;
     struct store_client client = visit_client(visit);
+    const struct method_call call = { .engine = engine, .visit = visit };
 
     if (!client.transport)
         return;
     visit->loading = 2;
     store->ops->get_client_fact(store, &client, false, patience_loaded,
-                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+                                errand_new(sizeof(struct errand), call));
     store->ops->get_client_fact(store, &client, true, form_fact_loaded,
-                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+                                errand_new(sizeof(struct errand), call));
 }
 
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)

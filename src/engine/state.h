@@ -459,16 +459,25 @@ struct errand {
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
 };
+/* Who calls, with what, and who is told of it. Borrowed for the call. */
+struct method_call {
+    struct engine *engine;
+    struct visit *visit; /* NULL: the engine's own */
+    const struct json *params;
+    desk_done *done;
+    void *context;
+};
 /* What the rows of rpc/methods.def do, each as id_method. */
-typedef void method_handler(struct engine *engine, struct visit *visit, const struct json *params,
-                            desk_done *done, void *context);
+typedef void method_handler(struct method_call call);
 #define HUB_METHOD(id, name, roles, flags)
 #define METHOD(id, name, roles, flags) method_handler id##_method;
 #include "rpc/methods.def"
 void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
                  desk_done *done, void *context);
-void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
-                 void *context);
+void *errand_new(size_t bytes, struct method_call call);
+void *errand_of_ours(size_t bytes, struct engine *engine, const char *id); /* `id` NULL: of none */
+struct method_call
+errand_call(const struct errand *errand); /* the one it began with, without params */
 void errand_begin_write(struct errand *errand);
 void errand_end(struct errand *errand); /* drops what it embeds and frees it */
 void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
@@ -554,20 +563,18 @@ void effects_write_ack(const struct engine *engine, const char *id, enum ask_sta
 
 /* Defines a handler that calls `function` with a first argument of its own. */
 #define HANDLER(id, function, argument)                                                            \
-    void id##_method(struct engine *engine, struct visit *visit, const struct json *params,        \
-                     desk_done *done, void *context)                                               \
+    void id##_method(struct method_call call)                                                      \
     {                                                                                              \
-        function(argument, engine, visit, params, done, context);                                  \
+        function(argument, call);                                                                  \
     }
 
 /* engine/ask/decide.c */
 /* Through the agent's own client. `done` is the engine's own. */
-void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
-                      const char *id, const struct json *content, desk_done *done, void *context);
+void decide_by_client(enum ask_event event, struct method_call call, const char *id,
+                      const struct json *content);
 
 /* What was said to a conversation, about the ask of its question. `done` is the engine's own. */
-void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
-                     const char *id, const struct json *params, desk_done *done, void *context);
+void decide_question(enum ask_event event, struct method_call call, const char *id);
 
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
@@ -596,8 +603,7 @@ bool back_is_news(const struct live *live); /* nobody was told yet what is asked
 /* That this open ask is asked back, and what. */
 void back_reply(const struct errand *errand, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
-void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
-                  const struct wait_terms *terms, desk_done *done, void *context);
+void back_explain(struct method_call call, const struct wait_terms *terms);
 /* One object of `talk`. */
 void back_write(const struct store_said *said, struct json_writer *writer);
 

@@ -181,10 +181,9 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
 static void expire(struct engine *engine, struct live *live)
 {
-    struct expiry *expiry = errand_new(sizeof *expiry, engine, NULL, NULL, NULL);
+    struct expiry *expiry = errand_of_ours(sizeof *expiry, engine, live->id);
 
     expiry->errand.drop = expiry_drop;
-    memcpy(expiry->errand.id, live->id, sizeof expiry->errand.id);
     expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
     live->is_deciding = true;
     if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||
@@ -243,7 +242,7 @@ void engine_check_clock(struct engine *engine)
     }
     if (follow_is_shared(engine))
         return;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted, errand);
 }

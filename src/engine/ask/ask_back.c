@@ -63,11 +63,10 @@ static void ask_back_found(struct errand *errand)
     errand_end(errand);
 }
 
-void ask_back_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_back_method(struct method_call call)
 {
-    struct asking *asking = errand_new(sizeof *asking, engine, visit, done, context);
-    const struct json *text = json_member(params, "text");
+    struct asking *asking = errand_new(sizeof *asking, call);
+    const struct json *text = json_member(call.params, "text");
     struct error err;
 
     asking->errand.drop = asking_drop;
@@ -76,8 +75,8 @@ void ask_back_method(struct engine *engine, struct visit *visit, const struct js
         return;
     }
     asking->text = mem_text(json_text(text));
-    asking->version = json_member_integer(params, "version", 0);
-    errand_find_ask(&asking->errand, params, ask_back_found);
+    asking->version = json_member_integer(call.params, "version", 0);
+    errand_find_ask(&asking->errand, call.params, ask_back_found);
 }
 
 bool back_is_news(const struct live *live)
@@ -117,10 +116,9 @@ static void on_asked_elsewhere(void *context, const struct store_said *said,
 void back_tell_of(struct engine *engine, const struct live *live)
 {
     struct store *store = engine->parts.store;
-    struct asking *asking = errand_new(sizeof *asking, engine, NULL, NULL, NULL);
+    struct asking *asking = errand_of_ours(sizeof *asking, engine, live->id);
 
     asking->errand.drop = asking_drop;
-    memcpy(asking->errand.id, live->id, sizeof asking->errand.id);
     store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
 }
 
@@ -157,8 +155,7 @@ static void on_question(void *context, const struct store_said *said, const stru
         describe_open(errand->engine, &telling->row, NULL,
                       telling->question.used ? text_string(&telling->question) : NULL, &result);
     reply.json = text_string(&result);
-    if (!errand->visit->is_gone)
-        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    notices_reply(errand_call(errand), &reply);
     text_release(&result);
     errand_end(errand);
 }
@@ -166,8 +163,7 @@ static void on_question(void *context, const struct store_said *said, const stru
 void back_reply(const struct errand *errand, const struct store_row *row)
 {
     struct engine *engine = errand->engine;
-    struct telling *telling =
-        errand_new(sizeof *telling, engine, errand->visit, errand->done, errand->context);
+    struct telling *telling = errand_new(sizeof *telling, errand_call(errand));
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct live *live = live_find(engine, row->ask.id);
 
@@ -204,8 +200,7 @@ static void wait_on(struct explaining *own)
     struct errand *errand = &own->errand;
 
     if (!errand->visit->is_gone)
-        wait_begin(errand->engine, errand->visit, errand->id, &own->terms, errand->done,
-                   errand->context);
+        wait_begin(errand_call(errand), errand->id, &own->terms);
     errand_end(errand);
 }
 
@@ -257,12 +252,11 @@ static void explain(struct explaining *own)
     }
 }
 
-void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
-                  const struct wait_terms *terms, desk_done *done, void *context)
+void back_explain(struct method_call call, const struct wait_terms *terms)
 {
-    struct explaining *own = errand_new(sizeof *own, engine, visit, done, context);
-    const struct json *given = json_member(params, "explanation");
-    const char *id = json_member_text(params, "session_id");
+    struct explaining *own = errand_new(sizeof *own, call);
+    const struct json *given = json_member(call.params, "explanation");
+    const char *id = json_member_text(call.params, "session_id");
     struct error err;
 
     own->errand.drop = explaining_drop;

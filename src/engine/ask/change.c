@@ -205,10 +205,9 @@ static void retime_found(struct errand *errand)
     store_write_change(engine->parts.store, change, on_retimed, retiming);
 }
 
-static struct retiming *retiming_new(enum ask_event event, struct engine *engine,
-                                     struct visit *visit, desk_done *done, void *context)
+static struct retiming *retiming_new(enum ask_event event, struct method_call call)
 {
-    struct retiming *retiming = errand_new(sizeof *retiming, engine, visit, done, context);
+    struct retiming *retiming = errand_new(sizeof *retiming, call);
 
     retiming->event = event;
     return retiming;
@@ -222,8 +221,8 @@ static void retiming_drop(struct errand *errand)
 void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
                 void *context)
 {
-    struct retiming *retiming =
-        retiming_new(words->event, errand->engine, errand->visit, done, context);
+    struct retiming *retiming = retiming_new(
+        words->event, (struct method_call){ errand->engine, errand->visit, NULL, done, context });
 
     retiming->errand.drop = retiming_drop;
     retiming->errand.is_ours = words->is_ours;
@@ -233,46 +232,42 @@ void retime_say(const struct errand *errand, const struct retime_words *words, d
     retime_found(&retiming->errand);
 }
 
-void ask_extend_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_extend_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_EXTENDED, engine, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_EXTENDED, call);
 
-    retiming->version = json_member_integer(params, "version", 0);
-    if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
+    retiming->version = json_member_integer(call.params, "version", 0);
+    if (!json_integer_of(json_member(call.params, "seconds"), &retiming->seconds) ||
         retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
         errand_say(&retiming->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_EXTEND_SECONDS,
                    NULL);
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
-void ask_undo_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_undo_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_UNDONE, engine, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_UNDONE, call);
 
     if (DELIBERATE_FAULT(undo_ignored)) {
         errand_ok(&retiming->errand, "{}");
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
-void ask_switch_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_switch_method(struct method_call call)
 {
-    struct retiming *retiming =
-        retiming_new(EVENT_INTERFACE_SWITCHED, engine, visit, done, context);
-    const char *name = json_member_text(params, "interface");
+    struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, call);
+    const char *name = json_member_text(call.params, "interface");
 
     retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
     if (retiming->interface == INTERFACE_NONE) {
         errand_say(&retiming->errand, ERROR_bad_enum, "/interface", TEXT_REASON_INTERFACE, NULL);
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
 static void on_sent(void *context, const struct store_reply *reply)
@@ -335,12 +330,11 @@ static void send_found(struct errand *errand)
     store_write_change(store, &change, on_sent, errand);
 }
 
-void ask_send_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_send_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand_find_ask(errand, params, send_found);
+    errand_find_ask(errand, call.params, send_found);
 }
 
 /* This connection's own, so that others can't take it away. Those of asks that are over go on the
@@ -410,12 +404,11 @@ static void challenge_found(struct errand *errand)
     text_release(&out);
 }
 
-void ask_challenge_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void ask_challenge_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand_find_ask(errand, params, challenge_found);
+    errand_find_ask(errand, call.params, challenge_found);
 }
 
 /* What a person has typed so far: one per ask and person, last write wins, saved at most once a
@@ -439,7 +432,7 @@ void draft_save_now(struct engine *engine, struct live *live)
 
     if (!attention || !attention->draft)
         return;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_draft(engine->parts.store,
                       &(struct store_draft){ live->id, engine->parts.person, attention->draft,
@@ -482,7 +475,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     change.hold_used_ms = live->rare->hold_used_ms;
     change.if_version = live->version; /* a person's own deadline may be on its way to the store */
     change.now_ms = engine_utc_ms(engine);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_change(engine->parts.store, &change, on_saved, errand);
     wait_tell_time(engine, live);
@@ -565,15 +558,15 @@ static void draft_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void ask_draft_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_draft_method(struct method_call call)
 {
-    struct drafting *drafting = errand_new(sizeof *drafting, engine, visit, done, context);
-    const struct json *draft = json_member(params, "draft");
+    struct drafting *drafting = errand_new(sizeof *drafting, call);
+    const struct json *draft = json_member(call.params, "draft");
 
     if (DELIBERATE_FAULT(draft_submitted)) {
         errand_end(&drafting->errand);
-        ask_answer_method(engine, visit, draft, done, context);
+        call.params = draft;
+        ask_answer_method(call);
         return;
     }
     drafting->errand.drop = drafting_drop;
@@ -587,5 +580,5 @@ void ask_draft_method(struct engine *engine, struct visit *visit, const struct j
                    TEXT_NUMBER(DRAFT_MAX_BYTES), NULL);
         return;
     }
-    errand_find_ask(&drafting->errand, params, draft_found);
+    errand_find_ask(&drafting->errand, call.params, draft_found);
 }

@@ -48,8 +48,7 @@ static void join(struct submission *submission, struct live *live, const char *i
     if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
         const struct wait_terms terms = { .wants_launch = true };
 
-        wait_begin(engine, submission->errand.visit, id, &terms, submission->errand.done,
-                   submission->errand.context);
+        wait_begin(errand_call(&submission->errand), id, &terms);
     }
     live_forget(engine, live);
     errand_end(&submission->errand);

@@ -492,23 +492,20 @@ static bool take_key(struct decision *decision, struct error *err)
     return true;
 }
 
-static struct decision *decision_new(enum ask_event event, struct engine *engine,
-                                     struct visit *visit, const struct json *params,
-                                     desk_done *done, void *context)
+static struct decision *decision_new(enum ask_event event, struct method_call call)
 {
-    struct decision *decision = errand_new(sizeof *decision, engine, visit, done, context);
+    struct decision *decision = errand_new(sizeof *decision, call);
 
     decision->errand.drop = decision_drop;
     decision->event = event;
-    decision->via = visit->via;
-    decision->params = json_keep(params);
+    decision->via = call.visit->via;
+    decision->params = json_keep(call.params);
     return decision;
 }
 
-static void decide(enum ask_event event, struct engine *engine, struct visit *visit,
-                   const struct json *params, desk_done *done, void *context)
+static void decide(enum ask_event event, struct method_call call)
 {
-    struct decision *decision = decision_new(event, engine, visit, params, done, context);
+    struct decision *decision = decision_new(event, call);
     struct error err;
 
     own_look(decision->errand.visit);
@@ -516,7 +513,7 @@ static void decide(enum ask_event event, struct engine *engine, struct visit *vi
         errand_fail(&decision->errand, &err, NULL);
         return;
     }
-    errand_find_ask(&decision->errand, params, get_decision_row);
+    errand_find_ask(&decision->errand, call.params, get_decision_row);
 }
 
 /* For the engine itself, which knows the ask. */
@@ -527,10 +524,10 @@ static void decide_ours(struct decision *decision, const char *id)
     get_decision_row(&decision->errand);
 }
 
-void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
-                      const char *id, const struct json *content, desk_done *done, void *context)
+void decide_by_client(enum ask_event event, struct method_call call, const char *id,
+                      const struct json *content)
 {
-    struct decision *decision = decision_new(event, engine, visit, NULL, done, context);
+    struct decision *decision = decision_new(event, call);
 
     decision->via = "client";
     decision->is_client = true;
@@ -538,13 +535,12 @@ void decide_by_client(enum ask_event event, struct engine *engine, struct visit 
     decide_ours(decision, id);
 }
 
-void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
-                     const char *id, const struct json *params, desk_done *done, void *context)
+void decide_question(enum ask_event event, struct method_call call, const char *id)
 {
-    struct decision *decision = decision_new(event, engine, visit, params, done, context);
+    struct decision *decision = decision_new(event, call);
 
     decision->via = "api";
-    decision->is_host = visit->role == ROLE_AGENT;
+    decision->is_host = call.visit->role == ROLE_AGENT;
     decide_ours(decision, id);
 }
 

@@ -106,18 +106,16 @@ static void write_command(const struct engine *engine, const struct visit *visit
     text_release(&hub);
 }
 
-void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
-                  const struct launch_code *code, desk_done *done, void *context)
+void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code)
 {
     struct text command = { 0 }, result = { 0 };
     struct store_row row = live_row(live);
     struct desk_reply reply = { .session_id = live->id };
 
-    write_command(engine, visit, live, code->text, &command);
-    reply.kind = describe_open(engine, &row, text_string(&command), NULL, &result);
+    write_command(call.engine, call.visit, live, code->text, &command);
+    reply.kind = describe_open(call.engine, &row, text_string(&command), NULL, &result);
     reply.json = text_string(&result);
-    if (!visit->is_gone)
-        notices_reply(engine, visit, done, context, &reply);
+    notices_reply(call, &reply);
     text_release(&command);
     text_release(&result);
 }
@@ -165,8 +163,7 @@ static void on_renewed(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE && live) {
         take_over(opening, live, reply);
-        launch_reply(errand->engine, errand->visit, live, &opening->fresh, errand->done,
-                     errand->context);
+        launch_reply(errand_call(errand), live, &opening->fresh);
         errand_end(errand);
     } else if (reply->outcome == STORE_LOST && !live) {
         wait_reply_row(errand, reply->row, false); /* decided meanwhile: that is what is wanted */
@@ -179,11 +176,10 @@ static void on_renewed(void *context, const struct store_reply *reply)
     }
 }
 
-void launch_renew(struct engine *engine, struct visit *visit, struct live *live, desk_done *done,
-                  void *context)
+void launch_renew(struct method_call call, struct live *live)
 {
     const struct lifecycle_facts facts = { .wait_for_terminal = true };
-    struct opening *opening = errand_new(sizeof *opening, engine, visit, done, context);
+    struct opening *opening = errand_new(sizeof *opening, call);
 
     memcpy(opening->errand.id, live->id, sizeof opening->errand.id);
     opening->fresh = launch_make();
@@ -304,16 +300,15 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
         look_reply(errand);
 }
 
-void ask_attach_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_attach_method(struct method_call call)
 {
     struct opening *opening;
-    const struct json *launch = json_member(params, "launch");
-    const char *code = json_text(launch), *key = json_member_text(params, "key");
+    const struct json *launch = json_member(call.params, "launch");
+    const char *code = json_text(launch), *key = json_member_text(call.params, "key");
 
-    opening = errand_new(sizeof *opening, engine, visit, done, context);
+    opening = errand_new(sizeof *opening, call);
     if (!launch) {
-        errand_find_ask(&opening->errand, params, attach_found);
+        errand_find_ask(&opening->errand, call.params, attach_found);
         return;
     }
     if (!code || !ask_id_is_valid(code) || strlen(code) != json_length(launch)) {
@@ -322,7 +317,7 @@ void ask_attach_method(struct engine *engine, struct visit *visit, const struct 
         return;
     }
     attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",
-                   json_member_text(params, "session_id"));
+                   json_member_text(call.params, "session_id"));
 }
 
 static void on_lost(void *context, const struct store_reply *reply)
@@ -339,7 +334,7 @@ void launch_lose(struct engine *engine, const struct visit *visit)
 
     if (!live || live->state != STATE_PENDING)
         return;
-    opening = errand_new(sizeof *opening, engine, NULL, NULL, NULL);
+    opening = errand_of_ours(sizeof *opening, engine, NULL);
     opening->change = store_change_of(live->id, EVENT_TERMINAL_LOST);
     save(opening, live, EVENT_TERMINAL_LOST, &facts, on_lost);
     live_mark_dirty(engine, live);

@@ -13,11 +13,9 @@ struct launch_code launch_make(void);
 void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES]);
 bool launch_is_usable(const struct engine *engine);
 /* Tells whoever asked for it how to open this ask, which is open; notices go along. */
-void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
-                  const struct launch_code *code, desk_done *done, void *context);
+void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code);
 /* The same with a fresh code; the one before is worth nothing any more. */
-void launch_renew(struct engine *engine, struct visit *visit, struct live *live, desk_done *done,
-                  void *context);
+void launch_renew(struct method_call call, struct live *live);
 void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
 
 #endif

@@ -220,8 +220,7 @@ static void collect(struct submission *submission)
         .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
     };
 
-    wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,
-               errand->context);
+    wait_begin(errand_call(errand), submission->call->session_id, &terms);
     errand_end(errand);
 }
 
@@ -233,8 +232,7 @@ static void resume(struct submission *submission)
     if (live && live->is_stored)
         round_resume(submission, live);
     else
-        wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms,
-                   errand->done, errand->context);
+        wait_begin(errand_call(errand), submission->ask.id, &submission->terms);
     errand_end(errand);
 }
 
@@ -274,20 +272,51 @@ static void take_up(struct submission *submission, const struct json *response)
         resume(submission);
 }
 
-static struct submission *submission_new(struct engine *engine, struct visit *visit,
-                                         desk_done *done, void *context);
-static void submission_match(struct submission *submission);
+static void submission_drop(struct errand *errand)
+{
+    struct submission *submission = (struct submission *)errand;
 
-void ask_create_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+    if (submission->call)
+        ask_call_release(submission->call);
+    free(submission->call);
+    json_free(submission->response);
+    text_release(&submission->form_json);
+    free(submission->tag);
+    free(submission->state);
+    free(submission->earlier_json);
+}
+
+/* with an empty call */
+static struct submission *submission_new(struct method_call call)
+{
+    struct submission *submission = errand_new(sizeof *submission, call);
+
+    submission->errand.drop = submission_drop;
+    submission->call = mem_new(sizeof *submission->call);
+    return submission;
+}
+
+/* its digest too, once the call is read */
+static void submission_match(struct submission *submission)
+{
+    const struct hash_part parts[] = {
+        { submission->tool->name, strlen(submission->tool->name) },
+        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
+    };
+
+    hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
+    submission->match = live_match(&submission->ask);
+}
+
+void ask_create_method(struct method_call call)
 {
     struct submission *submission;
     struct error err;
 
-    if (visit->locate && !visit->line)
-        own_enter(engine, visit);
-    submission = submission_new(engine, visit, done, context);
-    if (!read_call(submission, params, &err)) {
+    if (call.visit->locate && !call.visit->line)
+        own_enter(call.engine, call.visit);
+    submission = submission_new(call);
+    if (!read_call(submission, call.params, &err)) {
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
@@ -295,11 +324,11 @@ void ask_create_method(struct engine *engine, struct visit *visit, const struct 
         collect(submission);
         return;
     }
-    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
     submission_match(submission);
     if (submission->state)
-        take_up(submission, json_member(params, "response"));
+        take_up(submission, json_member(call.params, "response"));
     else
         match_or_create(submission);
 }
@@ -322,56 +351,18 @@ static void read_question(const struct conversation *machine, struct ask_call *r
     json_free(json);
 }
 
-void submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const struct conversation *machine, desk_done *done, void *context)
+void submit_question(struct method_call call, const char *id, const struct conversation *machine)
 {
-    struct submission *submission = submission_new(engine, visit, done, context);
+    struct submission *submission = submission_new(call);
 
     submission->tool = &tool_ask_user_question;
     submission->is_question = true;
     submission->terms.wait_ms = -1;
     read_question(machine, submission->call);
     memcpy(submission->ask.id, id, sizeof submission->ask.id);
-    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
     submission_match(submission);
     submission_create(submission);
-}
-
-static void submission_drop(struct errand *errand)
-{
-    struct submission *submission = (struct submission *)errand;
-
-    if (submission->call)
-        ask_call_release(submission->call);
-    free(submission->call);
-    json_free(submission->response);
-    text_release(&submission->form_json);
-    free(submission->tag);
-    free(submission->state);
-    free(submission->earlier_json);
-}
-
-/* with an empty call */
-static struct submission *submission_new(struct engine *engine, struct visit *visit,
-                                         desk_done *done, void *context)
-{
-    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
-
-    submission->errand.drop = submission_drop;
-    submission->call = mem_new(sizeof *submission->call);
-    return submission;
-}
-
-/* its digest too, once the call is read */
-static void submission_match(struct submission *submission)
-{
-    const struct hash_part parts[] = {
-        { submission->tool->name, strlen(submission->tool->name) },
-        { submission->call->arguments_json, strlen(submission->call->arguments_json) },
-    };
-
-    hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
-    submission->match = live_match(&submission->ask);
 }
 
 /* For the next time, so that the front has it when this one's patience ends. */
@@ -425,8 +416,7 @@ void submission_park(struct submission *submission, struct live *live)
 
     if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
         return; /* the latter waits for nobody: it is told a command, and collects later */
-    wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
-             errand->context);
+    wait_add(errand_call(errand), live, &submission->terms);
 }
 
 void submission_reply_launch(const struct submission *submission, struct live *live,
@@ -441,10 +431,9 @@ void submission_reply_launch(const struct submission *submission, struct live *l
         reply.err = *failure;
         errand_reply(errand, &reply);
     } else if (submission->launch.text[0]) {
-        launch_reply(errand->engine, errand->visit, live, &submission->launch, errand->done,
-                     errand->context);
+        launch_reply(errand_call(errand), live, &submission->launch);
     } else {
-        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        launch_renew(errand_call(errand), live);
     }
 }
 

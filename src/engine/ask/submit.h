@@ -51,7 +51,6 @@ void submission_create(struct submission *submission);
 void submit_held_back(struct visit *visit); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */
-void submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const struct conversation *machine, desk_done *done, void *context);
+void submit_question(struct method_call call, const char *id, const struct conversation *machine);
 
 #endif

@@ -66,7 +66,7 @@ void detached_save(struct engine *engine, struct live *live, bool is_detached)
         (is_detached && engine->is_leaving))
         return;
     detached_set(engine, live, is_detached);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_change(engine->parts.store, &change, on_saved, errand);
     live_mark_dirty(engine, live);
@@ -121,8 +121,7 @@ static void detached_judge(struct engine *engine, const char *id)
     }
     if (!state_is_open(live->state))
         return;
-    verdict = errand_new(sizeof *verdict, engine, NULL, NULL, NULL);
-    memcpy(verdict->errand.id, live->id, sizeof verdict->errand.id);
+    verdict = errand_of_ours(sizeof *verdict, engine, live->id);
     verdict->is_detached = !live->waiters;
     change = change_of(engine, live, verdict->is_detached);
     change.when = STORE_ABANDONED;
@@ -319,9 +318,7 @@ static void on_read(void *context, const struct store_reply *reply)
 void follow_ask(struct engine *engine, const char *id)
 {
     struct store *store = engine->parts.store;
-    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-
-    memcpy(errand->id, id, sizeof errand->id);
+    struct errand *errand = errand_of_ours(sizeof *errand, engine, id);
     store->ops->get(store, id, on_read, errand);
 }
 

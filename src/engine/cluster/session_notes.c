@@ -128,7 +128,8 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
                        void *context)
 {
     struct store *store = engine->parts.store;
-    struct note_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct note_errand *own =
+        errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context });
     char *name = mem_format("%s %s", note->session, note->what);
     char *value = mem_format("%" PRId64 " %s %s", note->expires_ms,
                              note->token[0] ? note->token : no_token, note->value);

@@ -210,29 +210,28 @@ static void save_new(struct saying *saying)
     text_release(&body);
 }
 
-void conversation_new_method(struct engine *engine, struct visit *visit, const struct json *params,
-                             desk_done *done, void *context)
+void conversation_new_method(struct method_call call)
 {
     struct saying *saying;
     struct talk *talk;
     struct json_writer writer;
     struct error err;
 
-    saying = saying_new(engine, visit, done, context);
-    if (!check_new(params, &err)) {
+    saying = saying_new(call);
+    if (!check_new(call.params, &err)) {
         errand_fail(&saying->errand, &err, NULL);
         return;
     }
-    saying->body = json_keep(params);
+    saying->body = json_keep(call.params);
     talk = &saying->talk;
     random_id(talk->id);
     memcpy(talk->principal, saying->errand.visit->principal, sizeof talk->principal);
     talk->token_id = mem_text(saying->errand.visit->token_id);
     talk->label = mem_text(saying->errand.visit->token);
     talk->version = 1;
-    talk->created_ms = talk->changed_ms = engine_utc_ms(engine);
+    talk->created_ms = talk->changed_ms = engine_utc_ms(call.engine);
     talk->machine.is_sub_agent =
-        saying->errand.visit->is_sub_agent || json_is_yes(json_member(params, "sub_agent"));
+        saying->errand.visit->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
     writer = json_writer_to(&saying->events);
     text_add_text(&saying->events, "state_change ");
     conversation_write_change(&talk->machine, &writer, NULL);
@@ -248,10 +247,9 @@ static void reply_loaded(struct errand *errand)
     saying_reply((struct saying *)errand, false);
 }
 
-void conversation_get_method(struct engine *engine, struct visit *visit, const struct json *params,
-                             desk_done *done, void *context)
+void conversation_get_method(struct method_call call)
 {
-    saying_about(saying_new(engine, visit, done, context), params, reply_loaded);
+    saying_about(saying_new(call), call.params, reply_loaded);
 }
 
 struct listing {
@@ -295,15 +293,14 @@ static void on_listed(void *context, const struct store_conversation *stored,
     }
 }
 
-void conversation_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                              desk_done *done, void *context)
+void conversation_list_method(struct method_call call)
 {
-    struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
+    struct listing *listing = errand_new(sizeof *listing, call);
     const struct visit *looking = listing->errand.visit;
-    int64_t limit = json_member_integer(params, "limit", LIST_USUAL);
+    int64_t limit = json_member_integer(call.params, "limit", LIST_USUAL);
     struct store_conversation_query query = {
         .principal = looking->role == ROLE_PERSON ? NULL : looking->principal,
-        .before_id = json_member_text(params, "before"),
+        .before_id = json_member_text(call.params, "before"),
     };
 
     listing->errand.drop = listing_drop;
@@ -322,7 +319,8 @@ void conversation_list_method(struct engine *engine, struct visit *visit, const 
     listing->writer = json_writer_to(&listing->out);
     json_write_object(&listing->writer, NULL);
     json_write_list(&listing->writer, "conversations");
-    engine->parts.store->ops->list_conversations(engine->parts.store, &query, on_listed, listing);
+    call.engine->parts.store->ops->list_conversations(call.engine->parts.store, &query, on_listed,
+                                                      listing);
 }
 
 /*
@@ -424,18 +422,17 @@ static void hear(struct errand *errand)
                                          on_event, hearing);
 }
 
-void conversation_events_method(struct engine *engine, struct visit *visit,
-                                const struct json *params, desk_done *done, void *context)
+void conversation_events_method(struct method_call call)
 {
-    struct hearing *hearing = errand_new(sizeof *hearing, engine, visit, done, context);
+    struct hearing *hearing = errand_new(sizeof *hearing, call);
     struct errand *errand = &hearing->saying.errand;
 
     errand->drop = hearing_drop;
-    hearing->after = json_member_integer(params, "after", 0);
-    hearing->limit = json_member_integer(params, "limit", EVENTS_USUAL);
+    hearing->after = json_member_integer(call.params, "after", 0);
+    hearing->limit = json_member_integer(call.params, "limit", EVENTS_USUAL);
     if (hearing->limit < 1 || hearing->limit > EVENTS_MOST)
         hearing->limit = EVENTS_USUAL;
-    saying_about(&hearing->saying, params, hear);
+    saying_about(&hearing->saying, call.params, hear);
 }
 
 static void follow(struct errand *errand)
@@ -447,8 +444,7 @@ static void follow(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void conversation_follow_method(struct engine *engine, struct visit *visit,
-                                const struct json *params, desk_done *done, void *context)
+void conversation_follow_method(struct method_call call)
 {
-    saying_about(saying_new(engine, visit, done, context), params, follow);
+    saying_about(saying_new(call), call.params, follow);
 }

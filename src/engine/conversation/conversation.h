@@ -46,8 +46,7 @@ struct saying {
     void (*after)(struct saying *saying); /* kept, or, with `failure`, not; NULL: it is replied */
     struct error failure;
 };
-struct saying *saying_new(struct engine *engine, struct visit *visit, desk_done *done,
-                          void *context);
+struct saying *saying_new(struct method_call call);
 void saying_drop(struct errand *errand); /* what it holds */
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));

@@ -127,7 +127,7 @@ static void on_ended_row(void *context, const struct store_reply *reply)
         retry_later(question, &err);
         return;
     }
-    saying = saying_new(question->engine, NULL, NULL, NULL);
+    saying = saying_new((struct method_call){ .engine = question->engine });
     memcpy(saying->errand.id, question->id, sizeof saying->errand.id);
     memcpy(saying->asked, question->ask_id, sizeof saying->asked);
     saying->after = on_settled;
@@ -158,6 +158,11 @@ static void on_over(void *context, const struct desk_reply *reply)
 /* Its beginning ----------------------------------------------------------------------------------
  */
 
+static struct method_call question_call(struct question *question)
+{
+    return (struct method_call){ question->engine, question->visit, NULL, on_over, question };
+}
+
 static void on_conversation(void *context, const struct store_conversation *stored,
                             const struct error *err)
 {
@@ -174,8 +179,7 @@ static void on_conversation(void *context, const struct store_conversation *stor
         talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0)
         question_free(question); /* nothing of it is to be asked any more */
     else
-        submit_question(question->engine, question->visit, question->ask_id, &talk.machine, on_over,
-                        question);
+        submit_question(question_call(question), question->ask_id, &talk.machine);
     talk_release(&talk);
 }
 
@@ -196,7 +200,7 @@ static void on_ask(void *context, const struct store_reply *reply)
     const struct wait_terms terms = { .wait_ms = -1 };
 
     if (reply->outcome == STORE_DONE)
-        wait_begin(engine, question->visit, question->ask_id, &terms, on_over, question);
+        wait_begin(question_call(question), question->ask_id, &terms);
     else if (reply->outcome == STORE_MISSING && question->others_looks > 0)
         leave_it(question);
     else if (reply->outcome == STORE_MISSING)
@@ -300,7 +304,7 @@ void question_follow(struct engine *engine, const char *conversation_id)
     struct store *store = engine->parts.store;
 
     store->ops->get_conversation(store, conversation_id, on_followed,
-                                 errand_new(sizeof(struct errand), engine, NULL, NULL, NULL));
+                                 errand_of_ours(sizeof(struct errand), engine, NULL));
 }
 
 /* The store is closed by now. */
@@ -404,8 +408,10 @@ static void decide(struct saying *saying, const char *params_json)
     enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
     json_parse(params_json, strlen(params_json), &params, NULL);
-    decide_question(event, saying->errand.engine, saying->errand.visit, saying->talk.ask_id, params,
-                    on_decided, saying);
+    decide_question(event,
+                    (struct method_call){ saying->errand.engine, saying->errand.visit, params,
+                                          on_decided, saying },
+                    saying->talk.ask_id);
     json_free(params);
 }
 

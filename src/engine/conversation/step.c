@@ -29,10 +29,9 @@ void saying_drop(struct errand *errand)
     json_free(saying->body);
 }
 
-struct saying *saying_new(struct engine *engine, struct visit *visit, desk_done *done,
-                          void *context)
+struct saying *saying_new(struct method_call call)
 {
-    struct saying *saying = errand_new(sizeof *saying, engine, visit, done, context);
+    struct saying *saying = errand_new(sizeof *saying, call);
 
     saying->errand.drop = saying_drop;
     return saying;
@@ -357,12 +356,11 @@ static bool may_say(const struct visit *visit, bool is_persons, struct error *er
                                 : "this is for the host that runs the agent");
 }
 
-void conversation_say_method(struct engine *engine, struct visit *visit, const struct json *params,
-                             desk_done *done, void *context)
+void conversation_say_method(struct method_call call)
 {
-    struct saying *saying = saying_new(engine, visit, done, context);
-    const struct json *body = json_member(params, "body");
-    const char *name = json_member_text(params, "event");
+    struct saying *saying = saying_new(call);
+    const struct json *body = json_member(call.params, "body");
+    const char *name = json_member_text(call.params, "event");
     struct error err;
     size_t at = 0;
 
@@ -373,13 +371,13 @@ void conversation_say_method(struct engine *engine, struct visit *visit, const s
         errand_refuse(&saying->errand, ERROR_bad_enum, "/event", "there is no such event");
         return;
     }
-    if (!talk_read_id(params, saying->errand.id, &err) ||
+    if (!talk_read_id(call.params, saying->errand.id, &err) ||
         !may_say(saying->errand.visit, sayings[at].is_persons, &err)) {
         errand_fail(&saying->errand, &err, NULL);
         return;
     }
     saying->kind = sayings[at].kind;
     saying->body = body ? json_keep(body) : NULL;
-    saying->if_version = json_member_integer(params, "version", 0);
+    saying->if_version = json_member_integer(call.params, "version", 0);
     saying_load(saying, sayings[at].is_persons ? question_decide : saying_step);
 }

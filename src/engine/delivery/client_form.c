@@ -56,7 +56,7 @@ static void form_fact_learn(struct engine *engine, const struct visit *visit, bo
         if (visit_is_of(other, &client))
             other->form_fact = fact;
     }
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     store_write_client(store, &(struct store_client_fact){ client, true, fact }, on_learnt, errand);
 }
@@ -223,8 +223,7 @@ void client_offer(struct engine *engine, struct live *live, const char *form_jso
         show(engine, live, text_string(&own));
         text_release(&own);
     } else {
-        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-        memcpy(errand->id, live->id, sizeof errand->id);
+        errand = errand_of_ours(sizeof *errand, engine, live->id);
         store->ops->get(store, live->id, on_form, errand);
     }
 }
@@ -314,7 +313,8 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
-        decide_by_client(refusal, engine, visit, id, NULL, ignore, NULL);
+        decide_by_client(refusal, (struct method_call){ engine, visit, NULL, ignore, NULL }, id,
+                         NULL);
         return;
     }
     if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
@@ -386,8 +386,10 @@ static void client_take(struct errand *errand, const char *action, const struct 
         errand_ok(errand, "{}");
         return;
     }
-    decide_by_client(verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal, errand->engine,
-                     errand->visit, errand->id, content, on_decided, errand);
+    decide_by_client(
+        verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
+        (struct method_call){ errand->engine, errand->visit, NULL, on_decided, errand }, errand->id,
+        content);
 }
 
 /* A form that is returned, on its way. */
@@ -440,34 +442,24 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 
 /* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
  * that. */
-static void take_returned(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context,
-                          void (*take)(struct errand *errand, const struct json *params))
+static void take_returned(void (*take)(struct errand *errand, const struct json *params),
+                          struct method_call call)
 {
-    const char *id = json_member_text(params, "session_id");
-    struct returned *returned;
+    struct store *store = call.engine->parts.store;
+    const char *id = json_member_text(call.params, "session_id");
+    struct returned *returned = errand_new(sizeof *returned, call);
 
-    returned = errand_new(sizeof *returned, engine, visit, done, context);
     returned->errand.drop = returned_drop;
-    returned->params = json_keep(params);
+    returned->params = json_keep(call.params);
     returned->take = take;
-    if (follow_is_shared(engine) && id && ask_id_is_valid(id) && !live_find(engine, id))
-        engine->parts.store->ops->get(engine->parts.store, id, on_made_elsewhere, returned);
+    if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !live_find(call.engine, id))
+        store->ops->get(store, id, on_made_elsewhere, returned);
     else
-        take(&returned->errand, params);
+        take(&returned->errand, call.params);
 }
 
-void client_result_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
-{
-    take_returned(engine, visit, params, done, context, take_result);
-}
-
-void client_failed_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
-{
-    take_returned(engine, visit, params, done, context, take_failure);
-}
+HANDLER(client_result, take_returned, take_result)
+HANDLER(client_failed, take_returned, take_failure)
 
 /*
  * Clients of 2026-07-28, which are asked by the reply to a call and call again with what the
@@ -558,7 +550,9 @@ void round_resume(struct submission *submission, struct live *live)
     if (!state_is_open(live->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!comes_to_wait && response) {
-        attempt = errand_new(sizeof *attempt, engine, submission->errand.visit, NULL, NULL);
+        attempt =
+            errand_new(sizeof *attempt,
+                       (struct method_call){ .engine = engine, .visit = submission->errand.visit });
         memcpy(attempt->id, live->id, sizeof attempt->id);
         client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
                     engine_utc_ms(engine) - round->asked_ms);

@@ -181,15 +181,13 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
     }
 }
 
-void ask_delivered_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void ask_delivered_method(struct method_call call)
 {
-    struct delivered_errand *delivered =
-        errand_new(sizeof *delivered, engine, visit, done, context);
-    const struct json *ids = json_member(params, "session_ids");
+    struct delivered_errand *delivered = errand_new(sizeof *delivered, call);
+    const struct json *ids = json_member(call.params, "session_ids");
 
     delivered->errand.drop = delivered_drop;
-    notices_heard(engine, visit, json_member(params, "with_notices"));
+    notices_heard(call.engine, call.visit, json_member(call.params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {

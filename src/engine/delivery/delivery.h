@@ -15,8 +15,7 @@ struct wait_terms {
     struct client_side client;
     struct round round; /* where it is retried */
 };
-void wait_add(struct engine *engine, struct live *live, struct visit *visit,
-              const struct wait_terms *terms, desk_done *done, void *context);
+void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms);
 /* All who wait for this ask wait for that one instead. */
 void wait_move(struct engine *engine, struct live *live, const char *id);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
@@ -45,8 +44,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
 
 /* Who comes for one that was asked before. */
 /* For an ask that may be over; `id` is whole. */
-void wait_begin(struct engine *engine, struct visit *visit, const char *id,
-                const struct wait_terms *terms, desk_done *done, void *context);
+void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
 /* engine/cluster/follow.c: the mark that no agent waits */
@@ -85,9 +83,8 @@ void notices_mark(struct engine *engine, struct principal *principal); /* it has
 void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
 /* The agent has what went along with the results of these asks. */
 void notices_heard(struct engine *engine, struct visit *visit, const struct json *with);
-/* Hands a result over, with what else there is to tell this visit. */
-void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
-                   const struct desk_reply *reply);
+/* Hands a result over, with what else there is to tell this visit, unless it is gone. */
+void notices_reply(struct method_call call, const struct desk_reply *reply);
 
 /* hold.c: how long a client lets its calls be held */
 store_done patience_loaded;                                      /* gets an errand, which ends */

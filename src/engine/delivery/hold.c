@@ -85,22 +85,21 @@ static void on_learnt(void *context, const struct store_reply *reply)
     errand_ok(errand, "{}");
 }
 
-void client_cut_off_method(struct engine *engine, struct visit *visit, const struct json *params,
-                           desk_done *done, void *context)
+void client_cut_off_method(struct method_call call)
 {
-    struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
+    struct lesson *lesson = errand_new(sizeof *lesson, call);
     const struct visit *gave_up = lesson->errand.visit;
     struct store_client client = visit_client(gave_up);
-    int64_t held_ms = json_member_integer(params, "held_ms", 0);
+    int64_t held_ms = json_member_integer(call.params, "held_ms", 0);
 
-    lesson->cut_off_ms =
-        patience_learn(gave_up->cut_off_ms, held_ms, json_is_yes(json_member(params, "timed_out")));
+    lesson->cut_off_ms = patience_learn(gave_up->cut_off_ms, held_ms,
+                                        json_is_yes(json_member(call.params, "timed_out")));
     if (!client.transport || lesson->cut_off_ms == gave_up->cut_off_ms) {
         errand_ok(&lesson->errand, "{}");
         return;
     }
     errand_begin_write(&lesson->errand);
-    store_write_client(engine->parts.store,
+    store_write_client(call.engine->parts.store,
                        &(struct store_client_fact){ client, false, lesson->cut_off_ms }, on_learnt,
                        lesson);
 }

@@ -86,7 +86,7 @@ static void remember(struct visit *visit, const struct notice *notice, const cha
 static void save_heard(struct engine *engine, const char *principal, const char *id)
 {
     struct store_change change = store_change_of(id, EVENT_DELIVERED);
-    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    struct errand *errand = errand_of_ours(sizeof *errand, engine, NULL);
 
     change.from_states = state_bit(STATE_TIMEOUT);
     change.principal = principal;
@@ -170,24 +170,28 @@ static void on_late(void *context, const struct store_row *row, const struct err
     }
 }
 
-void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
-                   const struct desk_reply *reply)
+void notices_reply(struct method_call call, const struct desk_reply *reply)
 {
-    struct store *store = engine->parts.store;
-    int64_t late_count = principal_get(engine, visit->principal)->late_count;
+    struct engine *engine = call.engine;
+    struct visit *visit = call.visit;
     struct due_notices *announcement;
+    int64_t late_count;
 
+    if (visit->is_gone || !call.done)
+        return;
+    late_count = principal_get(engine, visit->principal)->late_count;
     if (reply->kind == REPLY_FINAL)
         handed_add(engine, visit, reply->session_id);
     if (reply->err.code != ERROR_NONE || visit->late_seen == late_count) {
-        done(context, reply);
+        call.done(call.context, reply);
         return;
     }
-    announcement = errand_new(sizeof *announcement, engine, visit, done, context);
+    announcement = errand_new(sizeof *announcement, call);
     announcement->errand.drop = announcement_drop;
     memcpy(announcement->errand.id, reply->session_id, sizeof announcement->errand.id);
     text_add_text(&announcement->result, reply->json);
     announcement->kind = reply->kind;
     announcement->late_count = late_count;
-    store->ops->list_undelivered(store, visit->principal, NOTICES_LOOKED, on_late, announcement);
+    engine->parts.store->ops->list_undelivered(engine->parts.store, visit->principal,
+                                               NOTICES_LOOKED, on_late, announcement);
 }

@@ -65,6 +65,11 @@ static void wait_reply_unseen(const struct errand *errand, const struct store_ro
     text_release(&result);
 }
 
+static struct method_call waiter_call(struct engine *engine, const struct waiter *waiter)
+{
+    return (struct method_call){ engine, waiter->visit, NULL, waiter->done, waiter->context };
+}
+
 void wait_ring(struct engine *engine, struct alarm *alarm)
 {
     struct waiter *waiter =
@@ -85,7 +90,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
         owe(engine, waiter);
         return;
     }
-    errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
+    errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
     memcpy(errand->id, live->id, sizeof errand->id);
     unlink_waiter(live, waiter);
     free_waiter(engine, waiter);
@@ -139,14 +144,14 @@ static void wait_tell_time_left(const struct engine *engine, const struct live *
 }
 
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
-void ask_detach_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_detach_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-    const char *id = json_member_text(params, "session_id");
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
+    const char *id = json_member_text(call.params, "session_id");
     struct waiter *next;
 
-    for (struct waiter *waiter = visit->waiters; id && waiter; waiter = next) {
+    for (struct waiter *waiter = call.visit->waiters; id && waiter; waiter = next) {
         next = waiter->visit_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
@@ -154,8 +159,8 @@ void ask_detach_method(struct engine *engine, struct visit *visit, const struct 
         }
     }
     if (id)
-        handed_return(engine, visit, id); /* the client dropped it on its way */
-    notices_repeat(visit);
+        handed_return(engine, call.visit, id); /* the client dropped it on its way */
+    notices_repeat(call.visit);
     errand_ok(errand, "{}");
 }
 
@@ -180,9 +185,10 @@ void wait_bound_visit(struct engine *engine, struct visit *visit)
     time_arm(engine);
 }
 
-void wait_add(struct engine *engine, struct live *live, struct visit *visit,
-              const struct wait_terms *terms, desk_done *done, void *context)
+void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms)
 {
+    struct engine *engine = call.engine;
+    struct visit *visit = call.visit;
     struct waiter *waiter = pool_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
     /* Again: what is known of the client's patience may have come after its call. */
@@ -191,8 +197,8 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->live = live;
     waiter->visit = visit;
     waiter->comes_back = terms->comes_back;
-    waiter->done = done;
-    waiter->context = context;
+    waiter->done = call.done;
+    waiter->context = call.context;
     waiter->wait_ms = wait_ms;
     waiter->client = terms->client;
     if (terms->round.number > 0 || terms->round.is_bad) {
@@ -248,16 +254,13 @@ static void wait_reply_all(struct engine *engine, struct live *live, const struc
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
-        struct visit *visit = waiter->visit;
-        desk_done *done = visit->is_gone ? NULL : waiter->done;
-        void *context = waiter->context;
+        const struct method_call call = waiter_call(engine, waiter);
 
         live->waiters = waiter->next;
-        visit->references++;
+        call.visit->references++;
         free_waiter(engine, waiter); /* first: who is told may leave */
-        if (done)
-            notices_reply(engine, visit, done, context, reply);
-        visit_release(visit);
+        notices_reply(call, reply);
+        visit_release(call.visit);
     }
 }
 
@@ -279,7 +282,7 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         next = waiter->next;
         if (waiter->visit != visit)
             continue;
-        errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
+        errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter);
         if (!live->waiters)
@@ -317,17 +320,14 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_
     bool is_told = false;
 
     while ((waiter = first_told(live))) {
-        struct visit *visit = waiter->visit;
-        desk_done *done = visit->is_gone ? NULL : waiter->done;
-        void *context = waiter->context;
+        const struct method_call call = waiter_call(engine, waiter);
 
-        visit->references++;
+        call.visit->references++;
         unlink_waiter(live, waiter);
         free_waiter(engine, waiter); /* first: who is told may leave */
-        if (done)
-            notices_reply(engine, visit, done, context, reply);
-        is_told = is_told || done;
-        visit_release(visit);
+        is_told = is_told || !call.visit->is_gone;
+        notices_reply(call, reply);
+        visit_release(call.visit);
     }
     if (!live->waiters && is_told)
         detached_save(engine, live, true);
@@ -346,22 +346,20 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
-        struct visit *visit = waiter->visit;
+        const struct method_call call = waiter_call(engine, waiter);
         struct wait_terms terms = { .wait_ms = waiter->wait_ms,
                                     .comes_back = waiter->comes_back,
                                     .client = waiter->client };
-        desk_done *done = waiter->done;
-        void *context = waiter->context;
 
         if (waiter->round)
             terms.round = *waiter->round;
         terms.round.lacks = NULL; /* its form is not shown for that ask */
         live->waiters = waiter->next;
-        visit->references++;
+        call.visit->references++;
         free_waiter(engine, waiter);
-        if (done)
-            wait_begin(engine, visit, id, &terms, done, context);
-        visit_release(visit);
+        if (call.done)
+            wait_begin(call, id, &terms);
+        visit_release(call.visit);
     }
 }
 
@@ -381,8 +379,7 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
     }
     reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
-    if (!errand->visit->is_gone)
-        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    notices_reply(errand_call(errand), &reply);
     text_release(&result);
 }
 
@@ -415,13 +412,13 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     }
     if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
         launch_is_usable(errand->engine)) {
-        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        launch_renew(errand_call(errand), live);
         errand_end(errand);
         return;
     }
     if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
         wait_tell_time_left(errand->engine, live, errand->visit);
-        wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
+        wait_add(errand_call(errand), live, &wait->terms);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
         return;
@@ -443,26 +440,24 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     errand_end(errand);
 }
 
-void wait_begin(struct engine *engine, struct visit *visit, const char *id,
-                const struct wait_terms *terms, desk_done *done, void *context)
+void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms)
 {
-    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
+    struct wait_errand *wait = errand_new(sizeof *wait, call);
 
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
     wait->terms = *terms;
-    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+    call.engine->parts.store->ops->get(call.engine->parts.store, id, on_wait_row, wait);
 }
 
-void ask_wait_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_wait_method(struct method_call call)
 {
-    struct visit *waiting = visit;
-    const char *id = json_member_text(params, "session_id");
-    int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    const char *id = json_member_text(call.params, "session_id");
+    int64_t wait_s = json_member_integer(call.params, "wait_seconds", 30);
     struct wait_terms terms = {
-        .comes_back = json_is_yes(json_member(params, "comes_back")),
-        .client = client_read(params),
-        .wants_launch = interface_find(json_member_text(params, "interface")) == INTERFACE_TERMINAL,
+        .comes_back = json_is_yes(json_member(call.params, "comes_back")),
+        .client = client_read(call.params),
+        .wants_launch =
+            interface_find(json_member_text(call.params, "interface")) == INTERFACE_TERMINAL,
     };
     struct error err;
 
@@ -474,14 +469,14 @@ void ask_wait_method(struct engine *engine, struct visit *visit, const struct js
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
     } else {
-        terms.wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000);
-        if (json_member(params, "explanation"))
-            back_explain(engine, waiting, params, &terms, done, context);
+        terms.wait_ms = patience_bound_ms(call.visit, wait_s < 0 ? -1 : wait_s * 1000);
+        if (json_member(call.params, "explanation"))
+            back_explain(call, &terms);
         else
-            wait_begin(engine, waiting, id, &terms, done, context);
+            wait_begin(call, id, &terms);
         return;
     }
-    errand_fail(errand_new(sizeof(struct errand), engine, visit, done, context), &err, NULL);
+    errand_fail(errand_new(sizeof(struct errand), call), &err, NULL);
 }
 
 /*
@@ -549,8 +544,7 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
         reply_result(engine, live, &row, form, known);
         live_free(engine, live);
     } else {
-        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-        memcpy(errand->id, live->id, sizeof errand->id);
+        errand = errand_of_ours(sizeof *errand, engine, live->id);
         store->ops->get(store, live->id, on_finished_row, errand);
     }
 }

@@ -201,7 +201,7 @@ static void on_marked(void *context, const struct store_reply *reply)
 static void mark(struct engine *engine, const struct live *live, bool is_reminder)
 {
     struct store *store = engine->parts.store;
-    struct claim *claim = errand_new(sizeof *claim, engine, NULL, NULL, NULL);
+    struct claim *claim = errand_of_ours(sizeof *claim, engine, NULL);
 
     claim->is_reminder = is_reminder;
     memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
@@ -350,18 +350,17 @@ static void later_found(struct errand *errand)
     text_release(&fact);
 }
 
-void ask_later_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_later_method(struct method_call call)
 {
-    struct putting_off *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct putting_off *own = errand_new(sizeof *own, call);
 
-    own->seconds = json_member_integer(params, "seconds", -1);
+    own->seconds = json_member_integer(call.params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
         errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS, "most",
                    TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
         return;
     }
-    errand_find_ask(&own->errand, params, later_found);
+    errand_find_ask(&own->errand, call.params, later_found);
 }
 
 /* Asks that timed out while nobody looked: a person who comes back hears how many there were since
@@ -418,15 +417,14 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     }
 }
 
-void ask_unseen_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_unseen_method(struct method_call call)
 {
+    struct engine *engine = call.engine;
     const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
     struct store *store = engine->parts.store;
-    struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
+    struct counting *counting = errand_new(sizeof *counting, call);
     const char *visited = store->ops->meta(store, unseen_fact_name);
 
-    (void)params;
     counting->errand.drop = counting_drop;
     counting->writer = json_writer_to(&counting->out);
     counting->day_ms = engine_utc_ms(engine) - UNSEEN_DAY_MS;
@@ -450,7 +448,7 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
     if (own_is_agents(engine, visit, &live->origin->asker))
         return;
     live->flags |= ASK_LOOKED_AT;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
+    errand = errand_of_ours(sizeof *errand, engine, NULL);
     errand_begin_write(errand);
     /* At worst it counts as unseen. */
     store_write_mark(store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 }, errand_forget, errand);
@@ -470,17 +468,17 @@ static void on_visited(void *context, const struct store_reply *reply)
         errand_ok(context, "{}");
 }
 
-void ask_seen_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_seen_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
     struct store *store = engine->parts.store;
     char now[TEXT_INTEGER_BYTES];
     struct error err;
 
     own_look(errand->visit);
-    if (json_member(params, "session_id")) {
-        errand_find_ask(errand, params, seen_found);
+    if (json_member(call.params, "session_id")) {
+        errand_find_ask(errand, call.params, seen_found);
     } else if (!own_may_govern(engine, errand->visit, &err)) {
         errand_fail(errand, &err, NULL);
     } else {

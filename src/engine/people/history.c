@@ -169,24 +169,23 @@ static bool read_filters(const struct json *params, struct store_history_query *
     return true;
 }
 
-void ask_history_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void ask_history_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct looking *looking = errand_new(sizeof *looking, engine, visit, done, context);
-    int64_t limit = json_member_integer(params, "limit", HISTORY_DEFAULT);
+    struct store *store = call.engine->parts.store;
+    struct looking *looking = errand_new(sizeof *looking, call);
+    int64_t limit = json_member_integer(call.params, "limit", HISTORY_DEFAULT);
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct search_terms terms = { 0 };
     struct error err;
     int64_t most;
 
     looking->errand.drop = looking_drop;
-    if (!read_filters(params, &query, &terms, &err)) {
+    if (!read_filters(call.params, &query, &terms, &err)) {
         search_terms_release(&terms);
         errand_fail(&looking->errand, &err, NULL);
         return;
     }
-    looking->is_whole = json_is_yes(json_member(params, "whole"));
+    looking->is_whole = json_is_yes(json_member(call.params, "whole"));
     most = looking->is_whole ? HISTORY_WHOLE : HISTORY_MOST;
     looking->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
     query.list.limit = looking->limit + 1;
@@ -432,21 +431,20 @@ static void on_counted(void *context, const struct store_row *row, int64_t looke
         count_row(counting, row);
 }
 
-void ask_statistics_method(struct engine *engine, struct visit *visit, const struct json *params,
-                           desk_done *done, void *context)
+void ask_statistics_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
+    struct store *store = call.engine->parts.store;
+    struct counting *counting = errand_new(sizeof *counting, call);
     struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };
 
     counting->errand.drop = counting_drop;
-    counting->days = json_member_integer(params, "days", 0);
+    counting->days = json_member_integer(call.params, "days", 0);
     if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
         errand_say(&counting->errand, ERROR_out_of_range, "/days", TEXT_REASON_DAYS, "most",
                    TEXT_NUMBER(STATISTICS_DAYS), NULL);
         return;
     }
     if (counting->days > 0)
-        query.since_ms = engine_utc_ms(engine) - counting->days * DAY_MS;
+        query.since_ms = engine_utc_ms(call.engine) - counting->days * DAY_MS;
     store->ops->history(store, &query, on_counted, counting);
 }

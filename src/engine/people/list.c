@@ -137,24 +137,23 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     return true;
 }
 
-void ask_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_list_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
+    struct store *store = call.engine->parts.store;
+    struct listing *listing = errand_new(sizeof *listing, call);
     int64_t limit =
-        json_member_integer(params, "limit", engine_setting(engine, SETTING_LIST_COUNT));
+        json_member_integer(call.params, "limit", engine_setting(call.engine, SETTING_LIST_COUNT));
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
     listing->errand.drop = listing_drop;
-    if (!list_read_query(params, &query.list, &err)) {
+    if (!list_read_query(call.params, &query.list, &err)) {
         errand_fail(&listing->errand, &err, NULL);
         return;
     }
     listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
     query.list.limit = listing->limit + 1;
-    listing->has_answers = json_is_yes(json_member(params, "answers"));
+    listing->has_answers = json_is_yes(json_member(call.params, "answers"));
     listing->writer = json_writer_to(&listing->out);
     json_write_object(&listing->writer, NULL);
     json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
@@ -261,19 +260,17 @@ void look_reply(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void ask_get_method(struct engine *engine, struct visit *visit, const struct json *params,
-                    desk_done *done, void *context)
+void ask_get_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand_find_ask(errand, params, look_reply);
+    errand_find_ask(errand, call.params, look_reply);
 }
 
-void ask_watch_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_watch_method(struct method_call call)
 {
-    visit_watch(engine, visit, json_is_yes(json_member(params, "remaining")));
-    ask_list_method(engine, visit, params, done, context);
+    visit_watch(call.engine, call.visit, json_is_yes(json_member(call.params, "remaining")));
+    ask_list_method(call);
 }
 
 /* What an agent may see of its own asks: lists, one whole, and that something changed. Another
@@ -378,20 +375,19 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
            (prefix && strspn(prefix, "abcdefghijklmnopqrstuvwxyz234567") == json_length(given));
 }
 
-void mine_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void mine_list_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct mine *mine = errand_new(sizeof *mine, engine, visit, done, context);
-    int64_t limit = json_member_integer(params, "limit", MINE_MOST);
-    struct store_list_query query = { .principal = visit->principal };
+    struct store *store = call.engine->parts.store;
+    struct mine *mine = errand_new(sizeof *mine, call);
+    int64_t limit = json_member_integer(call.params, "limit", MINE_MOST);
+    struct store_list_query query = { .principal = call.visit->principal };
 
     mine->errand.drop = mine_drop;
-    if (!list_read_group(params, &query.which)) {
+    if (!list_read_group(call.params, &query.which)) {
         errand_refuse(&mine->errand, ERROR_bad_enum, "/which", "which is all, active or completed");
         return;
     }
-    if (!read_prefix(params, &query.id_prefix)) {
+    if (!read_prefix(call.params, &query.id_prefix)) {
         errand_refuse(&mine->errand, ERROR_bad_format, "/prefix",
                       "an id has characters of a-z and 2-7");
         return;
@@ -435,26 +431,21 @@ static void get_found(struct errand *errand)
     store->ops->get(store, errand->id, on_own_got, errand);
 }
 
-void mine_get_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void mine_get_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand_find_ask(errand, params, get_found);
+    errand_find_ask(errand, call.params, get_found);
 }
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
-void mine_follow_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void mine_follow_method(struct method_call call)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
-    struct visit *follower = visit;
+    struct visit *follower = call.visit;
 
-    (void)params;
-    (void)done;
-    (void)context;
-    visit_follow(engine, follower);
+    visit_follow(call.engine, follower);
     visit_tell(follower, line, sizeof line - 1);
 }
 

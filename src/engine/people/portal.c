@@ -153,7 +153,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], st
     struct store_token token = { .kind = PORTAL_CODE_KIND,
                                  .label = "",
                                  .created_ms = engine_utc_ms(engine) };
-    struct sharing *sharing = errand_new(sizeof *sharing, engine, NULL, NULL, NULL);
+    struct sharing *sharing = errand_of_ours(sizeof *sharing, engine, NULL);
 
     sharing->errand.drop = sharing_drop;
     sharing->waits = waits;
@@ -225,14 +225,13 @@ static void reply_link(struct errand *errand)
     text_release(&out);
 }
 
-void portal_link_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void portal_link_method(struct method_call call)
 {
     struct errand *errand;
 
-    errand = errand_new(sizeof *errand, engine, visit, done, context);
-    if (json_member(params, "session_id"))
-        errand_find_ask(errand, params, reply_link);
+    errand = errand_new(sizeof *errand, call);
+    if (json_member(call.params, "session_id"))
+        errand_find_ask(errand, call.params, reply_link);
     else
         reply_link(errand);
 }
@@ -279,12 +278,12 @@ static bool may_open(struct engine *engine, struct visit *visit, struct error *e
 
 /* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
  * page, which may be anybody's. */
-void portal_open_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void portal_open_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
-    const char *given = json_member_text(params, "session_id");
+    const char *given = json_member_text(call.params, "session_id");
     bool is_id = given && strlen(given) == ASK_ID_BYTES - 1 &&
                  strspn(given, "abcdefghijklmnopqrstuvwxyz234567") == ASK_ID_BYTES - 1;
     struct text url = { 0 };
@@ -293,7 +292,7 @@ void portal_open_method(struct engine *engine, struct visit *visit, const struct
     bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
-    if (json_is_yes(json_member(params, "only_look"))) {
+    if (json_is_yes(json_member(call.params, "only_look"))) {
         errand_ok(errand, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
     } else if (!may) {
         errand_fail(errand, &err, NULL);
@@ -373,17 +372,16 @@ static void on_spent(void *context, const struct store_reply *reply)
     else if (reply->outcome != STORE_DONE || signing->is_old)
         refuse(signing->errand.done, signing->errand.context);
     else
-        tokens_add_tab(signing->errand.engine, signing->label, signing->browser,
-                       signing->errand.done, signing->errand.context);
+        tokens_add_tab(errand_call(&signing->errand), signing->label, signing->browser);
     errand_end(&signing->errand);
 }
 
-static void spend_shared(struct engine *engine, const char *code, const char *label,
-                         const char *browser, desk_done *done, void *context)
+static void spend_shared(struct method_call call, const char *code, const char *label,
+                         const char *browser)
 {
-    struct store *store = engine->parts.store;
-    struct signing *signing = errand_new(sizeof *signing, engine, NULL, done, context);
-    struct store_token_use spent = { .now_ms = engine_utc_ms(engine) };
+    struct store *store = call.engine->parts.store;
+    struct signing *signing = errand_new(sizeof *signing, call);
+    struct store_token_use spent = { .now_ms = engine_utc_ms(call.engine) };
 
     signing->errand.drop = signing_drop;
     signing->label = mem_text(label);
@@ -398,14 +396,16 @@ static void spend_shared(struct engine *engine, const char *code, const char *la
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
                     desk_done *done, void *context)
 {
+    const struct method_call call = { engine, NULL, NULL, done, context };
+
     if (browser && !device_may_stay(engine))
         browser = NULL;
     if (follow_is_shared(engine) && strncmp(code, PORTAL_CODE_START, 8) == 0) {
-        spend_shared(engine, code, label, browser, done, context);
+        spend_shared(call, code, label, browser);
         return;
     }
     if (spend(engine, code))
-        tokens_add_tab(engine, label, browser, done, context);
+        tokens_add_tab(call, label, browser);
     else
         refuse(done, context);
 }
@@ -462,7 +462,7 @@ void keys_refresh(struct engine *engine)
     if (engine->is_making_key || !seal_ring_is_stale(&engine->seals, now))
         return;
     engine->is_making_key = true;
-    own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
+    own = errand_of_ours(sizeof *own, engine, NULL);
     own->errand.drop = key_errand_drop;
     own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
     random_bytes(own->key.secret, sizeof own->key.secret);

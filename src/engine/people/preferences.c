@@ -14,11 +14,10 @@
 
 /* Settings over the desk: all with their sources, and changing one (R8.1). */
 
-void settings_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void settings_list_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-    const char *name = json_member_text(params, "name");
+    struct errand *errand = errand_new(sizeof *errand, call);
+    const char *name = json_member_text(call.params, "name");
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     enum setting_id wanted;
@@ -27,7 +26,7 @@ void settings_list_method(struct engine *engine, struct visit *visit, const stru
         errand_say(errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
-    settings_write_list(engine->parts.settings, name, &writer);
+    settings_write_list(call.engine->parts.settings, name, &writer);
     errand_ok(errand, text_string(&out));
     text_release(&out);
 }
@@ -165,22 +164,21 @@ static void save_host(struct preference *preference)
         put_and_reply(preference);
 }
 
-void settings_set_method(struct engine *engine, struct visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+void settings_set_method(struct method_call call)
 {
-    const char *name = json_member_text(params, "name");
+    const char *name = json_member_text(call.params, "name");
     struct setting_value value = { 0 };
     struct preference *preference;
     struct error err;
 
-    preference = errand_new(sizeof *preference, engine, visit, done, context);
+    preference = errand_new(sizeof *preference, call);
     preference->errand.drop = preference_drop;
-    preference->text = mem_text(json_member_text(params, "value"));
+    preference->text = mem_text(json_member_text(call.params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
         errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
-    if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
+    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->text) {
         errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
         return;
     }
@@ -194,9 +192,10 @@ void settings_set_method(struct engine *engine, struct visit *visit, const struc
         return;
     }
     errand_begin_write(&preference->errand);
-    store_write_setting(engine->parts.store,
-                        &(struct store_setting){ engine->parts.person, name, preference->text },
-                        on_saved, preference);
+    store_write_setting(
+        call.engine->parts.store,
+        &(struct store_setting){ call.engine->parts.person, name, preference->text }, on_saved,
+        preference);
 }
 
 /* Options a person does not want to see again, remembered by principal, title and option (R6.4).
@@ -368,20 +367,19 @@ static void hide_found(struct errand *errand)
     store->ops->get(store, errand->id, on_got, errand);
 }
 
-void ask_hide_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_hide_method(struct method_call call)
 {
-    const char *option_id = json_member_text(params, "option_id");
+    const char *option_id = json_member_text(call.params, "option_id");
     struct hiding *hiding;
 
-    hiding = errand_new(sizeof *hiding, engine, visit, done, context);
+    hiding = errand_new(sizeof *hiding, call);
     hiding->errand.drop = hiding_drop;
-    hiding->hides = json_is_yes(json_member(params, "hidden"));
-    if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {
+    hiding->hides = json_is_yes(json_member(call.params, "hidden"));
+    if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
         errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
                    TEXT_REASON_HIDE_NEEDS, NULL);
         return;
     }
     hiding->option_id = mem_text(option_id);
-    errand_find_ask(&hiding->errand, params, hide_found);
+    errand_find_ask(&hiding->errand, call.params, hide_found);
 }

@@ -227,40 +227,37 @@ static void standing_found(struct errand *errand)
     store->ops->get(store, errand->id, on_row, errand);
 }
 
-static void begin(bool is_add, struct engine *engine, struct visit *visit,
-                  const struct json *params, desk_done *done, void *context)
+static void begin(bool is_add, struct method_call call)
 {
-    struct standing *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct standing *own = errand_new(sizeof *own, call);
 
     own->errand.drop = standing_drop;
     own->is_add = is_add;
-    own->any_prompt = json_is_yes(json_member(params, "any_prompt"));
-    own->seconds = json_member_integer(params, "seconds", RULES_DEFAULT_S);
+    own->any_prompt = json_is_yes(json_member(call.params, "any_prompt"));
+    own->seconds = json_member_integer(call.params, "seconds", RULES_DEFAULT_S);
     if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
         errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS, "most",
                    TEXT_NUMBER(RULES_MOST_S), NULL);
         return;
     }
-    errand_find_ask(&own->errand, params, standing_found);
+    errand_find_ask(&own->errand, call.params, standing_found);
 }
 
 HANDLER(rule_preview, begin, false)
 HANDLER(rule_add, begin, true)
 
-void rule_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void rule_list_method(struct method_call call)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    (void)params;
     json_write_object(&writer, NULL);
     json_write_list(&writer, "rules");
-    for (const struct rule *rule = engine->rules; rule; rule = rule->next)
-        write_rule(engine, rule, &writer, NULL);
+    for (const struct rule *rule = call.engine->rules; rule; rule = rule->next)
+        write_rule(call.engine, rule, &writer, NULL);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(errand_new(sizeof(struct errand), engine, visit, done, context), text_string(&out));
+    errand_ok(errand_new(sizeof(struct errand), call), text_string(&out));
     text_release(&out);
 }
 
@@ -302,12 +299,12 @@ static const struct rule *find_by_id(const struct engine *engine, const char *id
     return found;
 }
 
-void rule_remove_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void rule_remove_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
     struct error err;
-    const struct rule *rule = find_by_id(engine, json_member_text(params, "id"), &err);
+    const struct rule *rule = find_by_id(engine, json_member_text(call.params, "id"), &err);
 
     if (!rule) {
         errand_fail(errand, &err, NULL);
@@ -428,15 +425,13 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
     rule_case_end(&read);
 }
 
-void rule_suggest_method(struct engine *engine, struct visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+void rule_suggest_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct suggesting *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct store *store = call.engine->parts.store;
+    struct suggesting *own = errand_new(sizeof *own, call);
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
                                                          .states = state_bit(STATE_SUBMITTED) } };
 
-    (void)params;
     own->errand.drop = suggesting_drop;
     store->ops->history(store, &query, on_answered, own);
 }

@@ -220,9 +220,8 @@ bool rules_apply(struct engine *engine, struct live *live, const char *id)
 
     if (!rule || !rule_is_in_force(engine, rule) || !step.is_legal)
         return false;
-    applying = errand_new(sizeof *applying, engine, NULL, NULL, NULL);
+    applying = errand_of_ours(sizeof *applying, engine, live->id);
     applying->errand.drop = applying_drop;
-    memcpy(applying->errand.id, live->id, sizeof applying->errand.id);
     applying->step = step;
     applying->answer_json = mem_text(rule->answer_json);
     write_actor(engine, rule, &applying->actor);

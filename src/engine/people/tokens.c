@@ -392,23 +392,21 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
-static struct token_errand *begin(struct engine *engine, struct visit *visit, desk_done *done,
-                                  void *context)
+static struct token_errand *begin(struct method_call call)
 {
-    struct token_errand *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct token_errand *own = errand_new(sizeof *own, call);
 
     own->errand.drop = token_errand_drop;
     return own;
 }
 
-void token_new_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void token_new_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct token_errand *own = begin(engine, visit, done, context);
+    struct store *store = call.engine->parts.store;
+    struct token_errand *own = begin(call);
     struct error err;
 
-    if (!read_new(params, own, &err)) {
+    if (!read_new(call.params, own, &err)) {
         errand_fail(&own->errand, &err, NULL);
         return;
     }
@@ -443,14 +441,12 @@ static void make_room_for_tab(struct engine *engine)
         revoke_quietly(engine, oldest);
 }
 
-void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
-                    void *context)
+void tokens_add_tab(struct method_call call, const char *label, const char *browser)
 {
-    struct store *store = engine->parts.store;
-    struct token_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct engine *engine = call.engine;
+    struct token_errand *own = begin(call);
     struct store_token *token = &own->token;
 
-    own->errand.drop = token_errand_drop;
     make_room_for_tab(engine);
     own->label = mem_text(label);
     own->browser = mem_text(browser);
@@ -467,7 +463,7 @@ void tokens_add_tab(struct engine *engine, const char *label, const char *browse
         token_hash(own->secret, token->hash);
     }
     errand_begin_write(&own->errand);
-    store_write_token(store, token, on_saved, own);
+    store_write_token(engine->parts.store, token, on_saved, own);
 }
 
 static int by_age(const void *a, const void *b)
@@ -479,16 +475,15 @@ static int by_age(const void *a, const void *b)
     return strcmp((*first)->id, (*second)->id);
 }
 
-void token_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void token_list_method(struct method_call call)
 {
+    struct engine *engine = call.engine;
     struct token **sorted;
     struct table_link *link = NULL;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     size_t count = 0;
 
-    (void)params;
     sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
     while ((link = table_each(&engine->tokens, link)))
         sorted[count++] = TABLE_THING(token, link, link);
@@ -499,7 +494,7 @@ void token_list_method(struct engine *engine, struct visit *visit, const struct 
         write_token(engine, sorted[i], NULL, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(errand_new(sizeof(struct errand), engine, visit, done, context), text_string(&out));
+    errand_ok(errand_new(sizeof(struct errand), call), text_string(&out));
     text_release(&out);
     free(sorted);
 }
@@ -541,10 +536,7 @@ static void revoke(struct token_errand *own, const struct token *token)
 
 static void revoke_quietly(struct engine *engine, const struct token *token)
 {
-    struct token_errand *own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
-
-    own->errand.drop = token_errand_drop;
-    revoke(own, token);
+    revoke(begin((struct method_call){ .engine = engine }), token);
 }
 
 /* The one token whose id begins so. */
@@ -575,14 +567,13 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
     return found;
 }
 
-void token_revoke_method(struct engine *engine, struct visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+void token_revoke_method(struct method_call call)
 {
-    struct token_errand *own = begin(engine, visit, done, context);
+    struct token_errand *own = begin(call);
     const struct token *token;
     struct error err;
 
-    token = find_by_id(engine, json_member_text(params, "id"), &err);
+    token = find_by_id(call.engine, json_member_text(call.params, "id"), &err);
     if (token)
         revoke(own, token);
     else
