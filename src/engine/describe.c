@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/response.h"
 #include "core/tools/arguments.h"
@@ -35,16 +36,29 @@ static int64_t quiet_s(const struct engine *engine, const struct live *live)
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
 
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+{
+    if (utc_ms > 0)
+        describe_time_if(writer, key, utc_ms);
+    else
+        json_write_null(writer, key);
+}
+
+void describe_time_if(struct json_writer *writer, const char *key, int64_t utc_ms)
 {
     char when[32];
 
-    if (utc_ms <= 0) {
-        json_write_null(writer, key);
+    if (utc_ms <= 0)
         return;
-    }
     response_write_time(utc_ms, when);
     json_write_text(writer, key, when);
+}
+
+const char *describe_agent(const struct json *origin)
+{
+    const char *name = json_member_text(origin, "as");
+
+    return name ? name : json_member_text(origin, "name");
 }
 
 /* Most texts are shown as they are; then there is nothing to say. */
@@ -83,13 +97,11 @@ void describe_shown(const char *title, const char *agent, const char *directory,
 /* What an agent wrote, as a person may see it. */
 static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
 {
-    const char *json = ask->origin_json;
-    struct json *origin = NULL;
+    struct json *origin;
 
-    if (is_plain(ask->title) && is_plain(agent) && is_plain(json))
+    if (is_plain(ask->title) && is_plain(agent) && is_plain(ask->origin_json))
         return;
-    if (json)
-        json_parse(json, strlen(json), &origin, NULL);
+    origin = json_of(ask->origin_json);
     json_write_object(writer, "shown");
     write_visible(writer, "title", ask->title);
     write_visible(writer, "agent", agent);
@@ -118,7 +130,7 @@ static void write_detached(const struct engine *engine, const struct ask *ask,
 
     json_write_bool(writer, "detached", is_detached);
     if (is_detached && live && live->detached_ms > 0)
-        write_time(writer, "detached_at", live->detached_ms);
+        describe_time(writer, "detached_at", live->detached_ms);
 }
 
 /* A row is read a moment before we hear that it was stored, or after we knew that it has ended:
@@ -154,24 +166,21 @@ static void write_members(const struct engine *engine, const struct store_row *r
     json_write_text(writer, "status", state_name(ask->state));
     json_write_text(writer, "interface", interface_name(ask->interface));
     json_write_text(writer, "agent", agent);
-    write_time(writer, "created_at", ask->created_ms);
-    if (is_open && left_s >= 0)
-        json_write_integer(writer, "remaining_seconds", left_s);
-    else
-        json_write_null(writer, "remaining_seconds");
+    describe_time(writer, "created_at", ask->created_ms);
+    json_write_known(writer, "remaining_seconds", left_s, is_open && left_s >= 0);
     json_write_integer(writer, "version", ask->version);
     write_detached(engine, ask, writer);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
     json_write_bool_if(writer, "asked_back", is_open && (ask->flags & ASK_ASKED_BACK));
     json_write_bool_if(writer, "told", ask->flags & ASK_TOLD);
     json_write_bool_if(writer, "heard", ask->flags & ASK_HEARD);
-    write_time(writer, "decided_at", ask->decided_ms);
+    describe_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
     if (silent_s > 0)
         json_write_integer(writer, "quiet_seconds", silent_s);
-    if (is_open && later_ms > 0)
-        write_time(writer, "later_until", later_ms);
+    if (is_open)
+        describe_time_if(writer, "later_until", later_ms);
     write_undo(engine, ask->id, writer);
     write_shown(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
@@ -181,22 +190,15 @@ static void write_members(const struct engine *engine, const struct store_row *r
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer)
 {
-    struct json *origin = NULL;
-    const char *json = row->ask.origin_json;
+    struct json *origin = json_of(row->ask.origin_json);
     struct store_row shown = *row;
     const struct live *live = live_find(engine, row->ask.id);
-    const char *agent = NULL;
 
-    if (json && json_parse(json, strlen(json), &origin, NULL)) {
-        agent = json_member_text(origin, "as");
-        if (!agent)
-            agent = json_member_text(origin, "name");
-    }
     if (live) { /* memory knows better who waits and who types right now */
         shown.ask.flags = live->flags;
         shown.ask.hold_used_ms = live_rare(live)->hold_used_ms;
     }
-    write_members(engine, &shown, agent, writer);
+    write_members(engine, &shown, describe_agent(origin), writer);
     json_free(origin);
 }
 
@@ -241,7 +243,7 @@ static size_t list_warnings(uint32_t flags, const char **out)
     };
     size_t count = 0;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (flags & rows[i].flag)
             out[count++] = rows[i].warning;
     }
@@ -264,14 +266,16 @@ static bool is_no(const struct json *value)
 static void read_row(const struct store_row *row, struct readings *readings,
                      struct response_facts *facts)
 {
-    const char *form = row->ask.form_json, *answer = row->answer_json, *actor = row->actor_json;
+    const char *form = row->ask.form_json;
 
+    readings->actor_json = json_of(row->actor_json);
+    readings->answer_json = json_of(row->answer_json);
     if (!facts->form && form && form_parse(form, strlen(form), &readings->form, NULL))
         facts->form = &readings->form;
-    if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
+    if (readings->actor_json)
         read_actor(readings->actor_json, &facts->by);
     facts->rule = json_member_text(readings->actor_json, "rule");
-    if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
+    if (!readings->answer_json)
         return;
     facts->hides_placeholder = is_no(json_member(readings->answer_json, "placeholder_visible"));
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
@@ -351,13 +355,13 @@ enum reply_kind describe_open(const struct engine *engine, const struct store_ro
 
 void describe_winner(const struct store_row *row, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", row->ask.id);
     json_write_text(&writer, "status", state_name(row->ask.state));
     json_write_integer(&writer, "version", row->ask.version);
-    write_time(&writer, "answered_at", row->answered_ms ? row->answered_ms : row->ask.decided_ms);
+    describe_time(&writer, "answered_at",
+                  row->answered_ms ? row->answered_ms : row->ask.decided_ms);
     json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
 }

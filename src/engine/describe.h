@@ -5,12 +5,16 @@
 #include "engine/state.h"
 
 struct form;
-struct json_writer;
+struct json;
 
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
+/* "2026-11-15T12:00:00.000Z"; null, or nothing at all, for a time that is 0. */
+void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms);
+void describe_time_if(struct json_writer *writer, const char *key, int64_t utc_ms);
+const char *describe_agent(const struct json *origin); /* as it calls itself; NULL: nameless */
 /* `shown` of what an agent wrote, where that is not what may be shown. */
 void describe_shown(const char *title, const char *agent, const char *directory,
                     struct json_writer *writer);

@@ -105,6 +105,14 @@ void errand_begin_write(struct errand *errand)
         count(errand);
 }
 
+struct errand *errand_to_write(struct engine *engine)
+{
+    struct errand *errand = errand_of_ours(sizeof *errand, engine, NULL);
+
+    errand_begin_write(errand);
+    return errand;
+}
+
 void errand_end(struct errand *errand)
 {
     if (errand->drop)
@@ -135,6 +143,12 @@ void errand_ok(struct errand *errand, const char *json)
 
     errand_reply(errand, &reply);
     errand_end(errand);
+}
+
+void errand_ok_take(struct errand *errand, struct text *take_json)
+{
+    errand_ok(errand, text_string(take_json));
+    text_release(take_json);
 }
 
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json)
@@ -170,11 +184,23 @@ void errand_say(struct errand *errand, enum error_code code, const char *path, e
     errand_fail(errand, &err, NULL);
 }
 
+bool errand_fails(struct errand *errand, const struct store_reply *reply)
+{
+    if (reply->outcome != STORE_FAILED)
+        return false;
+    errand_fail(errand, &reply->err, NULL);
+    return true;
+}
+
+void errand_saved(void *context, const struct store_reply *reply)
+{
+    if (!errand_fails(context, reply))
+        errand_ok(context, "{}");
+}
+
 void errand_not_found(struct errand *errand, const struct store_reply *reply)
 {
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(errand, &reply->err, NULL);
-    else
+    if (!errand_fails(errand, reply))
         errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
 }
 
@@ -210,7 +236,7 @@ static void go_on(struct errand *errand)
         errand->next_early = engine->early;
         engine->early = errand;
     } else if (!live && follow_is_shared(engine)) {
-        engine->parts.store->ops->get(engine->parts.store, errand->id, on_made_elsewhere, errand);
+        errand_get(errand, on_made_elsewhere);
     } else {
         errand->next(errand);
     }
@@ -304,6 +330,38 @@ void errand_find_ask(struct errand *errand, const struct json *params,
     }
     query.which = id ? STORE_LIST_ALL : STORE_LIST_OPEN;
     store->ops->list(store, &query, on_candidate, errand);
+}
+
+void errand_for_ask(void (*next)(struct errand *errand), struct method_call call)
+{
+    errand_find_ask(errand_new(sizeof(struct errand), call), call.params, next);
+}
+
+void errand_get(struct errand *errand, store_done *done)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, done, errand);
+}
+
+static void writing_drop(struct errand *errand)
+{
+    text_release(&((struct writing *)errand)->out);
+}
+
+void *writing_new(size_t bytes, struct method_call call)
+{
+    struct writing *writing = errand_new(bytes, call);
+
+    writing->errand.drop = writing_drop;
+    writing->writer = json_object_to(&writing->out);
+    return writing;
+}
+
+void writing_end(struct writing *writing)
+{
+    json_write_end_object(&writing->writer);
+    errand_ok(&writing->errand, text_string(&writing->out));
 }
 
 /* News that wait while a reply about asks is read for the same visitor. */

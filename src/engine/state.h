@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/json_writer.h"
 #include "base/metrics.h"
 #include "base/os.h"
 #include "base/seal.h"
@@ -420,7 +421,6 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
 void visit_write_actor(const struct answered_by *by, struct text *out);
 
 /* access.c: what is the agent's own */
-struct json_writer;
 void own_load(struct engine *engine); /* before any ask, so that an agent's process is known */
 /* A front: its client is known from now on. Over HTTP that is looked for when it asks. */
 void own_enter(struct engine *engine, struct visit *visit);
@@ -479,17 +479,23 @@ void *errand_of_ours(size_t bytes, struct engine *engine, const char *id); /* `i
 struct method_call
 errand_call(const struct errand *errand); /* the one it began with, without params */
 void errand_begin_write(struct errand *errand);
-void errand_end(struct errand *errand); /* drops what it embeds and frees it */
+struct errand *errand_to_write(struct engine *engine); /* one of ours, which has begun to */
+void errand_end(struct errand *errand);                /* drops what it embeds and frees it */
 void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
 void errand_reply(const struct errand *errand, const struct desk_reply *reply);
 /* Reply, then end. */
 void errand_ok(struct errand *errand, const char *json);
+void errand_ok_take(struct errand *errand, struct text *take_json);
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
 void errand_refuse(struct errand *errand, enum error_code code, const char *path,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The same in words for people (error_say). */
 void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
                 ...);
+/* True: the store failed, and with it this ends. */
+bool errand_fails(struct errand *errand, const struct store_reply *reply);
+/* A store_done of an errand: all there was to do was to store it. */
+void errand_saved(void *context, const struct store_reply *reply);
 /* There is no such ask, unless the store failed. */
 void errand_not_found(struct errand *errand, const struct store_reply *reply);
 /* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
@@ -497,8 +503,20 @@ void errand_not_found(struct errand *errand, const struct store_reply *reply);
  * there is no such ask the errand fails and ends. */
 void errand_find_ask(struct errand *errand, const struct json *params,
                      void (*next)(struct errand *errand));
+/* A method that does no more than that. */
+void errand_for_ask(void (*next)(struct errand *errand), struct method_call call);
+void errand_get(struct errand *errand, store_done *done); /* the row of errand->id, for itself */
 /* The ask is stored, or came to nothing: acts that others began before we knew go on. */
 void errand_stored(struct engine *engine, const char *id);
+
+/* One whose reply is an object that is written while the store hands out what goes into it. */
+struct writing {
+    struct errand errand; /* first */
+    struct text out;
+    struct json_writer writer;
+};
+void *writing_new(size_t bytes, struct method_call call);
+void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the visitor hears that behind it, and what it hears last is the newest. */
@@ -580,9 +598,6 @@ void decide_question(enum ask_event event, struct method_call call, const char *
  * shown on. On false `err` says why not. */
 bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
 void look_reply(struct errand *errand); /* errand->id whole, then it ends */
-/* which, agent, before and before_ms of a list. */
-bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
-void list_write_next(struct json_writer *writer, int64_t ms, int64_t number);
 
 /* engine/ask/change.c: what is said about an ask that stays open, from errand->id; `done` is told
  * of it */

@@ -1,5 +1,4 @@
-/* history.c - looking back: asks with what was answered, found by words, channel, agent and time.
- */
+/* history.c - looking back: what was answered, in a line, and how fast and how often. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,34 +8,12 @@
 #include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/fields/form.h"
-#include "core/search_text.h"
 #include "core/visible_text.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-enum {
-    HISTORY_MOST = 200,
-    HISTORY_DEFAULT = 20,
-    HISTORY_SUMMARY_BYTES = 400,
-    HISTORY_WHOLE = 50,           /* at most so many with everything, */
-    HISTORY_WHOLE_BYTES = 262144, /* and no more once there are so many bytes */
-};
-
-struct looking {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
-    size_t limit, count;
-    int64_t last_ms, last_number;
-    bool has_more;
-    bool is_whole; /* with form, answer and result */
-};
-
-static void looking_drop(struct errand *errand)
-{
-    text_release(&((struct looking *)errand)->out);
-}
+enum { HISTORY_SUMMARY_BYTES = 400 };
 
 static void add_shown(struct text *out, const char *text)
 {
@@ -61,139 +38,49 @@ static void add_value(struct text *out, const struct field *field, const struct 
     }
 }
 
+/* An answer as the store has it, read back. */
+struct row_answer {
+    struct json *given;
+    struct form form;
+    struct answer answer;
+};
+
+/* False: nothing was answered, or no answer to what was asked. */
+static bool row_answer_read(struct row_answer *read, const struct store_row *row)
+{
+    *read = (struct row_answer){ .given = json_of(row->answer_json) };
+    return read->given &&
+           form_parse(row->ask.form_json, strlen(row->ask.form_json), &read->form, NULL) &&
+           answer_check(&read->form, read->given, &read->answer, NULL);
+}
+
+static void row_answer_release(struct row_answer *read)
+{
+    answer_release(&read->answer);
+    form_release(&read->form);
+    json_free(read->given);
+}
+
 /* What was answered, in one line; yes and no are words of the reader's own language. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row)
 {
     struct text summary = { .max_bytes = HISTORY_SUMMARY_BYTES };
-    struct answer answer = { 0 };
-    struct form form = { 0 };
-    struct json *given = NULL;
-    const char *note;
+    struct row_answer read;
+    bool is_answer = row_answer_read(&read, row) && row->ask.state != STATE_CANCELLED &&
+                     row->ask.state != STATE_DECLINED;
+    const struct answer *answer = &read.answer;
+    const char *note = json_member_text(read.given, "global_annotation");
 
-    if (!row->answer_json || !json_parse(row->answer_json, strlen(row->answer_json), &given, NULL))
-        return;
-    note = json_member_text(given, "global_annotation");
-    if (form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, NULL) &&
-        row->ask.state != STATE_CANCELLED && row->ask.state != STATE_DECLINED &&
-        answer_check(&form, given, &answer, NULL)) {
-        for (size_t i = 0; i < answer.value_count; i++)
-            add_value(&summary, &form.fields[i], &answer.values[i]);
-        if (answer.value_count == 1 && answer.values[0].has_confirm)
-            json_write_bool(writer, "confirmed", answer.values[0].confirmed);
-    }
+    for (size_t i = 0; is_answer && i < answer->value_count; i++)
+        add_value(&summary, &read.form.fields[i], &answer->values[i]);
+    if (is_answer && answer->value_count == 1 && answer->values[0].has_confirm)
+        json_write_bool(writer, "confirmed", answer->values[0].confirmed);
     if (summary.used == 0 && note)
         add_shown(&summary, note);
     if (summary.used > 0)
         json_write_text_n(writer, "summary", text_string(&summary), summary.used);
-    answer_release(&answer);
-    form_release(&form);
-    json_free(given);
+    row_answer_release(&read);
     text_release(&summary);
-}
-
-static void write_whole(struct looking *looking, const struct store_row *row)
-{
-    struct json_writer *writer = &looking->writer;
-    struct text result = { 0 };
-
-    json_write_text(writer, "tool", row->ask.tool ? row->ask.tool : "");
-    json_write_raw(writer, "form", row->ask.form_json);
-    json_write_raw(writer, "answer", row->answer_json ? row->answer_json : "null");
-    describe_result(looking->errand.engine, row, NULL, NULL, false, &result);
-    json_write_raw(writer, "result", text_string(&result));
-    text_release(&result);
-}
-
-/* How much of everything is older than what was looked at, roughly: for who shows how far it is. */
-static void write_left(struct looking *looking, int64_t number)
-{
-    struct store *store = looking->errand.engine->parts.store;
-    int64_t newest = store->ops->last_seq(store);
-
-    if (looking->is_whole && newest > 0)
-        json_write_integer(&looking->writer, "left_permille", number * 1000 / newest);
-}
-
-static void on_row(void *context, const struct store_row *row, int64_t looked_to,
-                   const struct error *err)
-{
-    struct looking *looking = context;
-    bool is_full = looking->count == looking->limit ||
-                   (looking->is_whole && looking->out.used > HISTORY_WHOLE_BYTES);
-
-    if (row && is_full) {
-        looking->has_more = true;
-        return;
-    }
-    if (row) {
-        looking->count++;
-        looking->last_ms = row->ask.created_ms;
-        looking->last_number = row->number;
-        json_write_object(&looking->writer, NULL);
-        describe_members(looking->errand.engine, row, &looking->writer);
-        history_write_answer(&looking->writer, row);
-        if (looking->is_whole)
-            write_whole(looking, row);
-        json_write_end_object(&looking->writer);
-        return;
-    }
-    if (err) {
-        errand_fail(&looking->errand, err, NULL);
-        return;
-    }
-    json_write_end_list(&looking->writer);
-    looked_to = looking->has_more ? looking->last_number : looked_to;
-    if (looked_to) { /* also of a page that is not full: the next call continues there */
-        list_write_next(&looking->writer, looking->has_more ? looking->last_ms : 1, looked_to);
-        write_left(looking, looked_to);
-    }
-    json_write_end_object(&looking->writer);
-    errand_ok(&looking->errand, text_string(&looking->out));
-}
-
-static bool read_filters(const struct json *params, struct store_history_query *query,
-                         struct search_terms *terms, struct error *err)
-{
-    const struct json *search = json_member(params, "search");
-
-    if (!list_read_query(params, &query->list, err))
-        return false;
-    query->via = json_member_text(params, "via");
-    query->since_ms = json_member_integer(params, "since_ms", 0);
-    query->until_ms = json_member_integer(params, "until_ms", 0);
-    if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
-        return error_say(err, ERROR_bad_type, "/search", TEXT_REASON_SEARCH_TEXT, NULL);
-    if (search && !search_terms_read(json_text(search), terms, err))
-        return false;
-    query->search = terms->count ? terms : NULL;
-    return true;
-}
-
-void ask_history_method(struct method_call call)
-{
-    struct store *store = call.engine->parts.store;
-    struct looking *looking = errand_new(sizeof *looking, call);
-    int64_t limit = json_member_integer(call.params, "limit", HISTORY_DEFAULT);
-    struct store_history_query query = { .list.which = STORE_LIST_ALL };
-    struct search_terms terms = { 0 };
-    struct error err;
-    int64_t most;
-
-    looking->errand.drop = looking_drop;
-    if (!read_filters(call.params, &query, &terms, &err)) {
-        search_terms_release(&terms);
-        errand_fail(&looking->errand, &err, NULL);
-        return;
-    }
-    looking->is_whole = json_is_yes(json_member(call.params, "whole"));
-    most = looking->is_whole ? HISTORY_WHOLE : HISTORY_MOST;
-    looking->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
-    query.list.limit = looking->limit + 1;
-    looking->writer = json_writer_to(&looking->out);
-    json_write_object(&looking->writer, NULL);
-    json_write_list(&looking->writer, "asks");
-    store->ops->history(store, &query, on_row, looking);
-    search_terms_release(&terms);
 }
 
 /*
@@ -241,52 +128,37 @@ static void counting_drop(struct errand *errand)
     }
 }
 
-static struct figures *find_agent(struct counting *counting, const struct store_row *row)
+/* NULL: it is nameless, or one too many. */
+static struct figures *find_agent(struct counting *counting, const char *name)
 {
-    struct json *origin = NULL;
-    const char *json = row->ask.origin_json, *name = NULL;
-    struct figures *found = NULL;
-
-    if (json && json_parse(json, strlen(json), &origin, NULL))
-        name = json_member_text(origin, "as") ? json_member_text(origin, "as")
-                                              : json_member_text(origin, "name");
-    for (size_t i = 0; name && i < counting->agent_count && !found; i++) {
+    for (size_t i = 0; name && i < counting->agent_count; i++) {
         if (strcmp(counting->agents[i].name, name) == 0)
-            found = &counting->agents[i].figures;
+            return &counting->agents[i].figures;
     }
-    if (name && !found && counting->agent_count < STATISTICS_AGENTS) {
-        struct agent_figures *added = &counting->agents[counting->agent_count++];
-
-        added->name = mem_text(name);
-        found = &added->figures;
-    }
-    json_free(origin);
-    return found;
+    if (!name || counting->agent_count == STATISTICS_AGENTS)
+        return NULL;
+    counting->agents[counting->agent_count].name = mem_text(name);
+    return &counting->agents[counting->agent_count++].figures;
 }
 
 /* Whether a recommendation was there, and whether what was chosen is what was recommended. */
 static void compare_advice(const struct store_row *row, bool *ret_had, bool *ret_taken)
 {
-    struct json *given = NULL;
-    struct answer answer = { 0 };
-    struct form form = { 0 };
+    struct row_answer read;
 
     *ret_had = *ret_taken = false;
-    if (row->answer_json && json_parse(row->answer_json, strlen(row->answer_json), &given, NULL) &&
-        form_parse(row->ask.form_json, strlen(row->ask.form_json), &form, NULL) &&
-        answer_check(&form, given, &answer, NULL)) {
-        const struct field *field = &form.fields[0];
-        bool is_same = !answer.values[0].text;
+    if (row_answer_read(&read, row)) {
+        const struct field *field = &read.form.fields[0];
+        const struct field_value *value = &read.answer.values[0];
+        bool is_same = !value->text;
 
         for (size_t i = 0; i < field->option_count; i++) {
             *ret_had |= field->options[i].is_recommended;
-            is_same &= field->options[i].is_recommended == answer.values[0].is_selected[i];
+            is_same &= field->options[i].is_recommended == value->is_selected[i];
         }
         *ret_taken = *ret_had && is_same;
     }
-    answer_release(&answer);
-    form_release(&form);
-    json_free(given);
+    row_answer_release(&read);
 }
 
 static void add_time(struct figures *figures, int64_t took_ms)
@@ -307,7 +179,8 @@ static size_t bucket_of(int64_t took_ms)
 
 static void count_row(struct counting *counting, const struct store_row *row)
 {
-    struct figures *places[2] = { &counting->all, find_agent(counting, row) };
+    struct json *origin = json_of(row->ask.origin_json);
+    struct figures *places[2] = { &counting->all, find_agent(counting, describe_agent(origin)) };
     bool is_answered = row->ask.state == STATE_SUBMITTED, had_advice = false, was_taken = false;
     int64_t took_ms = row->ask.decided_ms - row->ask.created_ms;
 
@@ -324,6 +197,7 @@ static void count_row(struct counting *counting, const struct store_row *row)
             add_time(places[i], took_ms);
     }
     counting->first_ms = row->ask.created_ms;
+    json_free(origin);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -396,10 +270,9 @@ static void finish(struct counting *counting)
     struct engine *engine = counting->errand.engine;
     int64_t age_ms = counting->first_ms ? engine_utc_ms(engine) - counting->first_ms : 0;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
     qsort(counting->agents, counting->agent_count, sizeof *counting->agents, compare_agents);
-    json_write_object(&writer, NULL);
     json_write_integer(&writer, "days",
                        counting->days ? counting->days : (age_ms + DAY_MS - 1) / DAY_MS);
     write_figures(&writer, &counting->all);
@@ -411,8 +284,7 @@ static void finish(struct counting *counting)
     write_agents(counting, &writer);
     json_write_bool_if(&writer, "is_cut", counting->is_cut);
     json_write_end_object(&writer);
-    errand_ok(&counting->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&counting->errand, &out);
 }
 
 static void on_counted(void *context, const struct store_row *row, int64_t looked_to,

@@ -1,4 +1,4 @@
-/* list.c - lists of asks: a person's, and an agent's own. */
+/* list.c - lists of asks: a person's, now and in the past, and an agent's own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,68 +7,109 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/response.h"
+#include "core/search_text.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
 /* Looking: lists, one ask whole, and watching from now on. */
 
-enum { LIST_MOST = 10000 };
+enum {
+    LIST_MOST = 10000,
+    HISTORY_MOST = 200,
+    HISTORY_DEFAULT = 20,
+    HISTORY_WHOLE = 50,           /* at most so many with everything, */
+    HISTORY_WHOLE_BYTES = 262144, /* and no more once there are so many bytes */
+};
 
-struct listing {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+/* A page of asks, newest first. */
+struct page {
+    struct writing writing; /* first */
     size_t limit, count;
     int64_t last_ms, last_number; /* of the newest row written: where the next page begins */
     bool has_more, has_answers;
+    bool is_whole; /* with form, answer and result */
 };
 
-static void listing_drop(struct errand *errand)
+/* How it ended, or that it has not. */
+static void write_result(const struct engine *engine, const struct store_row *row,
+                         struct json_writer *writer)
 {
-    text_release(&((struct listing *)errand)->out);
+    struct text result = { 0 };
+
+    describe_result(engine, row, NULL, NULL, false, &result);
+    json_write_raw(writer, "result", text_string(&result));
+    text_release(&result);
 }
 
-void list_write_next(struct json_writer *writer, int64_t ms, int64_t number)
+static void write_whole(struct page *page, const struct store_row *row)
 {
+    struct json_writer *writer = &page->writing.writer;
+
+    json_write_text(writer, "tool", row->ask.tool ? row->ask.tool : "");
+    json_write_raw(writer, "form", row->ask.form_json);
+    json_write_raw(writer, "answer", row->answer_json ? row->answer_json : "null");
+    write_result(page->writing.errand.engine, row, writer);
+}
+
+/* How much of everything is older than what was looked at, roughly: for who shows how far it is. */
+static void write_left(struct page *page, int64_t number)
+{
+    struct store *store = page->writing.errand.engine->parts.store;
+    int64_t newest = store->ops->last_seq(store);
+
+    if (page->is_whole && newest > 0)
+        json_write_integer(&page->writing.writer, "left_permille", number * 1000 / newest);
+}
+
+static void write_row(struct page *page, const struct store_row *row)
+{
+    struct json_writer *writer = &page->writing.writer;
+
+    page->count++;
+    page->last_ms = row->ask.created_ms;
+    page->last_number = row->number;
+    json_write_object(writer, NULL);
+    describe_members(page->writing.errand.engine, row, writer);
+    if (page->has_answers)
+        history_write_answer(writer, row);
+    if (page->is_whole)
+        write_whole(page, row);
+    json_write_end_object(writer);
+}
+
+/* `looked_to` also of a page that is not full: the next call continues there. */
+static void end_page(struct page *page, int64_t looked_to)
+{
+    struct json_writer *writer = &page->writing.writer;
+    int64_t number = page->has_more ? page->last_number : looked_to;
     char next[48];
 
-    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
-    json_write_text(writer, "next", next);
+    json_write_end_list(writer);
+    if (number) {
+        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, page->has_more ? page->last_ms : 1,
+                 number);
+        json_write_text(writer, "next", next);
+        write_left(page, number);
+    }
+    writing_end(&page->writing);
 }
 
 static void on_found(void *context, const struct store_row *row, int64_t looked_to,
                      const struct error *err)
 {
-    struct listing *listing = context;
+    struct page *page = context;
+    bool is_full = page->count == page->limit ||
+                   (page->is_whole && page->writing.out.used > HISTORY_WHOLE_BYTES);
 
-    if (row && listing->count == listing->limit) { /* one more was asked for than is shown */
-        listing->has_more = true;
-        return;
-    }
-    if (row) {
-        listing->count++;
-        listing->last_ms = row->ask.created_ms;
-        listing->last_number = row->number;
-        json_write_object(&listing->writer, NULL);
-        describe_members(listing->errand.engine, row, &listing->writer);
-        if (listing->has_answers)
-            history_write_answer(&listing->writer, row);
-        json_write_end_object(&listing->writer);
-        return;
-    }
-    if (err) {
-        errand_fail(&listing->errand, err, NULL);
-        return;
-    }
-    json_write_end_list(&listing->writer);
-    if (listing->has_more)
-        list_write_next(&listing->writer, listing->last_ms, listing->last_number);
-    else if (looked_to) /* the page is not full: the next call continues there */
-        list_write_next(&listing->writer, 1, looked_to);
-    json_write_end_object(&listing->writer);
-    errand_ok(&listing->errand, text_string(&listing->out));
+    if (row && is_full) /* one more was asked for than is shown */
+        page->has_more = true;
+    else if (row)
+        write_row(page, row);
+    else if (err)
+        errand_fail(&page->writing.errand, err, NULL);
+    else
+        end_page(page, looked_to);
 }
 
 static void on_listed(void *context, const struct store_row *row, const struct error *err)
@@ -126,7 +167,8 @@ static bool read_cursor(const struct json *params, struct store_list_query *quer
            query->before_number > 0;
 }
 
-bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err)
+/* which, agent, before and before_ms. */
+static bool read_query(const struct json *params, struct store_list_query *query, struct error *err)
 {
     query->before_ms = json_member_integer(params, "before_ms", 0);
     query->agent = json_member_text(params, "agent");
@@ -137,34 +179,76 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     return true;
 }
 
+static void begin_page(struct page *page, int64_t limit, int64_t most,
+                       struct store_list_query *query)
+{
+    page->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
+    query->limit = page->limit + 1;
+}
+
 void ask_list_method(struct method_call call)
 {
     struct store *store = call.engine->parts.store;
-    struct listing *listing = errand_new(sizeof *listing, call);
-    int64_t limit =
-        json_member_integer(call.params, "limit", engine_setting(call.engine, SETTING_LIST_COUNT));
+    struct page *page = writing_new(sizeof *page, call);
+    int64_t usual = engine_setting(call.engine, SETTING_LIST_COUNT);
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
-    listing->errand.drop = listing_drop;
-    if (!list_read_query(call.params, &query.list, &err)) {
-        errand_fail(&listing->errand, &err, NULL);
+    if (!read_query(call.params, &query.list, &err)) {
+        errand_fail(&page->writing.errand, &err, NULL);
         return;
     }
-    listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
-    query.list.limit = listing->limit + 1;
-    listing->has_answers = json_is_yes(json_member(call.params, "answers"));
-    listing->writer = json_writer_to(&listing->out);
-    json_write_object(&listing->writer, NULL);
-    json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
-    json_write_list(&listing->writer, "asks");
+    begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MOST, &query.list);
+    page->has_answers = json_is_yes(json_member(call.params, "answers"));
+    json_write_integer(&page->writing.writer, "seq", store->ops->last_seq(store));
+    json_write_list(&page->writing.writer, "asks");
     /* No index helps to find these, so the store looks at a limited number of asks for a page. */
     if (query.list.which != STORE_LIST_OPEN &&
-        (query.list.states || listing->has_answers ||
+        (query.list.states || page->has_answers ||
          (query.list.before_ms && !query.list.before_number)))
-        store->ops->history(store, &query, on_found, listing);
+        store->ops->history(store, &query, on_found, page);
     else
-        store->ops->list(store, &query.list, on_listed, listing);
+        store->ops->list(store, &query.list, on_listed, page);
+}
+
+static bool read_filters(const struct json *params, struct store_history_query *query,
+                         struct search_terms *terms, struct error *err)
+{
+    const struct json *search = json_member(params, "search");
+
+    if (!read_query(params, &query->list, err))
+        return false;
+    query->via = json_member_text(params, "via");
+    query->since_ms = json_member_integer(params, "since_ms", 0);
+    query->until_ms = json_member_integer(params, "until_ms", 0);
+    if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
+        return error_say(err, ERROR_bad_type, "/search", TEXT_REASON_SEARCH_TEXT, NULL);
+    if (search && !search_terms_read(json_text(search), terms, err))
+        return false;
+    query->search = terms->count ? terms : NULL;
+    return true;
+}
+
+/* Looking back: asks with what was answered, found by words, channel, agent and time. */
+void ask_history_method(struct method_call call)
+{
+    struct store *store = call.engine->parts.store;
+    struct page *page = writing_new(sizeof *page, call);
+    int64_t limit = json_member_integer(call.params, "limit", HISTORY_DEFAULT);
+    struct store_history_query query = { .list.which = STORE_LIST_ALL };
+    struct search_terms terms = { 0 };
+    struct error err;
+
+    if (read_filters(call.params, &query, &terms, &err)) {
+        page->has_answers = true;
+        page->is_whole = json_is_yes(json_member(call.params, "whole"));
+        begin_page(page, limit, page->is_whole ? HISTORY_WHOLE : HISTORY_MOST, &query.list);
+        json_write_list(&page->writing.writer, "asks");
+        store->ops->history(store, &query, on_found, page);
+    } else {
+        errand_fail(&page->writing.errand, &err, NULL);
+    }
+    search_terms_release(&terms);
 }
 
 /* One ask with all there is of it, gathered from the store piece by piece. */
@@ -175,9 +259,13 @@ struct view {
     bool has_talk;
 };
 
-static void view_fail(struct view *view, const struct error *err)
+/* `err` NULL: all of it is written. */
+static void view_end(struct view *view, const struct error *err)
 {
-    errand_fail(view->errand, err, NULL);
+    if (err)
+        errand_fail(view->errand, err, NULL);
+    else
+        errand_ok(view->errand, text_string(&view->out));
     text_release(&view->out);
     free(view);
 }
@@ -190,16 +278,10 @@ static void on_talk(void *context, const struct store_said *said, const struct e
         back_write(said, &view->writer);
         return;
     }
-    if (err) {
-        view_fail(view, err);
-        return;
-    }
     if (view->has_talk)
         json_write_end_list(&view->writer);
     json_write_end_object(&view->writer);
-    errand_ok(view->errand, text_string(&view->out));
-    text_release(&view->out);
-    free(view);
+    view_end(view, err);
 }
 
 static void on_draft(void *context, const char *json, const struct error *err)
@@ -208,7 +290,7 @@ static void on_draft(void *context, const char *json, const struct error *err)
     struct store *store = view->errand->engine->parts.store;
 
     if (err) {
-        view_fail(view, err);
+        view_end(view, err);
         return;
     }
     if (json)
@@ -226,7 +308,6 @@ static void on_got(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct engine *engine = errand->engine;
     const struct store_row *row = reply->row;
-    struct text result = { 0 };
     struct view *view;
 
     if (reply->outcome != STORE_DONE) {
@@ -238,34 +319,24 @@ static void on_got(void *context, const struct store_reply *reply)
     view = mem_new(sizeof *view);
     view->errand = errand;
     view->has_talk = row->ask.flags & ASK_TALKED;
-    view->writer = json_writer_to(&view->out);
-    json_write_object(&view->writer, NULL);
+    view->writer = json_object_to(&view->out);
     json_write_integer(&view->writer, "seq", row->seq);
     describe_summary(engine, row, &view->writer, "ask");
     json_write_bool_if(&view->writer, "answer_elsewhere", own_must_leave(errand, row));
     json_write_raw(&view->writer, "form", row->ask.form_json);
     json_write_raw(&view->writer, "answer", row->answer_json ? row->answer_json : "null");
     hidden_write(engine, &row->ask, &view->writer);
-    describe_result(engine, row, NULL, NULL, false, &result);
-    json_write_raw(&view->writer, "result", text_string(&result));
-    text_release(&result);
+    write_result(engine, row, &view->writer);
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
                                         on_draft, view);
 }
 
 void look_reply(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_got, errand);
+    errand_get(errand, on_got);
 }
 
-void ask_get_method(struct method_call call)
-{
-    struct errand *errand = errand_new(sizeof *errand, call);
-
-    errand_find_ask(errand, call.params, look_reply);
-}
+HANDLER(ask_get, errand_for_ask, look_reply)
 
 void ask_watch_method(struct method_call call)
 {
@@ -280,31 +351,14 @@ void ask_watch_method(struct method_call call)
 enum { MINE_MOST = 200 };
 
 struct mine {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+    struct writing writing; /* first */
     enum store_list_which which;
 };
-
-static void mine_drop(struct errand *errand)
-{
-    text_release(&((struct mine *)errand)->out);
-}
 
 /* As the agent sees it: open until it can no longer be taken back. */
 static bool is_open(const struct engine *engine, const struct store_row *row)
 {
     return live_find(engine, row->ask.id) != NULL || state_is_open(row->ask.state);
-}
-
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
-{
-    char when[32];
-
-    if (utc_ms <= 0)
-        return;
-    response_write_time(utc_ms, when);
-    json_write_text(writer, key, when);
 }
 
 static void write_ask(const struct engine *engine, const struct store_row *row,
@@ -315,32 +369,34 @@ static void write_ask(const struct engine *engine, const struct store_row *row,
     json_write_text(writer, "session_id", row->ask.id);
     json_write_text(writer, "title", row->ask.title);
     json_write_text(writer, "status", is_pending ? "pending" : state_name(row->ask.state));
-    write_time(writer, "created_at", row->ask.created_ms);
+    describe_time_if(writer, "created_at", row->ask.created_ms);
     if (is_pending)
-        write_time(writer, "deadline", row->ask.deadline_ms);
+        describe_time_if(writer, "deadline", row->ask.deadline_ms);
     else
-        write_time(writer, "decided_at", row->ask.decided_ms);
+        describe_time_if(writer, "decided_at", row->ask.decided_ms);
 }
 
 static void add_ask(struct mine *mine, const struct store_row *row)
 {
-    json_write_object(&mine->writer, NULL);
-    write_ask(mine->errand.engine, row, &mine->writer);
-    json_write_end_object(&mine->writer);
+    struct json_writer *writer = &mine->writing.writer;
+
+    json_write_object(writer, NULL);
+    write_ask(mine->writing.errand.engine, row, writer);
+    json_write_end_object(writer);
 }
 
 /* Decided in the store, and not yet for the agent. */
 static void add_undoable(struct mine *mine)
 {
-    const struct engine *engine = mine->errand.engine;
-    struct table_link *link = table_each(&engine->by_id, NULL);
+    const struct engine *engine = mine->writing.errand.engine;
+    struct table_link *link = NULL;
 
-    for (; link; link = table_each(&engine->by_id, link)) {
+    while ((link = table_each(&engine->by_id, link))) {
         const struct live *live = TABLE_THING(live, by_id, link);
         struct store_row row = live_row(live);
 
         if (!state_is_open(live->state) &&
-            strcmp(live->principal->id, mine->errand.visit->principal) == 0)
+            strcmp(live->principal->id, mine->writing.errand.visit->principal) == 0)
             add_ask(mine, &row);
     }
 }
@@ -349,19 +405,18 @@ static void on_own_listed(void *context, const struct store_row *row, const stru
 {
     struct mine *mine = context;
 
-    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->errand.engine, row)))
+    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->writing.errand.engine, row)))
         add_ask(mine, row);
     if (row)
         return;
     if (err) {
-        errand_fail(&mine->errand, err, NULL);
+        errand_fail(&mine->writing.errand, err, NULL);
         return;
     }
     if (mine->which == STORE_LIST_OPEN)
         add_undoable(mine);
-    json_write_end_list(&mine->writer);
-    json_write_end_object(&mine->writer);
-    errand_ok(&mine->errand, text_string(&mine->out));
+    json_write_end_list(&mine->writing.writer);
+    writing_end(&mine->writing);
 }
 
 /* Only the characters of ids, or somebody could ask with a pattern. */
@@ -378,25 +433,23 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
 void mine_list_method(struct method_call call)
 {
     struct store *store = call.engine->parts.store;
-    struct mine *mine = errand_new(sizeof *mine, call);
+    struct mine *mine = writing_new(sizeof *mine, call);
     int64_t limit = json_member_integer(call.params, "limit", MINE_MOST);
     struct store_list_query query = { .principal = call.visit->principal };
 
-    mine->errand.drop = mine_drop;
     if (!list_read_group(call.params, &query.which)) {
-        errand_refuse(&mine->errand, ERROR_bad_enum, "/which", "which is all, active or completed");
+        errand_refuse(&mine->writing.errand, ERROR_bad_enum, "/which",
+                      "which is all, active or completed");
         return;
     }
     if (!read_prefix(call.params, &query.id_prefix)) {
-        errand_refuse(&mine->errand, ERROR_bad_format, "/prefix",
+        errand_refuse(&mine->writing.errand, ERROR_bad_format, "/prefix",
                       "an id has characters of a-z and 2-7");
         return;
     }
     mine->which = query.which;
     query.limit = limit < 1 || limit > MINE_MOST ? MINE_MOST : (size_t)limit;
-    mine->writer = json_writer_to(&mine->out);
-    json_write_object(&mine->writer, NULL);
-    json_write_list(&mine->writer, "asks");
+    json_write_list(&mine->writing.writer, "asks");
     store->ops->list(store, &query, on_own_listed, mine);
 }
 
@@ -404,49 +457,37 @@ static void on_own_got(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     const struct store_row *row = reply->row;
-    struct text out = { 0 }, result = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct text out = { 0 };
+    struct json_writer writer;
 
     if (reply->outcome != STORE_DONE || strcmp(row->ask.principal, errand->visit->principal) != 0) {
         errand_not_found(errand, reply);
         return;
     }
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&out);
     write_ask(errand->engine, row, &writer);
     json_write_raw(&writer, "form", row->ask.form_json);
-    if (!is_open(errand->engine, row)) {
-        describe_result(errand->engine, row, NULL, NULL, false, &result);
-        json_write_raw(&writer, "result", text_string(&result));
-    }
+    if (!is_open(errand->engine, row))
+        write_result(errand->engine, row, &writer);
     json_write_end_object(&writer);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
-    text_release(&result);
+    errand_ok_take(errand, &out);
 }
 
 static void get_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_own_got, errand);
+    errand_get(errand, on_own_got);
 }
 
-void mine_get_method(struct method_call call)
-{
-    struct errand *errand = errand_new(sizeof *errand, call);
-
-    errand_find_ask(errand, call.params, get_found);
-}
+HANDLER(mine_get, errand_for_ask, get_found)
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
 void mine_follow_method(struct method_call call)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
-    struct visit *follower = call.visit;
 
-    visit_follow(call.engine, follower);
-    visit_tell(follower, line, sizeof line - 1);
+    visit_follow(call.engine, call.visit);
+    visit_tell(call.visit, line, sizeof line - 1);
 }
 
 static void tell(struct engine *engine, const struct live *live, bool is_over)
