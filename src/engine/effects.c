@@ -29,10 +29,9 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     const struct live *live = live_find(engine, id);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", id);
     json_write_text(&writer, "status", state_name(state));
     json_write_integer(&writer, "version", version);
@@ -157,9 +156,8 @@ void line_give(struct engine *engine, struct text *take_line)
 static void tell_watchers(struct engine *engine, const struct live *live)
 {
     struct text line = line_take(engine);
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = json_object_to(&line);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "ask/changed");
     json_write_object(&writer, "params");

@@ -197,9 +197,8 @@ bool visit_sees(const struct visit *visit, const char *id)
 static char *write_origin(const struct engine *engine, const struct visit *visit)
 {
     struct text origin = { 0 };
-    struct json_writer writer = json_writer_to(&origin);
+    struct json_writer writer = json_object_to(&origin);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "name", visit->name);
     json_write_text_if(&writer, "version", visit->version);
     json_write_text_if(&writer, "as", visit->as_name);
@@ -241,9 +240,8 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
 
 void visit_write_actor(const struct answered_by *by, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "person", by->person);
     json_write_text(&writer, "via", by->via);
     json_write_known(&writer, "uid", by->uid, by->uid >= 0);

@@ -278,10 +278,8 @@ static void on_sent(void *context, const struct store_reply *reply)
 
     if (live)
         live->is_sending = false;
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     if (live) {
         alarm_clear(&errand->engine->alarms, &live->deadline);
         effects_write_ack(errand->engine, live->id, live->state, live->version, false, &out);
@@ -400,8 +398,7 @@ static void challenge_found(struct errand *errand)
     code->tries_left = CODE_TRIES;
     code->until_boot_ms = engine_boot_ms(errand->engine) + CODE_MS;
     text_add_format(&out, "{\"session_id\":\"%s\",\"code\":\"%s\"}", live->id, code->digits);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand, &out);
 }
 
 void ask_challenge_method(struct method_call call)
@@ -487,9 +484,8 @@ static void share_draft(const struct engine *engine, const struct live *live,
                         const struct visit *from)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = json_object_to(&line);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "ask/drafted");
     json_write_object(&writer, "params");

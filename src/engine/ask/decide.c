@@ -61,8 +61,7 @@ static void succeed_again(struct decision *decision, const struct store_row *row
 
     effects_write_ack(decision->errand.engine, row->ask.id, row->ask.state, row->ask.version, true,
                       &out);
-    errand_ok(&decision->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&decision->errand, &out);
 }
 
 /* The same person sending the same content again: a double click, or a retry after a lost reply. */
@@ -120,8 +119,7 @@ static void acknowledge_unseen(struct decision *decision)
     effects_write_ack(decision->errand.engine, decision->errand.id, decision->step.state,
                       decision->version, false, &out);
     follow_ask(decision->errand.engine, decision->errand.id);
-    errand_ok(&decision->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&decision->errand, &out);
 }
 
 static void on_decided(void *context, const struct store_reply *reply)
@@ -184,12 +182,11 @@ static struct asker asker_of(const struct decision *decision, const struct store
 static void fill_told(struct decision *decision, const struct store_row *row,
                       struct store_change *change)
 {
-    struct json_writer writer = json_writer_to(&decision->told_json);
+    struct json_writer writer = json_object_to(&decision->told_json);
     struct store_row answered = *row;
 
     answered.ask.state = STATE_SUBMITTED;
     answered.answer_json = decision->answer_json;
-    json_write_object(&writer, NULL);
     history_write_answer(&writer, &answered);
     json_write_raw(&writer, "answer", decision->answer_json);
     json_write_raw(&writer, "said_by", text_string(&decision->actor_json));

@@ -115,16 +115,14 @@ static void write_effects(const struct saying *saying, struct json_writer *write
 void saying_reply(struct saying *saying, bool is_already)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     talk_write(saying->errand.engine, &saying->talk, &writer);
     if (saying->events.used || is_already)
         write_effects(saying, &writer);
     json_write_bool_if(&writer, "already", is_already);
     json_write_end_object(&writer);
-    errand_ok(&saying->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&saying->errand, &out);
 }
 
 /* The step ---------------------------------------------------------------------------------------

@@ -129,9 +129,8 @@ static void tell_present(const struct engine *engine, struct waiter *waiter, con
 {
     const struct live *live = waiter->live;
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, waiter, &writer, form_json);
@@ -240,9 +239,8 @@ bool client_shows(const struct live *live)
 static void withdraw(const struct live *live)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_text(&writer, "why", state_name(live->state));
     json_write_end_object(&writer);
@@ -431,10 +429,8 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
     struct returned *returned = context;
     struct engine *engine = returned->errand.engine;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&returned->errand, &reply->err, NULL);
+    if (errand_fails(&returned->errand, reply))
         return;
-    }
     if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
         follow_found(engine, reply->row);
     returned->take(&returned->errand, returned->params);

@@ -20,10 +20,9 @@
 static void tell_hold(struct visit *visit)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = json_object_to(&line);
     int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "client/hold");
     json_write_object(&writer, "params");
@@ -69,10 +68,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
     struct errand *errand = &lesson->errand;
     struct store_client client = visit_client(errand->visit);
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
              (long long)lesson->cut_off_ms);
     for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {

@@ -106,9 +106,8 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
 
 static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
 {
-    struct json_writer writer = json_writer_to(line);
+    struct json_writer writer = json_object_to(line);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "ask/retimed");
     json_write_object(&writer, "params");
@@ -396,10 +395,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     struct store_row row;
 
     /* Unknown, somebody else's, or removed: one same answer (R2.4). */
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     if (reply->outcome != STORE_DONE ||
         (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
          !DELIBERATE_FAULT(crossed_principal))) {

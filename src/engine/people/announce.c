@@ -320,8 +320,7 @@ static void on_saved(void *context, const struct store_reply *reply)
         json_write_text(&writer, "later_until", when);
     }
     json_write_end_object(&writer);
-    errand_ok(&own->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&own->errand, &out);
 }
 
 static void later_found(struct errand *errand)

@@ -27,8 +27,7 @@ void settings_list_method(struct method_call call)
         return;
     }
     settings_write_list(call.engine->parts.settings, name, &writer);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand, &out);
 }
 
 struct preference {
@@ -45,9 +44,8 @@ static void preference_drop(struct errand *errand)
 static void tell_watchers(const struct engine *engine, enum setting_id id)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = json_object_to(&line);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "jsonrpc", "2.0");
     json_write_text(&writer, "method", "settings/changed");
     json_write_object(&writer, "params");
@@ -131,8 +129,7 @@ static void put_and_reply(struct preference *preference)
     }
     tell_watchers(engine, preference->id);
     settings_write_row(engine->parts.settings, preference->id, false, &writer);
-    errand_ok(&preference->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&preference->errand, &out);
 }
 
 static void on_saved(void *context, const struct store_reply *reply)

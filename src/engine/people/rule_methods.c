@@ -136,8 +136,7 @@ static void reply_rule(struct errand *errand, const struct rule *rule)
     struct json_writer writer = json_writer_to(&out);
 
     write_rule(errand->engine, rule, &writer, NULL);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand, &out);
 }
 
 static void refuse_second(struct standing *own)
@@ -151,10 +150,8 @@ static void on_added(void *context, const struct store_reply *reply)
     struct standing *own = context;
     struct engine *engine = own->errand.engine;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
     if (reply->outcome != STORE_DONE) {
         refuse_second(own);
         return;
@@ -167,12 +164,11 @@ static void on_added(void *context, const struct store_reply *reply)
 static void add(struct standing *own, const struct store_row *row, const struct rule_case *read)
 {
     struct engine *engine = own->errand.engine;
-    struct json_writer writer = json_writer_to(&own->facts);
+    struct json_writer writer = json_object_to(&own->facts);
     struct asker asker = own_read(engine, row->ask.origin_json);
     struct answered_by by = visit_actor(engine, own->errand.visit, &asker);
 
     visit_write_actor(&by, &own->actor);
-    json_write_object(&writer, NULL);
     rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
     random_id(own->id);
@@ -249,16 +245,14 @@ HANDLER(rule_add, begin, true)
 void rule_list_method(struct method_call call)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "rules");
     for (const struct rule *rule = call.engine->rules; rule; rule = rule->next)
         write_rule(call.engine, rule, &writer, NULL);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(errand_new(sizeof(struct errand), call), text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand_new(sizeof(struct errand), call), &out);
 }
 
 static void on_removed(void *context, const struct store_reply *reply)
@@ -366,8 +360,7 @@ static void reply_suggestions(struct suggesting *own)
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(&own->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&own->errand, &out);
 }
 
 static struct group *group_of(struct suggesting *own, const struct store_row *row,

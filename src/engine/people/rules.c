@@ -199,9 +199,8 @@ static void on_applied(void *context, const struct store_reply *reply)
 
 static void write_actor(const struct engine *engine, const struct rule *rule, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "person", engine->parts.person);
     json_write_text(&writer, "via", "rule");
     json_write_text(&writer, "rule", rule->id);

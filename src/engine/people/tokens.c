@@ -317,10 +317,8 @@ static void on_saved(void *context, const struct store_reply *reply)
 {
     struct token_errand *own = context;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
     if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
         tokens_take_up(own->errand.engine, &own->token);
     reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
@@ -481,21 +479,19 @@ void token_list_method(struct method_call call)
     struct token **sorted;
     struct table_link *link = NULL;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     size_t count = 0;
 
     sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
     while ((link = table_each(&engine->tokens, link)))
         sorted[count++] = TABLE_THING(token, link, link);
     qsort(sorted, count, sizeof(struct token *), by_age);
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "tokens");
     for (size_t i = 0; i < count; i++)
         write_token(engine, sorted[i], NULL, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(errand_new(sizeof(struct errand), call), text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand_new(sizeof(struct errand), call), &out);
     free(sorted);
 }
 
@@ -505,10 +501,8 @@ static void on_revoked(void *context, const struct store_reply *reply)
     struct engine *engine = own->errand.engine;
     struct token *token = token_find(engine, own->hash);
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
     if (token) { /* else news of it came first */
         tokens_remove(engine, token);
         token_free(token);
