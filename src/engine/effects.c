@@ -156,15 +156,11 @@ void line_give(struct engine *engine, struct text *take_line)
 static void tell_watchers(struct engine *engine, const struct live *live)
 {
     struct text line = line_take(engine);
-    struct json_writer writer = json_object_to(&line);
+    struct json_writer writer = event_begin(&line, "ask/changed");
 
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/changed");
-    json_write_object(&writer, "params");
     json_write_integer(&writer, "seq", live->seq);
     describe_live(engine, live, &writer, "ask");
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit_sees(visit, live->id))
             visit_tell(visit, line.bytes, line.used);

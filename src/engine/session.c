@@ -189,6 +189,22 @@ void visit_tell(struct visit *visit, const char *line, size_t length)
         visit->event(visit->context, line, length);
 }
 
+struct json_writer event_begin(struct text *line, const char *method)
+{
+    struct json_writer writer = json_object_to(line);
+
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", method);
+    json_write_object(&writer, "params");
+    return writer;
+}
+
+void event_end(struct json_writer *writer)
+{
+    json_write_end_object(writer);
+    json_write_end_object(writer);
+}
+
 bool visit_sees(const struct visit *visit, const char *id)
 {
     return visit->is_watching || strcmp(visit->attached, id) == 0;

@@ -407,6 +407,9 @@ void visit_close(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
 void visit_tell(struct visit *visit, const char *line, size_t length);
+/* What it is told: the members of the params are written in between. */
+struct json_writer event_begin(struct text *line, const char *method);
+void event_end(struct json_writer *writer);
 void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
 bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */

@@ -484,15 +484,11 @@ static void share_draft(const struct engine *engine, const struct live *live,
                         const struct visit *from)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_object_to(&line);
+    struct json_writer writer = event_begin(&line, "ask/drafted");
 
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/drafted");
-    json_write_object(&writer, "params");
     json_write_text(&writer, "session_id", live->id);
     json_write_raw(&writer, "draft", live->attention->draft);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit_sees(visit, live->id) && visit != from)
             visit_tell(visit, line.bytes, line.used);

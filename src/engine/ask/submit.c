@@ -385,16 +385,13 @@ void submission_tell_created(const struct submission *submission, const char *id
     struct engine *engine = submission->errand.engine;
     const struct live *live;
     struct text line, url = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer;
 
     if (!submission->tag)
         return;
     live = live_find(engine, id);
     line = line_take(engine);
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/created");
-    json_write_object(&writer, "params");
+    writer = event_begin(&line, "ask/created");
     json_write_text(&writer, "tag", submission->tag);
     json_write_text(&writer, "session_id", id);
     if (live && live->deadline.place && state_is_open(live->state))
@@ -404,8 +401,7 @@ void submission_tell_created(const struct submission *submission, const char *id
         json_write_text(&writer, "url", text_string(&url));
     text_release(&url);
     write_state(submission, id, &writer);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     visit_tell(submission->errand.visit, line.bytes, line.used);
     line_give(engine, &line);
 }

@@ -333,18 +333,14 @@ enum { EVENTS_USUAL = 32, EVENTS_MOST = 256, EVENTS_BYTES = 262144 };
 void conversation_tell(struct engine *engine, const struct talk *talk)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer;
 
     if (engine->listener_count == 0)
         return;
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "conversation/changed");
-    json_write_object(&writer, "params");
+    writer = event_begin(&line, "conversation/changed");
     json_write_text(&writer, "conversation", talk->id);
     json_write_integer(&writer, "last_event", talk->last_event);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits, *next; visit; visit = next) {
         next = visit->next;
         if (strcmp(visit->conversation, talk->id) == 0)

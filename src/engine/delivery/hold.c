@@ -20,15 +20,11 @@
 static void tell_hold(struct visit *visit)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_object_to(&line);
+    struct json_writer writer = event_begin(&line, "client/hold");
     int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
 
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "client/hold");
-    json_write_object(&writer, "params");
     json_write_integer(&writer, "hold_ms", hold_ms < 0 ? 0 : hold_ms);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     visit->is_hold_told = true;
     visit_tell(visit, line.bytes, line.used);
     text_release(&line);

@@ -106,15 +106,11 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
 
 static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
 {
-    struct json_writer writer = json_object_to(line);
+    struct json_writer writer = event_begin(line, "ask/retimed");
 
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/retimed");
-    json_write_object(&writer, "params");
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
 }
 
 void wait_tell_time(struct engine *engine, const struct live *live)

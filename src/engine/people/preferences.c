@@ -44,16 +44,12 @@ static void preference_drop(struct errand *errand)
 static void tell_watchers(const struct engine *engine, enum setting_id id)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_object_to(&line);
+    struct json_writer writer = event_begin(&line, "settings/changed");
 
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "settings/changed");
-    json_write_object(&writer, "params");
     json_write_list(&writer, "settings");
     settings_write_row(engine->parts.settings, id, false, &writer);
     json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit->is_watching || visit->attached[0])
             visit_tell(visit, line.bytes, line.used);
