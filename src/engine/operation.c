@@ -204,6 +204,24 @@ void errand_not_found(struct errand *errand, const struct store_reply *reply)
         errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
 }
 
+enum { PREFIX_LEAST_CHARS = 4 };
+
+bool id_begins(const char *id, const char *given)
+{
+    return given && strncmp(id, given, strlen(given)) == 0;
+}
+
+bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
+               struct error *err)
+{
+    if (!given || strlen(given) < PREFIX_LEAST_CHARS)
+        return error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
+                         TEXT_NUMBER(PREFIX_LEAST_CHARS), NULL);
+    if (count > 1)
+        return error_say(err, ERROR_conflicting_arguments, "/id", words->several, NULL);
+    return count == 1 || error_say(err, ERROR_not_found, "/id", words->none, NULL);
+}
+
 static void fail_to_find(struct errand *errand)
 {
     if (errand->found > 1)

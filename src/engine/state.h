@@ -501,6 +501,14 @@ bool errand_fails(struct errand *errand, const struct store_reply *reply);
 void errand_saved(void *context, const struct store_reply *reply);
 /* There is no such ask, unless the store failed. */
 void errand_not_found(struct errand *errand, const struct store_reply *reply);
+/* Things that are named by the first characters of their ids: `id` begins with those that were
+ * given, which may be NULL; and false with an error unless that was so of one. */
+struct named_by_prefix {
+    enum text_id several, none;
+};
+bool id_begins(const char *id, const char *given);
+bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
+               struct error *err);
 /* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
  * prefix, or, where it is left out, the only one that is open. Agents must give whole ids. Where
  * there is no such ask the errand fails and ends. */

@@ -18,7 +18,6 @@
 enum {
     RULES_MOST = 256,
     RULES_SHOWN = 10,
-    RULES_PREFIX_CHARS = 4,
 };
 static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
                      RULES_DEFAULT_S = INT64_C(30) * 86400;
@@ -103,8 +102,7 @@ static void preview(struct standing *own, const struct store_row *row, const str
                                                          .states = state_bit(STATE_SUBMITTED) } };
 
     own->answer_json = mem_text(row->answer_json);
-    own->writer = json_writer_to(&own->out);
-    json_write_object(&own->writer, NULL);
+    own->writer = json_object_to(&own->out);
     rule_case_write(read, row, own->any_prompt, &own->writer);
     rule_case_write_shown(read, row, &own->writer);
     json_write_list(&own->writer, "asks");
@@ -112,16 +110,12 @@ static void preview(struct standing *own, const struct store_row *row, const str
 }
 
 static void write_rule(const struct engine *engine, const struct rule *rule,
-                       struct json_writer *writer, const char *key)
+                       struct json_writer *writer)
 {
-    char when[32];
-
-    json_write_object(writer, key);
+    json_write_object(writer, NULL);
     json_write_text(writer, "id", rule->id);
-    response_write_time(rule->created_ms, when);
-    json_write_text(writer, "created_at", when);
-    response_write_time(rule->expires_ms, when);
-    json_write_text(writer, "expires_at", when);
+    describe_time(writer, "created_at", rule->created_ms);
+    describe_time(writer, "expires_at", rule->expires_ms);
     json_write_bool(writer, "expired", !rule_is_in_force(engine, rule));
     json_write_raw(writer, "rule", rule->facts_json);
     rule_facts_write_shown(rule->facts_json, writer);
@@ -135,7 +129,7 @@ static void reply_rule(struct errand *errand, const struct rule *rule)
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    write_rule(errand->engine, rule, &writer, NULL);
+    write_rule(errand->engine, rule, &writer);
     errand_ok_take(errand, &out);
 }
 
@@ -197,13 +191,10 @@ static void on_row(void *context, const struct store_reply *reply)
         errand_not_found(&own->errand, reply);
         return;
     }
-    if (!check_row(own, reply->row, &read, &err)) {
-        rule_case_end(&read);
-        errand_fail(&own->errand, &err, NULL);
-        return;
-    }
     rule_hash_kind(&read.subject, own->any_prompt, own->kind);
-    if (!own->is_add) {
+    if (!check_row(own, reply->row, &read, &err)) {
+        errand_fail(&own->errand, &err, NULL);
+    } else if (!own->is_add) {
         preview(own, reply->row, &read);
     } else if (rules_of_kind(engine, own->kind)) {
         refuse_second(own);
@@ -218,9 +209,7 @@ static void on_row(void *context, const struct store_reply *reply)
 
 static void standing_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_row, errand);
+    errand_get(errand, on_row);
 }
 
 static void begin(bool is_add, struct method_call call)
@@ -249,7 +238,7 @@ void rule_list_method(struct method_call call)
 
     json_write_list(&writer, "rules");
     for (const struct rule *rule = call.engine->rules; rule; rule = rule->next)
-        write_rule(call.engine, rule, &writer, NULL);
+        write_rule(call.engine, rule, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
     errand_ok_take(errand_new(sizeof(struct errand), call), &out);
@@ -259,9 +248,9 @@ static void on_removed(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
-    } else if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
+    if (errand_fails(errand, reply))
+        return;
+    if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
         errand_say(errand, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
     } else {
         rules_drop(errand->engine, errand->id);
@@ -272,25 +261,17 @@ static void on_removed(void *context, const struct store_reply *reply)
 
 static const struct rule *find_by_id(const struct engine *engine, const char *id, struct error *err)
 {
+    static const struct named_by_prefix words = { TEXT_REASON_RULE_SEVERAL, TEXT_REASON_RULE_NONE };
     const struct rule *found = NULL;
+    size_t count = 0;
 
-    if (!id || strlen(id) < RULES_PREFIX_CHARS) {
-        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
-                  TEXT_NUMBER(RULES_PREFIX_CHARS), NULL);
-        return NULL;
-    }
     for (const struct rule *rule = engine->rules; rule; rule = rule->next) {
-        if (strncmp(rule->id, id, strlen(id)) != 0)
-            continue;
-        if (found) {
-            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_RULE_SEVERAL, NULL);
-            return NULL;
+        if (id_begins(rule->id, id)) {
+            found = rule;
+            count++;
         }
-        found = rule;
     }
-    if (!found)
-        error_say(err, ERROR_not_found, "/id", TEXT_REASON_RULE_NONE, NULL);
-    return found;
+    return id_is_one(id, count, &words, err) ? found : NULL;
 }
 
 void rule_remove_method(struct method_call call)
@@ -381,8 +362,7 @@ static struct group *group_of(struct suggesting *own, const struct store_row *ro
     group = &own->groups[own->count++];
     memcpy(group->kind, kind, sizeof kind);
     memcpy(group->answer, answer, HASH_BYTES);
-    writer = json_writer_to(&group->facts);
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&group->facts);
     rule_case_write(read, row, any_prompt, &writer);
     json_write_end_object(&writer);
     return group;

@@ -133,9 +133,8 @@ static const struct rule *find(const struct engine *engine, const char *id)
 static bool fits(const struct rule *rule, const struct form *form)
 {
     struct answer answer = { 0 };
-    struct json *given = NULL;
-    bool ok = json_parse(rule->answer_json, strlen(rule->answer_json), &given, NULL) &&
-              answer_check(form, given, &answer, NULL);
+    struct json *given = json_of(rule->answer_json);
+    bool ok = given && answer_check(form, given, &answer, NULL);
 
     answer_release(&answer);
     json_free(given);
@@ -172,13 +171,6 @@ static void applying_drop(struct errand *errand)
     text_release(&applying->actor);
 }
 
-/* Not answered after all: shown to people, as it would have been. */
-static void show_instead(struct engine *engine, struct live *live)
-{
-    live_mark_dirty(engine, live);
-    client_offer(engine, live, NULL);
-}
-
 static void on_applied(void *context, const struct store_reply *reply)
 {
     struct applying *applying = context;
@@ -191,8 +183,9 @@ static void on_applied(void *context, const struct store_reply *reply)
     if (live && reply->outcome == STORE_DONE) {
         live->seq = reply->seq;
         effects_run(engine, live, &applying->step, &applying->change, NULL, NULL);
-    } else if (live && state_is_open(live->state)) {
-        show_instead(engine, live);
+    } else if (live && state_is_open(live->state)) { /* shown to people, as it would have been */
+        live_mark_dirty(engine, live);
+        client_offer(engine, live, NULL);
     }
     errand_end(&applying->errand);
 }
@@ -250,8 +243,7 @@ bool rule_case_begin(struct rule_case *read, const struct store_row *row)
     if (!tool || !ask->form_json ||
         !form_parse(ask->form_json, strlen(ask->form_json), &read->form, NULL))
         return false;
-    if (ask->origin_json)
-        json_parse(ask->origin_json, strlen(ask->origin_json), &read->origin, NULL);
+    read->origin = json_of(ask->origin_json);
     read->subject = (struct rule_subject){
         .principal = ask->principal,
         .directory = json_member_text(read->origin, "directory"),
@@ -267,20 +259,13 @@ void rule_case_end(struct rule_case *read)
     json_free(read->origin);
 }
 
-static const char *agent_of(const struct rule_case *read)
-{
-    const char *agent = json_member_text(read->origin, "as");
-
-    return agent ? agent : json_member_text(read->origin, "name");
-}
-
 void rule_case_write(const struct rule_case *read, const struct store_row *row, bool any_prompt,
                      struct json_writer *writer)
 {
     json_write_text(writer, "from", row->ask.id);
     json_write_text(writer, "tool", row->ask.tool);
     json_write_text(writer, "title", row->ask.title);
-    json_write_text(writer, "agent", agent_of(read));
+    json_write_text(writer, "agent", describe_agent(read->origin));
     json_write_text(writer, "directory", read->subject.directory);
     json_write_bool(writer, "any_prompt", any_prompt);
     history_write_answer(writer, row);
@@ -289,14 +274,14 @@ void rule_case_write(const struct rule_case *read, const struct store_row *row, 
 void rule_case_write_shown(const struct rule_case *read, const struct store_row *row,
                            struct json_writer *writer)
 {
-    describe_shown(row->ask.title, agent_of(read), read->subject.directory, writer);
+    describe_shown(row->ask.title, describe_agent(read->origin), read->subject.directory, writer);
 }
 
 void rule_facts_write_shown(const char *facts_json, struct json_writer *writer)
 {
-    struct json *facts = NULL;
+    struct json *facts = json_of(facts_json);
 
-    if (json_parse(facts_json, strlen(facts_json), &facts, NULL))
+    if (facts)
         describe_shown(json_member_text(facts, "title"), json_member_text(facts, "agent"),
                        json_member_text(facts, "directory"), writer);
     json_free(facts);

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "core/response.h"
+#include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
@@ -23,7 +23,10 @@ static struct token *token_find(const struct engine *engine, const uint8_t *hash
     return link ? TABLE_THING(token, link, link) : NULL;
 }
 
-static bool token_is_expired(const struct engine *engine, const struct token *token);
+static bool token_is_expired(const struct engine *engine, const struct token *token)
+{
+    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
+}
 
 struct token *token_find_id(const struct engine *engine, const char *id)
 {
@@ -46,11 +49,6 @@ static void token_free(struct token *token)
     free(token);
 }
 
-static bool token_is_expired(const struct engine *engine, const struct token *token)
-{
-    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
-}
-
 static void on_used(void *context, const struct store_reply *reply)
 {
     (void)context;
@@ -61,7 +59,6 @@ static void on_used(void *context, const struct store_reply *reply)
 /* A clock that was set back counts too. */
 void token_use(struct engine *engine, struct token *token)
 {
-    struct store *store = engine->parts.store;
     int64_t now_ms = engine_utc_ms(engine);
     struct store_token_use use = { .now_ms = now_ms };
 
@@ -69,7 +66,7 @@ void token_use(struct engine *engine, struct token *token)
         return;
     token->used_ms = now_ms;
     memcpy(use.hash, token->hash, sizeof use.hash);
-    store_write_token_use(store, &use, on_used, NULL);
+    store_write_token_use(engine->parts.store, &use, on_used, NULL);
 }
 
 static void ring_for(struct engine *engine, const struct token *token)
@@ -104,8 +101,9 @@ void tokens_ring(struct engine *engine, struct alarm *alarm)
     }
 }
 
-static void tokens_take_up(struct engine *engine, const struct store_token *stored)
+static void take_up(void *context, const struct store_token *stored)
 {
+    struct engine *engine = context;
     struct token *token;
 
     if (strcmp(stored->kind, "code") == 0)
@@ -126,17 +124,12 @@ static void tokens_take_up(struct engine *engine, const struct store_token *stor
     ring_for(engine, token);
 }
 
-static void load_one(void *context, const struct store_token *stored)
-{
-    tokens_take_up(context, stored);
-}
-
 void tokens_load(struct engine *engine)
 {
     struct store *store = engine->parts.store;
 
     engine->tokens = TABLE_OF(token, link, hash);
-    store->ops->list_tokens(store, load_one, engine);
+    store->ops->list_tokens(store, take_up, engine);
 }
 
 /* It is the caller's then; whoever came with it is sent away. */
@@ -153,7 +146,7 @@ static void look_again(void *context, const struct store_token *stored)
     struct token *token = token_find(engine, stored->hash);
 
     if (!token) {
-        tokens_take_up(engine, stored);
+        take_up(engine, stored);
         return;
     }
     token->is_found = true;
@@ -233,7 +226,6 @@ enum {
     TOKENS_MOST = 1000,
     TOKENS_LABEL_BYTES = 128,
     TOKENS_MOST_DAYS = 3650,
-    TOKENS_LEAST_PREFIX = 4,
     TOKENS_TABS = 64,
     TOKENS_TAB_DAYS = 30,
 };
@@ -244,15 +236,6 @@ static const struct {
     const char *kind;
     char letter;
 } kinds[] = { { "agent", 'a' }, { "person", 'p' }, { "host", 'h' } };
-
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
-{
-    char when[32];
-
-    if (utc_ms > 0)
-        response_write_time(utc_ms, when);
-    json_write_text(writer, key, utc_ms > 0 ? when : NULL);
-}
 
 /* Somebody who came with it is here right now. */
 static bool is_connected(const struct engine *engine, const struct token *token)
@@ -274,9 +257,9 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_text(writer, "label", token->label);
     json_write_bool_if(writer, "sub_agent", token->is_sub_agent);
     json_write_bool_if(writer, "may_answer", token->may_answer);
-    write_time(writer, "created_at", token->created_ms);
-    write_time(writer, "expires_at", token->expires_ms);
-    write_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
+    describe_time(writer, "created_at", token->created_ms);
+    describe_time(writer, "expires_at", token->expires_ms);
+    describe_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
     json_write_bool(writer, "expired", token_is_expired(engine, token));
     json_write_bool_if(writer, "connected", is_here);
     json_write_text_if(writer, token->browser ? "proof_key" : "token", secret);
@@ -320,32 +303,27 @@ static void on_saved(void *context, const struct store_reply *reply)
     if (errand_fails(&own->errand, reply))
         return;
     if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
-        tokens_take_up(own->errand.engine, &own->token);
+        take_up(own->errand.engine, &own->token);
     reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
 }
 
 static bool read_kind(const struct json *params, struct token_errand *own, struct error *err)
 {
     const char *kind = json_member_text(params, "kind");
-    bool is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
-    bool may_answer = json_is_yes(json_member(params, "may_answer"));
+    size_t at = 0;
 
-    if (!json_member(params, "kind"))
-        kind = kinds[0].kind;
-    for (size_t i = 0; kind && i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i].kind, kind) != 0)
-            continue;
-        own->token.kind = kinds[i].kind;
-        own->token.is_sub_agent = is_sub_agent;
-        own->token.may_answer = may_answer;
-        token_make(kinds[i].letter, own->secret);
-    }
-    if (!own->token.kind)
+    while (kind && at < ARRAY_LEN(kinds) && strcmp(kinds[at].kind, kind) != 0)
+        at++;
+    if (at == ARRAY_LEN(kinds) || (!kind && json_member(params, "kind")))
         return error_say(err, ERROR_bad_enum, "/kind", TEXT_REASON_TOKEN_KIND, NULL);
-    if (is_sub_agent && strcmp(own->token.kind, "person") == 0)
+    own->token.kind = kinds[at].kind; /* the first, where it is left out */
+    own->token.is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    own->token.may_answer = json_is_yes(json_member(params, "may_answer"));
+    token_make(kinds[at].letter, own->secret);
+    if (own->token.is_sub_agent && strcmp(own->token.kind, "person") == 0)
         return error_say(err, ERROR_conflicting_arguments, "/sub_agent",
                          TEXT_REASON_TOKEN_SUB_AGENT, NULL);
-    if (may_answer && strcmp(own->token.kind, "host") != 0)
+    if (own->token.may_answer && strcmp(own->token.kind, "host") != 0)
         return error_say(err, ERROR_conflicting_arguments, "/may_answer",
                          TEXT_REASON_TOKEN_MAY_ANSWER, NULL);
     return true;
@@ -400,7 +378,6 @@ static struct token_errand *begin(struct method_call call)
 
 void token_new_method(struct method_call call)
 {
-    struct store *store = call.engine->parts.store;
     struct token_errand *own = begin(call);
     struct error err;
 
@@ -409,10 +386,39 @@ void token_new_method(struct method_call call)
         return;
     }
     errand_begin_write(&own->errand);
-    store_write_token(store, &own->token, on_saved, own);
+    store_write_token(call.engine->parts.store, &own->token, on_saved, own);
 }
 
-static void revoke_quietly(struct engine *engine, const struct token *token);
+static void on_revoked(void *context, const struct store_reply *reply)
+{
+    struct token_errand *own = context;
+    struct engine *engine = own->errand.engine;
+    struct token *token = token_find(engine, own->hash);
+
+    if (errand_fails(&own->errand, reply))
+        return;
+    if (token) { /* else news of it came first */
+        tokens_remove(engine, token);
+        token_free(token);
+    }
+    if (reply->outcome == STORE_DONE)
+        errand_ok(&own->errand, text_string(&own->said));
+    else /* two at once: the other one was told */
+        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
+}
+
+static void revoke(struct token_errand *own, const struct token *token)
+{
+    struct engine *engine = own->errand.engine;
+    struct json_writer writer = json_writer_to(&own->said);
+    struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
+
+    write_token(engine, token, NULL, &writer);
+    memcpy(own->hash, token->hash, HASH_BYTES);
+    memcpy(revoked.hash, token->hash, HASH_BYTES);
+    errand_begin_write(&own->errand);
+    store_write_token_revoke(engine->parts.store, &revoked, on_revoked, own);
+}
 
 static bool is_tab(const struct token *token)
 {
@@ -436,7 +442,7 @@ static void make_room_for_tab(struct engine *engine)
             oldest = token;
     }
     if (count >= TOKENS_TABS)
-        revoke_quietly(engine, oldest);
+        revoke(begin((struct method_call){ .engine = engine }), oldest);
 }
 
 void tokens_add_tab(struct method_call call, const char *label, const char *browser)
@@ -495,79 +501,33 @@ void token_list_method(struct method_call call)
     free(sorted);
 }
 
-static void on_revoked(void *context, const struct store_reply *reply)
-{
-    struct token_errand *own = context;
-    struct engine *engine = own->errand.engine;
-    struct token *token = token_find(engine, own->hash);
-
-    if (errand_fails(&own->errand, reply))
-        return;
-    if (token) { /* else news of it came first */
-        tokens_remove(engine, token);
-        token_free(token);
-    }
-    if (reply->outcome == STORE_DONE) {
-        errand_ok(&own->errand, text_string(&own->said));
-    } else { /* two at once: the other one was told */
-        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
-    }
-}
-
-static void revoke(struct token_errand *own, const struct token *token)
-{
-    struct engine *engine = own->errand.engine;
-    struct store *store = engine->parts.store;
-    struct json_writer writer = json_writer_to(&own->said);
-    struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
-
-    write_token(engine, token, NULL, &writer);
-    memcpy(own->hash, token->hash, HASH_BYTES);
-    memcpy(revoked.hash, token->hash, HASH_BYTES);
-    errand_begin_write(&own->errand);
-    store_write_token_revoke(store, &revoked, on_revoked, own);
-}
-
-static void revoke_quietly(struct engine *engine, const struct token *token)
-{
-    revoke(begin((struct method_call){ .engine = engine }), token);
-}
-
 /* The one token whose id begins so. */
 static const struct token *find_by_id(const struct engine *engine, const char *id,
                                       struct error *err)
 {
+    static const struct named_by_prefix words = { TEXT_REASON_TOKEN_SEVERAL,
+                                                  TEXT_REASON_TOKEN_NONE };
     const struct token *found = NULL;
     struct table_link *link = NULL;
+    size_t count = 0;
 
-    if (!id || strlen(id) < TOKENS_LEAST_PREFIX) {
-        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
-                  TEXT_NUMBER(TOKENS_LEAST_PREFIX), NULL);
-        return NULL;
-    }
     while ((link = table_each(&engine->tokens, link))) {
         const struct token *token = TABLE_THING(token, link, link);
 
-        if (strncmp(token->id, id, strlen(id)) != 0)
-            continue;
-        if (found) {
-            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_TOKEN_SEVERAL, NULL);
-            return NULL;
+        if (id_begins(token->id, id)) {
+            found = token;
+            count++;
         }
-        found = token;
     }
-    if (!found)
-        error_say(err, ERROR_not_found, "/id", TEXT_REASON_TOKEN_NONE, NULL);
-    return found;
+    return id_is_one(id, count, &words, err) ? found : NULL;
 }
 
 void token_revoke_method(struct method_call call)
 {
     struct token_errand *own = begin(call);
-    const struct token *token;
     struct error err;
+    const struct token *token = find_by_id(call.engine, json_member_text(call.params, "id"), &err);
 
-    token = find_by_id(call.engine, json_member_text(call.params, "id"), &err);
     if (token)
         revoke(own, token);
     else
