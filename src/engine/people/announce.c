@@ -8,7 +8,6 @@
 #include "base/json_writer.h"
 #include "core/ask.h"
 #include "core/limits.h"
-#include "core/response.h"
 #include "core/visible_text.h"
 #include "engine/delivery/client_form.h"
 #include "engine/describe.h"
@@ -200,13 +199,12 @@ static void on_marked(void *context, const struct store_reply *reply)
 
 static void mark(struct engine *engine, const struct live *live, bool is_reminder)
 {
-    struct store *store = engine->parts.store;
     struct claim *claim = errand_of_ours(sizeof *claim, engine, NULL);
 
     claim->is_reminder = is_reminder;
     memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
     errand_begin_write(&claim->errand);
-    store_write_mark(store,
+    store_write_mark(engine->parts.store,
                      &(struct store_mark){ live->id, is_reminder ? ASK_REMINDED : 0,
                                            is_reminder ? 0 : ASK_UNTOLD },
                      on_marked, claim);
@@ -303,22 +301,17 @@ static void on_saved(void *context, const struct store_reply *reply)
     struct putting_off *own = context;
     struct live *live = live_find(own->errand.engine, own->errand.id);
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    char when[32];
+    struct json_writer writer;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (reply->outcome == STORE_FAILED)
         later_load(own->errand.engine); /* what is not kept did not happen */
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
     if (live)
         live_mark_dirty(own->errand.engine, live);
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&out);
     json_write_text(&writer, "session_id", own->errand.id);
-    if (own->until_ms > 0) {
-        response_write_time(own->until_ms, when);
-        json_write_text(&writer, "later_until", when);
-    }
+    describe_time_if(&writer, "later_until", own->until_ms);
     json_write_end_object(&writer);
     errand_ok_take(&own->errand, &out);
 }
@@ -372,29 +365,22 @@ static const int64_t UNSEEN_DAY_MS = 86400000;
 static const char unseen_fact_name[] = "visited";
 
 struct counting {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+    struct writing writing; /* first */
     int64_t visited_ms, day_ms, timeout_ms;
     int64_t count, often;
 };
 
-static void counting_drop(struct errand *errand)
-{
-    text_release(&((struct counting *)errand)->out);
-}
-
 static void end_counting(struct counting *counting)
 {
     int64_t longer = counting->timeout_ms / 1000 * UNSEEN_LONGER;
+    struct json_writer *writer = &counting->writing.writer;
 
-    json_write_end_list(&counting->writer);
-    json_write_integer(&counting->writer, "count", counting->count);
+    json_write_end_list(writer);
+    json_write_integer(writer, "count", counting->count);
     if (counting->often >= UNSEEN_OFTEN)
-        json_write_integer(&counting->writer, "longer_seconds",
+        json_write_integer(writer, "longer_seconds",
                            longer < LIMIT_TIMEOUT_S ? longer : LIMIT_TIMEOUT_S);
-    json_write_end_object(&counting->writer);
-    errand_ok(&counting->errand, text_string(&counting->out));
+    writing_end(&counting->writing);
 }
 
 static void on_ended(void *context, const struct store_row *row, const struct error *err)
@@ -402,7 +388,7 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     struct counting *counting = context;
 
     if (!row && err) {
-        errand_fail(&counting->errand, err, NULL);
+        errand_fail(&counting->writing.errand, err, NULL);
     } else if (!row) {
         end_counting(counting);
     } else if (row->ask.state == STATE_TIMEOUT && !(row->ask.flags & ASK_LOOKED_AT)) {
@@ -412,7 +398,7 @@ static void on_ended(void *context, const struct store_row *row, const struct er
         if (row->ask.flags & ASK_TOLD || row->ask.decided_ms <= counting->visited_ms)
             return;
         if (counting->count++ < UNSEEN_SHOWN)
-            describe_summary(counting->errand.engine, row, &counting->writer, NULL);
+            describe_summary(counting->writing.errand.engine, row, &counting->writing.writer, NULL);
     }
 }
 
@@ -421,24 +407,19 @@ void ask_unseen_method(struct method_call call)
     struct engine *engine = call.engine;
     const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
     struct store *store = engine->parts.store;
-    struct counting *counting = errand_new(sizeof *counting, call);
+    struct counting *counting = writing_new(sizeof *counting, call);
     const char *visited = store->ops->meta(store, unseen_fact_name);
 
-    counting->errand.drop = counting_drop;
-    counting->writer = json_writer_to(&counting->out);
     counting->day_ms = engine_utc_ms(engine) - UNSEEN_DAY_MS;
     counting->visited_ms = *visited ? strtoll(visited, NULL, 10) : counting->day_ms;
     counting->timeout_ms = engine_setting(engine, SETTING_TIMEOUT_SECONDS) * 1000;
-    json_write_object(&counting->writer, NULL);
-    json_write_list(&counting->writer, "asks");
+    json_write_list(&counting->writing.writer, "asks");
     store->ops->list(store, &query, on_ended, counting);
 }
 
 void seen_mark(struct engine *engine, struct visit *visit, const char *id)
 {
     struct live *live = live_find(engine, id);
-    struct store *store = engine->parts.store;
-    struct errand *errand;
 
     if (!live || !state_is_open(live->state) || live->flags & ASK_LOOKED_AT ||
         visit->role != ROLE_PERSON)
@@ -447,10 +428,9 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
     if (own_is_agents(engine, visit, &live->origin->asker))
         return;
     live->flags |= ASK_LOOKED_AT;
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
     /* At worst it counts as unseen. */
-    store_write_mark(store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 }, errand_forget, errand);
+    store_write_mark(engine->parts.store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 },
+                     errand_forget, errand_to_write(engine));
 }
 
 static void seen_found(struct errand *errand)
@@ -459,19 +439,10 @@ static void seen_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-static void on_visited(void *context, const struct store_reply *reply)
-{
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(context, &reply->err, NULL);
-    else
-        errand_ok(context, "{}");
-}
-
 void ask_seen_method(struct method_call call)
 {
     struct engine *engine = call.engine;
     struct errand *errand = errand_new(sizeof *errand, call);
-    struct store *store = engine->parts.store;
     char now[TEXT_INTEGER_BYTES];
     struct error err;
 
@@ -483,8 +454,8 @@ void ask_seen_method(struct method_call call)
     } else {
         errand_begin_write(errand);
         store_write_meta(
-            store,
+            engine->parts.store,
             &(struct store_meta){ unseen_fact_name, text_of_integer(engine_utc_ms(engine), now) },
-            on_visited, errand);
+            errand_saved, errand);
     }
 }

@@ -36,7 +36,7 @@ enum { ACCOUNTS_BYTES = 1048576, SIGNED_BYTES = 128 };
 static bool device_may_stay(const struct engine *engine)
 {
     static const char *const paths[] = { "/etc/login.defs", "/etc/nsswitch.conf", "/etc/passwd" };
-    int64_t wish = settings_integer(engine->parts.settings, SETTING_KEEP_SIGNED_IN);
+    int64_t wish = engine_setting(engine, SETTING_KEEP_SIGNED_IN);
     struct text files[ARRAY_LEN(paths)] = { 0 };
     bool may = wish == KEEP_SIGNED_IN_AUTO;
 
@@ -85,6 +85,7 @@ void engine_set_public_url(struct engine *engine, const char *url)
     snprintf(engine->public_url, sizeof engine->public_url, "%s", url);
 }
 
+/* `base`: what others call the hub, but codes are good on this machine alone. */
 static bool write_address(const struct engine *engine, const char *base, const char *id,
                           struct text *out)
 {
@@ -98,12 +99,6 @@ bool portal_write_url(const struct engine *engine, const char *id, struct text *
 {
     return write_address(engine, engine->public_url[0] ? engine->public_url : engine->portal_url,
                          id, out);
-}
-
-/* Codes are good on this machine alone, whatever others call the hub. */
-static bool write_own_url(const struct engine *engine, const char *id, struct text *out)
-{
-    return write_address(engine, engine->portal_url, id, out);
 }
 
 /* A free place, one that is out of time, or the oldest. */
@@ -149,7 +144,6 @@ static void on_shared(void *context, const struct store_reply *reply)
 static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], struct errand *waits,
                        struct text *take_reply)
 {
-    struct store *store = engine->parts.store;
     struct store_token token = { .kind = PORTAL_CODE_KIND,
                                  .label = "",
                                  .created_ms = engine_utc_ms(engine) };
@@ -162,7 +156,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], st
     memcpy(token.hash, hash, HASH_BYTES);
     token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
     errand_begin_write(&sharing->errand);
-    store_write_token(store, &token, on_shared, sharing);
+    store_write_token(engine->parts.store, &token, on_shared, sharing);
 }
 
 /* Behind the address, in its fragment: a browser sends that to nobody. */
@@ -192,7 +186,7 @@ static void add_code(struct engine *engine, struct text *url)
 
 bool engine_make_link(struct engine *engine, struct text *out)
 {
-    if (!write_own_url(engine, "", out))
+    if (!write_address(engine, engine->portal_url, "", out))
         return false;
     add_code(engine, out);
     return true;
@@ -204,7 +198,7 @@ static void reply_link(struct errand *errand)
     struct json_writer writer = json_writer_to(&out);
     uint8_t hash[HASH_BYTES];
 
-    if (!write_own_url(errand->engine, errand->id, &url)) {
+    if (!write_address(errand->engine, errand->engine->portal_url, errand->id, &url)) {
         errand_say(errand, ERROR_unavailable, "", TEXT_REASON_NO_PORTAL, NULL);
         return;
     }
@@ -227,9 +221,8 @@ static void reply_link(struct errand *errand)
 
 void portal_link_method(struct method_call call)
 {
-    struct errand *errand;
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand = errand_new(sizeof *errand, call);
     if (json_member(call.params, "session_id"))
         errand_find_ask(errand, call.params, reply_link);
     else
@@ -239,7 +232,7 @@ void portal_link_method(struct method_call call)
 static bool can_open(const struct engine *engine, const char *id, struct text *ret_url)
 {
     return engine->parts.open_browser && settings_is_on(engine->parts.settings, SETTING_BROWSER) &&
-           write_own_url(engine, id, ret_url);
+           write_address(engine, engine->portal_url, id, ret_url);
 }
 
 static bool open_link(struct engine *engine, struct text *url)
@@ -284,8 +277,7 @@ void portal_open_method(struct method_call call)
     struct errand *errand = errand_new(sizeof *errand, call);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
     const char *given = json_member_text(call.params, "session_id");
-    bool is_id = given && strlen(given) == ASK_ID_BYTES - 1 &&
-                 strspn(given, "abcdefghijklmnopqrstuvwxyz234567") == ASK_ID_BYTES - 1;
+    bool is_id = given && ask_id_is_valid(given);
     struct text url = { 0 };
     struct error err;
     bool may = may_open(engine, errand->visit, &err);
@@ -455,7 +447,6 @@ static void on_saved(void *context, const struct store_reply *reply)
 
 void keys_refresh(struct engine *engine)
 {
-    struct store *store = engine->parts.store;
     int64_t now = engine_utc_ms(engine);
     struct key_errand *own;
 
@@ -467,7 +458,7 @@ void keys_refresh(struct engine *engine)
     own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
     random_bytes(own->key.secret, sizeof own->key.secret);
     errand_begin_write(&own->errand);
-    store_write_key(store, &own->key, on_saved, own);
+    store_write_key(engine->parts.store, &own->key, on_saved, own);
 }
 
 void keys_load(struct engine *engine)

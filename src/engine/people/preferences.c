@@ -59,7 +59,7 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
 
 static void set_log_level(struct engine *engine)
 {
-    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+    log_set_level((enum log_level)engine_setting(engine, SETTING_LOG_LEVEL));
 }
 
 /* Most settings are looked up where they count; these have to be told. */
@@ -130,12 +130,8 @@ static void put_and_reply(struct preference *preference)
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
-    struct preference *preference = context;
-
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(&preference->errand, &reply->err, NULL);
-    else
-        put_and_reply(preference);
+    if (!errand_fails(context, reply))
+        put_and_reply(context);
 }
 
 /* What can't be kept is not active either: the file is changed before what was read of it. */
@@ -161,10 +157,9 @@ void settings_set_method(struct method_call call)
 {
     const char *name = json_member_text(call.params, "name");
     struct setting_value value = { 0 };
-    struct preference *preference;
+    struct preference *preference = errand_new(sizeof *preference, call);
     struct error err;
 
-    preference = errand_new(sizeof *preference, call);
     preference->errand.drop = preference_drop;
     preference->text = mem_text(json_member_text(call.params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
@@ -250,11 +245,9 @@ void hidden_load(struct engine *engine)
     if (!engine->hidden)
         engine->hidden = mem_new(HIDDEN_KEPT * sizeof *engine->hidden);
     engine->hidden_count = 0;
-    while (engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1) {
-        memcpy(engine->hidden[engine->hidden_count], at, HIDDEN_BYTES - 1);
-        engine->hidden[engine->hidden_count++][HIDDEN_BYTES - 1] = '\0';
-        at += HIDDEN_BYTES - 1;
-    }
+    for (; engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1;
+         at += HIDDEN_BYTES - 1)
+        text_head(at, HIDDEN_BYTES - 1, engine->hidden[engine->hidden_count++]);
 }
 
 void hidden_release(struct engine *engine)
@@ -277,12 +270,9 @@ static void on_hidden_saved(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (reply->outcome == STORE_FAILED)
         hidden_load(errand->engine); /* what is not kept did not happen */
-        errand_fail(errand, &reply->err, NULL);
-    } else {
-        errand_ok(errand, "{}");
-    }
+    errand_saved(errand, reply);
 }
 
 static void put(struct hiding *hiding, const struct ask *ask)
@@ -355,17 +345,14 @@ static void on_got(void *context, const struct store_reply *reply)
 
 static void hide_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_got, errand);
+    errand_get(errand, on_got);
 }
 
 void ask_hide_method(struct method_call call)
 {
     const char *option_id = json_member_text(call.params, "option_id");
-    struct hiding *hiding;
+    struct hiding *hiding = errand_new(sizeof *hiding, call);
 
-    hiding = errand_new(sizeof *hiding, call);
     hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(call.params, "hidden"));
     if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
