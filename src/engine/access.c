@@ -271,13 +271,10 @@ void own_write(const struct engine *engine, const struct asker *asker, struct js
 
 struct asker own_read(const struct engine *engine, const char *origin_json)
 {
-    struct json *origin = NULL;
+    struct json *origin = json_of(origin_json);
     struct asker asker = { 0 };
-    const char *boot;
+    const char *boot = json_member_text(origin, "boot");
 
-    if (origin_json)
-        json_parse(origin_json, strlen(origin_json), &origin, NULL);
-    boot = json_member_text(origin, "boot");
     if (boot && *boot && strcmp(boot, engine->boot_id) == 0) {
         asker.front.pid = json_member_integer(origin, "pid", 0);
         asker.front.start = (uint64_t)json_member_integer(origin, "start", 0);

@@ -8,6 +8,24 @@
 #include "engine/describe.h"
 #include "engine/state.h"
 
+struct store_change effects_change(const struct engine *engine, const char *id,
+                                   enum ask_event event, const struct lifecycle_step *step,
+                                   const struct lifecycle_facts *facts)
+{
+    static const struct lifecycle_facts none;
+    struct store_change change = store_change_of(id, event);
+
+    change.from_states = lifecycle_states_for(event, facts ? facts : &none);
+    change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    if (step) {
+        change.to_state = (int)step->state;
+        change.raises_version = step->raises_version;
+        change.needs_sync = step->needs_sync;
+    }
+    return change;
+}
+
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)
 {

@@ -204,6 +204,11 @@ void errand_not_found(struct errand *errand, const struct store_reply *reply)
         errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
 }
 
+void errand_is_over(struct errand *errand)
+{
+    errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+}
+
 enum { PREFIX_LEAST_CHARS = 4 };
 
 bool id_begins(const char *id, const char *given)

@@ -499,8 +499,9 @@ void errand_say(struct errand *errand, enum error_code code, const char *path, e
 bool errand_fails(struct errand *errand, const struct store_reply *reply);
 /* A store_done of an errand: all there was to do was to store it. */
 void errand_saved(void *context, const struct store_reply *reply);
-/* There is no such ask, unless the store failed. */
+/* There is no such ask, unless the store failed; and: it is over. */
 void errand_not_found(struct errand *errand, const struct store_reply *reply);
+void errand_is_over(struct errand *errand);
 /* Things that are named by the first characters of their ids: `id` begins with those that were
  * given, which may be NULL; and false with an error unless that was so of one. */
 struct named_by_prefix {
@@ -580,6 +581,11 @@ void draft_save_now(struct engine *engine, struct live *live);
 void draft_keep(struct engine *engine, struct live *live, const char *json);
 
 /* effects.c */
+/* The change that this event makes to an ask, for whoever does not look at its row; `step` NULL: it
+ * stays in its state. `facts` may be NULL: none of them. */
+struct store_change effects_change(const struct engine *engine, const char *id,
+                                   enum ask_event event, const struct lifecycle_step *step,
+                                   const struct lifecycle_facts *facts);
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may
  * be NULL, and so may `known`. */
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,

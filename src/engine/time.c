@@ -138,15 +138,11 @@ static void save_expiry(struct expiry *expiry)
         return;
     }
     expiry->step = lifecycle_next(live->state, EVENT_EXPIRED, &expiry->facts);
-    *change = store_change_of(expiry->errand.id, EVENT_EXPIRED);
-    change->from_states = lifecycle_states_for(EVENT_EXPIRED, &expiry->facts);
+    *change =
+        effects_change(engine, expiry->errand.id, EVENT_EXPIRED, &expiry->step, &expiry->facts);
     change->if_version = live->version; /* more time may be on its way to the store */
-    change->to_state = (int)expiry->step.state;
-    change->raises_version = expiry->step.raises_version;
-    change->needs_sync = expiry->step.needs_sync;
-    change->skips_row = true;
     change->when = STORE_PAST_DEADLINE;
-    change->now_ms = change->decided_ms = engine_utc_ms(engine);
+    change->decided_ms = change->now_ms;
     if (expiry->answer_json) {
         change->answer_json = expiry->answer_json;
         change->person = engine->parts.person;
@@ -188,7 +184,7 @@ static void expire(struct engine *engine, struct live *live)
     live->is_deciding = true;
     if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||
         DELIBERATE_FAULT(silence_is_consent))
-        engine->parts.store->ops->get(engine->parts.store, live->id, on_expiring_row, expiry);
+        errand_get(&expiry->errand, on_expiring_row);
     else
         save_expiry(expiry);
 }
@@ -214,11 +210,9 @@ static void deadline_ring(struct engine *engine, struct alarm *alarm)
 
 static void on_shifted(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-
     if (reply->outcome == STORE_FAILED)
         log_error("clock.shift_failed", "reason=%s", error_name(reply->err.code));
-    errand_end(errand);
+    errand_end(context);
 }
 
 void engine_check_clock(struct engine *engine)
@@ -226,7 +220,6 @@ void engine_check_clock(struct engine *engine)
     int64_t offset = engine->parts.clock->utc_ms(engine->parts.clock) - engine_boot_ms(engine);
     int64_t step_ms = offset - engine->utc_minus_boot_ms;
     struct table_link *link = NULL;
-    struct errand *errand;
 
     if (step_ms > -TIME_CLOCK_STEP_MS && step_ms < TIME_CLOCK_STEP_MS)
         return;
@@ -242,9 +235,8 @@ void engine_check_clock(struct engine *engine)
     }
     if (follow_is_shared(engine))
         return;
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted, errand);
+    store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted,
+                      errand_to_write(engine));
 }
 
 /*
@@ -255,34 +247,23 @@ void engine_check_clock(struct engine *engine)
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };
 
-static void tell_watchers(struct engine *engine, const struct text *line)
+static void write_some(struct engine *engine, struct table_link **at, struct text *line)
 {
-    for (struct visit *visit = engine->visits; visit; visit = visit->next)
-        if (visit->wants_remaining)
-            visit_tell(visit, line->bytes, line->used);
-}
-
-static void write_some(struct engine *engine, struct table_link **at, struct json_writer *writer)
-{
+    struct json_writer writer = event_begin(line, "ask/remaining");
     size_t count = 0;
 
-    json_write_object(writer, NULL);
-    json_write_text(writer, "jsonrpc", "2.0");
-    json_write_text(writer, "method", "ask/remaining");
-    json_write_object(writer, "params");
-    json_write_object(writer, "asks");
+    json_write_object(&writer, "asks");
     while (*at && count < REMAINING_ASKS) {
         const struct live *live = TABLE_THING(live, by_id, *at);
 
         if (state_is_open(live->state) && live->is_stored && live->deadline_ms > 0) {
-            json_write_integer(writer, live->id, describe_remaining_s(engine, live));
+            json_write_integer(&writer, live->id, describe_remaining_s(engine, live));
             count++;
         }
         *at = table_each(&engine->by_id, *at);
     }
-    json_write_end_object(writer);
-    json_write_end_object(writer);
-    json_write_end_object(writer);
+    json_write_end_object(&writer);
+    event_end(&writer);
 }
 
 static void remaining_ring(struct engine *engine, struct alarm *alarm)
@@ -292,10 +273,12 @@ static void remaining_ring(struct engine *engine, struct alarm *alarm)
     (void)alarm;
     while (at) {
         struct text line = { 0 };
-        struct json_writer writer = json_writer_to(&line);
 
-        write_some(engine, &at, &writer);
-        tell_watchers(engine, &line);
+        write_some(engine, &at, &line);
+        for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+            if (visit->wants_remaining)
+                visit_tell(visit, line.bytes, line.used);
+        }
         text_release(&line);
     }
 }

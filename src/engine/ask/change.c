@@ -109,13 +109,10 @@ static void on_retimed(void *context, const struct store_reply *reply)
         if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);
-    } else if (reply->outcome == STORE_FAILED) {
-        errand_fail(&retiming->errand, &reply->err, NULL);
-    } else if (reply->row) {
+    } else if (reply->outcome != STORE_FAILED && reply->row) {
         refuse_row(&retiming->errand, reply->row);
-    } else {
-        errand_say(&retiming->errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER,
-                   NULL);
+    } else if (!errand_fails(&retiming->errand, reply)) {
+        errand_is_over(&retiming->errand);
     }
 }
 
@@ -136,7 +133,7 @@ static void fill_change(struct retiming *retiming, const struct live *live)
 {
     struct engine *engine = retiming->errand.engine;
     struct store_change *change = &retiming->change;
-    int64_t now = engine_utc_ms(engine);
+    int64_t now = change->now_ms;
 
     if (retiming->event == EVENT_EXTENDED) {
         change->original_ms = retiming->seconds * 1000;
@@ -170,35 +167,28 @@ static void retime_found(struct errand *errand)
         live = NULL; /* for that agent there is none */
     if (!live || !live->is_stored ||
         (retiming->version != 0 && retiming->version != live->version)) {
-        if (follow_looks_first(errand, retime_found))
-            return;
-        engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
+        if (!follow_looks_first(errand, retime_found))
+            errand_get(errand, on_late_row);
         return;
     }
     retiming->facts.within_undo = !state_is_open(live->state) && live->deadline.place &&
                                   !live->is_undoing && !live->is_sending;
     retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
     if (!retiming->step.is_legal) {
-        if (follow_looks_first(errand, retime_found))
-            return;
-        errand_say(&retiming->errand, retiming->step.refusal, "/session_id",
-                   retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
-                                                   : TEXT_REASON_IS_OVER,
-                   NULL);
+        if (!follow_looks_first(errand, retime_found))
+            errand_say(errand, retiming->step.refusal, "/session_id",
+                       retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
+                                                       : TEXT_REASON_IS_OVER,
+                       NULL);
         return;
     }
     if (retiming->event == EVENT_INTERFACE_SWITCHED)
         draft_save_now(engine, live); /* written first: it is there where the person goes on */
-    *change = store_change_of(errand->id, retiming->event);
-    change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
+    *change =
+        effects_change(engine, errand->id, retiming->event, &retiming->step, &retiming->facts);
     change->if_version = retiming->version;
     if (retiming->said && retiming->version == 0)
         change->if_version = live->version; /* more time may be on its way to the store */
-    change->to_state = (int)retiming->step.state;
-    change->raises_version = retiming->step.raises_version;
-    change->needs_sync = retiming->step.needs_sync;
-    change->skips_row = true;
-    change->now_ms = engine_utc_ms(engine);
     fill_change(retiming, live);
     live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;
     errand_begin_write(errand);
@@ -307,14 +297,12 @@ static void on_nothing_to_send(void *context, const struct store_reply *reply)
 
 static void send_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
     struct live *live = live_find(errand->engine, errand->id);
     struct store_change change;
 
     if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
-        if (follow_looks_first(errand, send_found))
-            return;
-        store->ops->get(store, errand->id, on_nothing_to_send, errand);
+        if (!follow_looks_first(errand, send_found))
+            errand_get(errand, on_nothing_to_send);
         return;
     }
     live->is_sending = true;
@@ -325,15 +313,10 @@ static void send_found(struct errand *errand)
     change.needs_sync = true;
     change.now_ms = engine_utc_ms(errand->engine);
     errand_begin_write(errand);
-    store_write_change(store, &change, on_sent, errand);
+    store_write_change(errand->engine->parts.store, &change, on_sent, errand);
 }
 
-void ask_send_method(struct method_call call)
-{
-    struct errand *errand = errand_new(sizeof *errand, call);
-
-    errand_find_ask(errand, call.params, send_found);
-}
+HANDLER(ask_send, errand_for_ask, send_found)
 
 /* This connection's own, so that others can't take it away. Those of asks that are over go on the
  * way: there are never more than asks. */
@@ -383,9 +366,8 @@ static void challenge_found(struct errand *errand)
     struct error err;
 
     if (!live || !state_is_open(live->state)) {
-        if (follow_looks_first(errand, challenge_found))
-            return;
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        if (!follow_looks_first(errand, challenge_found))
+            errand_is_over(errand);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
@@ -401,12 +383,7 @@ static void challenge_found(struct errand *errand)
     errand_ok_take(errand, &out);
 }
 
-void ask_challenge_method(struct method_call call)
-{
-    struct errand *errand = errand_new(sizeof *errand, call);
-
-    errand_find_ask(errand, call.params, challenge_found);
-}
+HANDLER(ask_challenge, errand_for_ask, challenge_found)
 
 /* What a person has typed so far: one per ask and person, last write wins, saved at most once a
  * second (R5.9). While somebody types the deadline stays 30 s away (R5.4). */
@@ -416,25 +393,17 @@ static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while 
 static const int64_t DRAFT_HOLD_MOST_MS = 600000; /* in all, per ask */
 enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
 
-static void on_saved(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* the next keystroke saves again; the page keeps its own copy */
-    errand_end(context);
-}
-
 void draft_save_now(struct engine *engine, struct live *live)
 {
     struct attention *attention = live->attention;
-    struct errand *errand;
 
     if (!attention || !attention->draft)
         return;
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
+    /* the next keystroke saves again; the page keeps its own copy */
     store_write_draft(engine->parts.store,
                       &(struct store_draft){ live->id, engine->parts.person, attention->draft,
                                              engine_utc_ms(engine) },
-                      on_saved, errand);
+                      errand_forget, errand_to_write(engine));
     free(attention->draft);
     attention->draft = NULL;
     attention->draft_saved_boot_ms = engine_boot_ms(engine);
@@ -453,9 +422,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     int64_t now_boot = engine_boot_ms(engine);
     int64_t missing = DRAFT_HOLD_MS - (live->deadline.boot_ms - now_boot);
     int64_t room = DRAFT_HOLD_MOST_MS - live_rare(live)->hold_used_ms;
-    struct store_change change = store_change_of(live->id, EVENT_DRAFT_CHANGED);
-    struct lifecycle_facts facts = { 0 };
-    struct errand *errand;
+    struct store_change change;
 
     if (missing > room)
         missing = room;
@@ -466,15 +433,12 @@ static void hold_deadline(struct engine *engine, struct live *live)
     live->deadline_ms += missing;
     live->original_ms += missing;
     alarm_set(&engine->alarms, &live->deadline, live->deadline.boot_ms + missing);
-    change.from_states = lifecycle_states_for(EVENT_DRAFT_CHANGED, &facts);
+    change = effects_change(engine, live->id, EVENT_DRAFT_CHANGED, NULL, NULL);
     change.deadline_ms = live->deadline_ms;
     change.original_ms = live->original_ms;
     change.hold_used_ms = live->rare->hold_used_ms;
     change.if_version = live->version; /* a person's own deadline may be on its way to the store */
-    change.now_ms = engine_utc_ms(engine);
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_change(engine->parts.store, &change, on_saved, errand);
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
     wait_tell_time(engine, live);
     live_mark_dirty(engine, live);
 }
@@ -528,7 +492,7 @@ static void draft_found(struct errand *errand)
     int64_t next;
 
     if (!live || !state_is_open(live->state)) {
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        errand_is_over(errand);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&

@@ -203,7 +203,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
     struct asker asker = asker_of(decision, row);
-    int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision, &asker);
+    int64_t window = undo_window_ms(decision, &asker);
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
     if (!decision->step.is_legal) {
@@ -223,17 +223,13 @@ static void save_decision(struct decision *decision, const struct store_row *row
                                                    .uid = decision->errand.visit->uid,
                                                    .token = decision->known.by.token };
     visit_write_actor(&decision->known.by, &decision->actor_json);
-    *change = store_change_of(decision->errand.id, decision->event);
-    change->from_states = lifecycle_states_for(decision->event, &decision->facts);
+    *change = effects_change(engine, decision->errand.id, decision->event, &decision->step,
+                             &decision->facts);
     decision->version = row->ask.version + decision->step.raises_version;
     change->if_version = json_member_integer(decision->params, "version", 0);
-    change->to_state = (int)decision->step.state;
-    change->raises_version = decision->step.raises_version;
-    change->needs_sync = decision->step.needs_sync;
-    change->now_ms = change->decided_ms = now;
-    change->deliver_after_ms = window ? now + window : STORE_KEEP;
+    change->decided_ms = change->now_ms;
+    change->deliver_after_ms = window ? change->now_ms + window : STORE_KEEP;
     change->actor_json = text_string(&decision->actor_json);
-    change->skips_row = true;
     if (decision->event == EVENT_TOLD) {
         fill_told(decision, row, change);
     } else if (decision->answer_json) {
@@ -450,9 +446,7 @@ static void on_decision_row(void *context, const struct store_reply *reply)
 {
     struct decision *decision = context;
 
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(&decision->errand, &reply->err, NULL);
-    else
+    if (!errand_fails(&decision->errand, reply))
         decide_row(decision, reply->outcome == STORE_DONE ? reply->row : NULL, NULL);
 }
 
@@ -460,7 +454,6 @@ static void on_decision_row(void *context, const struct store_reply *reply)
  * do not know was seen at another hub. */
 static void get_decision_row(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
     const struct live *live = live_find(errand->engine, errand->id);
     int64_t version = json_member_integer(((struct decision *)errand)->params, "version", 0);
 
@@ -470,7 +463,7 @@ static void get_decision_row(struct errand *errand)
 
         decide_row((struct decision *)errand, &row, live->form);
     } else {
-        store->ops->get(store, errand->id, on_decision_row, errand);
+        errand_get(errand, on_decision_row);
     }
 }
 
@@ -505,7 +498,7 @@ static void decide(enum ask_event event, struct method_call call)
     struct decision *decision = decision_new(event, call);
     struct error err;
 
-    own_look(decision->errand.visit);
+    own_look(call.visit);
     if (!take_key(decision, &err) || !may_answer(decision, &err)) {
         errand_fail(&decision->errand, &err, NULL);
         return;

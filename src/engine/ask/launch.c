@@ -128,22 +128,23 @@ struct opening {
     struct launch_code fresh; /* of a renewal */
 };
 
-static void save(struct opening *opening, struct live *live, enum ask_event event,
-                 const struct lifecycle_facts *facts, store_done *done)
-{
-    struct engine *engine = opening->errand.engine;
-    struct store_change *change = &opening->change;
+static const struct lifecycle_facts nothing;
 
+/* What is to be set besides is set before it is saved. */
+static struct store_change *begin_change(struct opening *opening, const struct live *live,
+                                         enum ask_event event, const struct lifecycle_facts *facts)
+{
     opening->step = lifecycle_next(live->state, event, facts);
-    change->from_states = lifecycle_states_for(event, facts);
-    change->to_state = (int)opening->step.state;
-    change->raises_version = opening->step.raises_version;
-    change->needs_sync = opening->step.needs_sync;
-    change->skips_row = true;
-    change->now_ms = engine_utc_ms(engine);
+    opening->change =
+        effects_change(opening->errand.engine, opening->errand.id, event, &opening->step, facts);
+    return &opening->change;
+}
+
+static void save(struct opening *opening, store_done *done)
+{
     errand_begin_write(&opening->errand);
     CRASH_POINT(engine_before_launch);
-    store_write_change(engine->parts.store, change, done, opening);
+    store_write_change(opening->errand.engine->parts.store, &opening->change, done, opening);
 }
 
 /* What the store has now is what memory knows from now on. */
@@ -180,13 +181,14 @@ void launch_renew(struct method_call call, struct live *live)
 {
     const struct lifecycle_facts facts = { .wait_for_terminal = true };
     struct opening *opening = errand_new(sizeof *opening, call);
+    struct store_change *change;
 
     memcpy(opening->errand.id, live->id, sizeof opening->errand.id);
     opening->fresh = launch_make();
-    opening->change = store_change_of(opening->errand.id, EVENT_INTERFACE_SWITCHED);
-    opening->change.interface = INTERFACE_TERMINAL;
-    memcpy(opening->change.launch_hash, opening->fresh.hash, DIGEST_BYTES);
-    save(opening, live, EVENT_INTERFACE_SWITCHED, &facts, on_renewed);
+    change = begin_change(opening, live, EVENT_INTERFACE_SWITCHED, &facts);
+    change->interface = INTERFACE_TERMINAL;
+    memcpy(change->launch_hash, opening->fresh.hash, DIGEST_BYTES);
+    save(opening, on_renewed);
 }
 
 /* From now on it is told of this ask. */
@@ -222,14 +224,14 @@ static void attach(struct errand *errand, struct live *live, const uint8_t *open
 {
     struct opening *opening = (struct opening *)errand;
     const struct launch *launch = live_rare(live)->launch;
-    const struct lifecycle_facts facts = { 0 };
 
-    opening->change = store_change_of(errand->id, EVENT_ATTACHED);
+    struct store_change *change = begin_change(opening, live, EVENT_ATTACHED, &nothing);
+
     if (launch)
-        memcpy(opening->change.launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
+        memcpy(change->launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
     if (opened && launch)
-        memcpy(opening->change.if_launch_hash, launch->hash, DIGEST_BYTES);
-    save(opening, live, EVENT_ATTACHED, &facts, on_attached);
+        memcpy(change->if_launch_hash, launch->hash, DIGEST_BYTES);
+    save(opening, on_attached);
 }
 
 /* The agent's own shell ran the command of a destructive ask: it is shown, and the command stays
@@ -258,9 +260,9 @@ static void on_spent(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(errand, &reply->err, NULL);
-    else if (reply->outcome != STORE_DONE)
+    if (errand_fails(errand, reply))
+        return;
+    if (reply->outcome != STORE_DONE)
         errand_say(errand, ERROR_not_found, "/launch", TEXT_REASON_LAUNCH_ELSEWHERE, NULL);
     else
         errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
@@ -269,14 +271,12 @@ static void on_spent(void *context, const struct store_reply *reply)
 /* `id` NULL: of an older hub's command, which named no ask. */
 static void refuse_code(struct errand *errand, const char *id)
 {
-    struct store *store = errand->engine->parts.store;
-
     if (!id || !ask_id_is_valid(id)) {
         on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
         return;
     }
     text_put(errand->id, sizeof errand->id, id);
-    store->ops->get(store, id, on_spent, errand);
+    errand_get(errand, on_spent);
 }
 
 static void attach_by_code(struct errand *errand, const char *code, const char *key, const char *id)
@@ -302,11 +302,10 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
 
 void ask_attach_method(struct method_call call)
 {
-    struct opening *opening;
+    struct opening *opening = errand_new(sizeof *opening, call);
     const struct json *launch = json_member(call.params, "launch");
     const char *code = json_text(launch), *key = json_member_text(call.params, "key");
 
-    opening = errand_new(sizeof *opening, call);
     if (!launch) {
         errand_find_ask(&opening->errand, call.params, attach_found);
         return;
@@ -320,22 +319,15 @@ void ask_attach_method(struct method_call call)
                    json_member_text(call.params, "session_id"));
 }
 
-static void on_lost(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* that it is gone is seen; the note is for the history */
-    errand_end(context);
-}
-
 void launch_lose(struct engine *engine, const struct visit *visit)
 {
-    const struct lifecycle_facts facts = { 0 };
     struct live *live = visit->is_attach_kept ? live_find(engine, visit->attached) : NULL;
     struct opening *opening;
 
     if (!live || live->state != STATE_PENDING)
         return;
-    opening = errand_of_ours(sizeof *opening, engine, NULL);
-    opening->change = store_change_of(live->id, EVENT_TERMINAL_LOST);
-    save(opening, live, EVENT_TERMINAL_LOST, &facts, on_lost);
+    opening = errand_of_ours(sizeof *opening, engine, live->id);
+    begin_change(opening, live, EVENT_TERMINAL_LOST, &nothing);
+    save(opening, errand_forget); /* that it is gone is seen; the note is for the history */
     live_mark_dirty(engine, live);
 }

@@ -12,6 +12,7 @@
 #include "engine/conversation/conversation.h"
 #include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
+#include "engine/describe.h"
 #include "engine/people/rules.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
@@ -26,14 +27,10 @@ static struct store_change change_of(struct engine *engine, const struct live *l
                                      bool is_detached)
 {
     enum ask_event event = is_detached ? EVENT_AGENT_DETACHED : EVENT_AGENT_REATTACHED;
-    struct store_change change = store_change_of(live->id, event);
-    struct lifecycle_facts facts = { 0 };
+    struct store_change change = effects_change(engine, live->id, event, NULL, NULL);
 
-    change.from_states = lifecycle_states_for(event, &facts);
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
-    change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
     return change;
 }
 
@@ -49,26 +46,18 @@ static void detached_set(struct engine *engine, struct live *live, bool is_detac
         live->detached_ms = engine_utc_ms(engine);
 }
 
-static void on_saved(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* the flag is a courtesy: waiters in memory are what counts */
-    errand_end(context);
-}
-
 void detached_save(struct engine *engine, struct live *live, bool is_detached)
 {
     struct lifecycle_facts facts = { 0 };
     struct store_change change = change_of(engine, live, is_detached);
     struct lifecycle_step step = lifecycle_next(live->state, change.event, &facts);
-    struct errand *errand;
 
     if (!step.is_legal || step.is_ignored || !live->is_stored ||
         (is_detached && engine->is_leaving))
         return;
     detached_set(engine, live, is_detached);
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_change(engine->parts.store, &change, on_saved, errand);
+    /* the flag is a courtesy: waiters in memory are what counts */
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
     live_mark_dirty(engine, live);
 }
 
@@ -137,17 +126,10 @@ bool follow_is_shared(const struct engine *engine)
 
 static struct live *add(struct engine *engine, const struct ask *ask, const struct match *match)
 {
-    struct json *origin = NULL;
-    const char *json = ask->origin_json, *agent = NULL;
-    struct asker asker = own_read(engine, json);
-    struct live *live;
+    struct json *origin = json_of(ask->origin_json);
+    struct asker asker = own_read(engine, ask->origin_json);
+    struct live *live = live_new(engine, ask, match, &asker, describe_agent(origin));
 
-    if (json && json_parse(json, strlen(json), &origin, NULL)) {
-        agent = json_member_text(origin, "as");
-        if (!agent)
-            agent = json_member_text(origin, "name");
-    }
-    live = live_new(engine, ask, match, &asker, agent);
     json_free(origin);
     return live;
 }
@@ -333,13 +315,11 @@ static void on_looked(void *context, const struct store_reply *reply)
 
 bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand))
 {
-    struct store *store = errand->engine->parts.store;
-
     if (errand->has_looked || !follow_is_shared(errand->engine))
         return false;
     errand->has_looked = true;
     errand->next = again;
-    store->ops->get(store, errand->id, on_looked, errand);
+    errand_get(errand, on_looked);
     return true;
 }
 

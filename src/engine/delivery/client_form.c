@@ -10,7 +10,6 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/jsonrpc.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "core/fields/field_class.h"
@@ -44,10 +43,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
 /* `worked`: the person did something there. */
 static void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
 {
-    struct store *store = engine->parts.store;
     struct store_client client = visit_client(visit);
     int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
-    struct errand *errand;
 
     if (!client.transport || fact == visit->form_fact)
         return;
@@ -56,9 +53,8 @@ static void form_fact_learn(struct engine *engine, const struct visit *visit, bo
         if (visit_is_of(other, &client))
             other->form_fact = fact;
     }
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_client(store, &(struct store_client_fact){ client, true, fact }, on_learnt, errand);
+    store_write_client(engine->parts.store, &(struct store_client_fact){ client, true, fact },
+                       on_learnt, errand_to_write(engine));
 }
 
 bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
@@ -116,27 +112,18 @@ static void client_write_form(const struct engine *engine, const struct waiter *
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
 
-static void tell(struct visit *visit, const char *method, const struct text *params)
-{
-    struct text line = { 0 };
-
-    jsonrpc_add_notification(&line, method, text_string(params));
-    visit_tell(visit, line.bytes, line.used - 1);
-    text_release(&line);
-}
-
 static void tell_present(const struct engine *engine, struct waiter *waiter, const char *form_json)
 {
     const struct live *live = waiter->live;
-    struct text params = { 0 };
-    struct json_writer writer = json_object_to(&params);
+    struct text line = { 0 };
+    struct json_writer writer = event_begin(&line, "client/present");
 
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, waiter, &writer, form_json);
-    json_write_end_object(&writer);
-    tell(waiter->visit, "client/present", &params);
-    text_release(&params);
+    event_end(&writer);
+    visit_tell(waiter->visit, line.bytes, line.used);
+    text_release(&line);
 }
 
 static bool is_wanted(const struct live *live)
@@ -209,9 +196,7 @@ static void on_form(void *context, const struct store_reply *reply)
 
 void client_offer(struct engine *engine, struct live *live, const char *form_json)
 {
-    struct store *store = engine->parts.store;
     struct text own = { 0 };
-    struct errand *errand;
 
     if (!is_wanted(live) || !find_shower(engine, live))
         return;
@@ -222,8 +207,7 @@ void client_offer(struct engine *engine, struct live *live, const char *form_jso
         show(engine, live, text_string(&own));
         text_release(&own);
     } else {
-        errand = errand_of_ours(sizeof *errand, engine, live->id);
-        store->ops->get(store, live->id, on_form, errand);
+        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_form);
     }
 }
 
@@ -238,18 +222,18 @@ bool client_shows(const struct live *live)
 
 static void withdraw(const struct live *live)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_object_to(&params);
+    struct text line = { 0 };
+    struct json_writer writer = event_begin(&line, "client/withdraw");
 
     json_write_text(&writer, "session_id", live->id);
     json_write_text(&writer, "why", state_name(live->state));
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form)
-            tell(waiter->visit, "client/withdraw", &params);
+            visit_tell(waiter->visit, line.bytes, line.used);
         waiter->shows_form = false;
     }
-    text_release(&params);
+    text_release(&line);
 }
 
 void client_end(struct engine *engine, struct live *live, enum ask_event event)
@@ -504,9 +488,7 @@ static void round_ask(struct engine *engine, struct waiter *waiter, const char *
 }
 
 /* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
- * else NULL, and only modern clients are asked. False: it was asked often enough. Once more,
- * because what came was no answer. `lacks`: an unfinished one, and what is missing; else NULL, and
- * only modern clients are asked. False: it was asked often enough. */
+ * else NULL, and only modern clients are asked. False: it was asked often enough. */
 static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
                             const struct error *lacks)
 {

@@ -108,17 +108,15 @@ static void on_delivered(void *context, const struct store_reply *reply)
 static void save(struct delivered_errand *delivered)
 {
     struct engine *engine = delivered->errand.engine;
-    struct store_change change = store_change_of(delivered->results[0].id, EVENT_DELIVERED);
-    struct lifecycle_facts facts = { 0 };
+    struct store_change change =
+        effects_change(engine, delivered->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
     for (size_t i = 1; i < delivered->count; i++)
         text_add_format(&others, " %s", delivered->results[i].id);
     change.principal = delivered->errand.visit->principal;
     change.more_ids = others.used ? others.bytes : NULL;
-    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
-    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
+    change.delivered_ms = change.now_ms;
     store_write_change(engine->parts.store, &change, on_delivered, delivered);
     text_release(&others);
 }

@@ -85,17 +85,13 @@ static void remember(struct visit *visit, const struct notice *notice, const cha
 
 static void save_heard(struct engine *engine, const char *principal, const char *id)
 {
-    struct store_change change = store_change_of(id, EVENT_DELIVERED);
-    struct errand *errand = errand_of_ours(sizeof *errand, engine, NULL);
+    struct store_change change = effects_change(engine, id, EVENT_DELIVERED, NULL, NULL);
 
     change.from_states = state_bit(STATE_TIMEOUT);
     change.principal = principal;
     change.set_flags = ASK_HEARD;
-    change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
-    errand_begin_write(errand);
     /* where it fails, the agent's next connection is told again */
-    store_write_change(engine->parts.store, &change, errand_forget, errand);
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
 }
 
 void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)

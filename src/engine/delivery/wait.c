@@ -53,15 +53,19 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     pool_free(waiter, sizeof *waiter);
 }
 
-/* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
-static void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
+/* One that is not seen is read by nobody but the front: what else there is to tell waits. */
+static void reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed,
+                      bool is_seen)
 {
     struct text result = { 0 };
     struct desk_reply reply = { .session_id = row->ask.id };
 
-    reply.kind = describe_result(errand->engine, row, NULL, NULL, false, &result);
+    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
     reply.json = text_string(&result);
-    errand_reply(errand, &reply);
+    if (is_seen)
+        notices_reply(errand_call(errand), &reply);
+    else
+        errand_reply(errand, &reply);
     text_release(&result);
 }
 
@@ -98,7 +102,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
         detached_save(engine, live, true);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
     if (comes_back && !back_is_news(live))
-        wait_reply_unseen(errand, &row);
+        reply_row(errand, &row, false, false);
     else
         wait_reply_row(errand, &row, false);
     errand_end(errand);
@@ -365,17 +369,10 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
 
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
 {
-    struct text result = { 0 };
-    struct desk_reply reply = { .session_id = row->ask.id };
-
-    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK) {
+    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK)
         back_reply(errand, row);
-        return;
-    }
-    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
-    reply.json = text_string(&result);
-    notices_reply(errand_call(errand), &reply);
-    text_release(&result);
+    else
+        reply_row(errand, row, is_replayed, true);
 }
 
 struct wait_errand {
@@ -427,7 +424,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         row.answer_json = row.actor_json = NULL;
     }
     if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
-        wait_reply_unseen(errand, &row);
+        reply_row(errand, &row, false, false);
     else
         wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
     errand_end(errand);
@@ -439,7 +436,7 @@ void wait_begin(struct method_call call, const char *id, const struct wait_terms
 
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
     wait->terms = *terms;
-    call.engine->parts.store->ops->get(call.engine->parts.store, id, on_wait_row, wait);
+    errand_get(&wait->errand, on_wait_row);
 }
 
 void ask_wait_method(struct method_call call)
@@ -520,9 +517,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
                  const struct known *known)
 {
-    struct store *store = engine->parts.store;
     const struct form *form = known && known->form ? known->form : live->form;
-    struct errand *errand;
 
     wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
     if (!live->waiters) {
@@ -537,7 +532,6 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
         reply_result(engine, live, &row, form, known);
         live_free(engine, live);
     } else {
-        errand = errand_of_ours(sizeof *errand, engine, live->id);
-        store->ops->get(store, live->id, on_finished_row, errand);
+        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_finished_row);
     }
 }

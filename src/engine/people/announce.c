@@ -324,7 +324,7 @@ static void later_found(struct errand *errand)
     struct text fact = { 0 };
 
     if (!live || !state_is_open(live->state)) {
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        errand_is_over(errand);
         return;
     }
     make_room(engine, errand->id);

@@ -218,13 +218,8 @@ bool rules_apply(struct engine *engine, struct live *live, const char *id)
     applying->answer_json = mem_text(rule->answer_json);
     write_actor(engine, rule, &applying->actor);
     change = &applying->change;
-    *change = store_change_of(applying->errand.id, EVENT_RULE_APPLIED);
-    change->from_states = lifecycle_states_for(EVENT_RULE_APPLIED, &facts);
-    change->to_state = (int)step.state;
-    change->raises_version = step.raises_version;
-    change->needs_sync = step.needs_sync;
-    change->skips_row = true;
-    change->now_ms = change->decided_ms = engine_utc_ms(engine);
+    *change = effects_change(engine, applying->errand.id, EVENT_RULE_APPLIED, &step, &facts);
+    change->decided_ms = change->now_ms;
     change->answer_json = applying->answer_json;
     change->actor_json = text_string(&applying->actor);
     change->person = engine->parts.person;
