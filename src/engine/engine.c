@@ -25,6 +25,7 @@ static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 static const int64_t LOAD_AGAIN_MS = 500;
+static const int64_t INDEX_START_MS = 3000; /* what an earlier hub left to be found by */
 
 static const struct desk_ops engine_ops = {
     .open = visit_open,
@@ -124,8 +125,6 @@ bool engine_is_loaded(const struct engine *engine)
     return engine->is_loaded;
 }
 
-static void index_start(struct engine *engine);
-
 struct engine *engine_new(const struct engine_parts *parts)
 {
     struct engine *engine = mem_new(sizeof *engine);
@@ -135,11 +134,9 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_id = TABLE_OF(live, by_id, id);
     engine->by_call = TABLE_OF(live, by_call, call_match);
     engine->by_key = TABLE_OF(live_key, link, key);
-    undelivered_init(engine);
+    delivery_init(engine);
     launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
-    handed_init(engine);
-    delivering_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
@@ -156,7 +153,8 @@ struct engine *engine_new(const struct engine_parts *parts)
     questions_load(engine);
     follow_store(engine);
     sweep_soon(engine);
-    index_start(engine);
+    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
+    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
     time_arm(engine);
     return engine;
 }
@@ -178,15 +176,13 @@ void engine_free(struct engine *engine)
         table_remove(&engine->principals, link);
         free(TABLE_THING(principal, link, link));
     }
-    undelivered_release(engine);
+    delivery_release(engine);
     text_release(&engine->line);
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);
     table_release(&engine->by_launch);
     table_release(&engine->principals);
-    handed_release(engine);
-    table_release(&engine->delivering);
     tokens_release(engine);
     rules_release(engine);
     keys_release(engine);
@@ -233,7 +229,6 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
         .batch = SWEEP_BATCH,
         .most_us = SWEEP_MOST_US,
     };
-    struct errand *errand;
 
     (void)alarm;
     if (engine->is_sweeping || engine->is_leaving)
@@ -241,9 +236,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     engine->is_sweeping = true;
     engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
     keys_refresh(engine);
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_sweep(engine->parts.store, &sweep, on_swept, errand);
+    store_write_sweep(engine->parts.store, &sweep, on_swept, errand_to_write(engine));
 }
 
 void sweep_soon(struct engine *engine)
@@ -289,7 +282,6 @@ size_t engine_open_count(const struct engine *engine)
 
 enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
-static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
 static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are open, at every hub */
 
@@ -297,12 +289,6 @@ void index_later(struct engine *engine)
 {
     if (!engine->index_alarm.place)
         alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
-}
-
-static void index_start(struct engine *engine)
-{
-    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
-    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
 }
 
 static void on_indexed(void *context, const struct store_reply *reply)
@@ -333,7 +319,6 @@ void index_ring(struct engine *engine, struct alarm *alarm)
         .batch = follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH,
         .most_us = INDEX_MOST_US,
     };
-    struct errand *errand;
 
     if (engine->is_leaving)
         return;
@@ -343,9 +328,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     }
     engine->is_indexing = true;
     engine->indexed_at_seq = store->ops->last_seq(store);
-    errand = errand_of_ours(sizeof *errand, engine, NULL);
-    errand_begin_write(errand);
-    store_write_index(store, &index, on_indexed, errand);
+    store_write_index(store, &index, on_indexed, errand_to_write(engine));
 }
 
 /* What became of asks since this hub began, for /metrics. */

@@ -299,9 +299,7 @@ static void on_read(void *context, const struct store_reply *reply)
 
 void follow_ask(struct engine *engine, const char *id)
 {
-    struct store *store = engine->parts.store;
-    struct errand *errand = errand_of_ours(sizeof *errand, engine, id);
-    store->ops->get(store, id, on_read, errand);
+    errand_get(errand_of_ours(sizeof(struct errand), engine, id), on_read);
 }
 
 static void on_looked(void *context, const struct store_reply *reply)

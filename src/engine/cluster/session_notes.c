@@ -89,8 +89,7 @@ static void tell(const struct engine *engine, const struct session_note *note)
                                       note->is_gone ? NULL : note->value);
 }
 
-/* Writing ---------------------------------------------------------------------------------------
- */
+/* Writing */
 
 struct note_errand {
     struct errand errand; /* first */
@@ -127,7 +126,6 @@ static void on_written(void *context, const struct store_reply *reply)
 static void write_note(struct engine *engine, struct session_note *note, desk_done *done,
                        void *context)
 {
-    struct store *store = engine->parts.store;
     struct note_errand *own =
         errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context });
     char *name = mem_format("%s %s", note->session, note->what);
@@ -139,7 +137,8 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
     own->what = mem_text(note->what);
     note->writes++;
     errand_begin_write(&own->errand);
-    store_write_setting(store, &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
+    store_write_setting(engine->parts.store,
+                        &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
                         on_written, own);
     free(name);
     free(value);
@@ -246,8 +245,7 @@ void engine_each_note(const struct engine *engine, const char *session, engine_n
     }
 }
 
-/* Reading ---------------------------------------------------------------------------------------
- */
+/* Reading */
 
 /* "SESSION WHAT" and "EXPIRES TOKEN VALUE", as they are written above. */
 static bool read_row(const char *name, const char *value, struct engine_note *ret_note,

@@ -113,8 +113,7 @@ void talk_write(const struct engine *engine, const struct talk *talk, struct jso
     json_write_end_list(writer);
 }
 
-/* Making one -------------------------------------------------------------------------------------
- */
+/* Making one */
 
 static bool refuse_many(struct error *err)
 {
@@ -239,8 +238,7 @@ void conversation_new_method(struct method_call call)
     save_new(saying);
 }
 
-/* Looking ----------------------------------------------------------------------------------------
- */
+/* Looking */
 
 static void reply_loaded(struct errand *errand)
 {

@@ -63,8 +63,7 @@ static void retry_later(struct question *question, const struct error *err)
     alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_RETRY_MS);
 }
 
-/* Its end ----------------------------------------------------------------------------------------
- */
+/* Its end */
 
 static void reply_loaded(struct errand *errand)
 {
@@ -155,8 +154,7 @@ static void on_over(void *context, const struct desk_reply *reply)
     retry_later(question, &err);
 }
 
-/* Its beginning ----------------------------------------------------------------------------------
- */
+/* Its beginning */
 
 static struct method_call question_call(struct question *question)
 {

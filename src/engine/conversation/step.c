@@ -37,8 +37,7 @@ struct saying *saying_new(struct method_call call)
     return saying;
 }
 
-/* Reading it -------------------------------------------------------------------------------------
- */
+/* Reading it */
 
 static void fail(struct saying *saying, const struct error *err)
 {
@@ -86,8 +85,7 @@ void saying_about(struct saying *saying, const struct json *params,
         errand_fail(&saying->errand, &err, NULL);
 }
 
-/* Telling ----------------------------------------------------------------------------------------
- */
+/* Telling */
 
 /* The lines of a step as a list of {id, type, …}. */
 static void write_effects(const struct saying *saying, struct json_writer *writer)
@@ -125,8 +123,7 @@ void saying_reply(struct saying *saying, bool is_already)
     errand_ok_take(&saying->errand, &out);
 }
 
-/* The step ---------------------------------------------------------------------------------------
- */
+/* The step */
 
 static void write_results(const struct conversation_step *step, struct json_writer *writer)
 {
@@ -333,8 +330,7 @@ void saying_refuse(struct saying *saying)
     errand_fail(&saying->errand, &err, NULL);
 }
 
-/* The acts ---------------------------------------------------------------------------------------
- */
+/* The acts */
 
 static const struct {
     enum conversation_event_kind kind;

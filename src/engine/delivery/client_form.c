@@ -63,7 +63,7 @@ bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
     return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
 }
 
-/* Showing and withdrawing ---------------------------------------------------------------------- */
+/* Showing and withdrawing */
 
 struct client_side client_read(const struct json *params)
 {
@@ -248,7 +248,7 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
         withdraw(live);
 }
 
-/* What comes back ------------------------------------------------------------------------------ */
+/* What comes back */
 
 /* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
  * for its sake need not any more. */

@@ -43,11 +43,6 @@ struct delivered_errand {
     struct delivered_errand *next_unsure;
 };
 
-void delivering_init(struct engine *engine)
-{
-    engine->delivering = TABLE_OF(delivering, link, id);
-}
-
 static struct delivering *find_delivering(const struct engine *engine, const char *id)
 {
     struct table_link *link = id_find(&engine->delivering, id);
@@ -226,11 +221,6 @@ struct handed {
     struct handed **place;          /* of one that was returned, in the engine's ring */
 };
 
-void handed_init(struct engine *engine)
-{
-    engine->handed = TABLE_OF(handed, link, id);
-}
-
 static struct handed *find_next(const struct engine *engine, const char *id,
                                 const struct handed *after)
 {
@@ -285,19 +275,11 @@ static void keep_returned(struct engine *engine, struct handed *handed)
     *handed->place = handed;
 }
 
-void handed_release(struct engine *engine)
-{
-    for (size_t i = 0; i < HANDED_RETURNED; i++)
-        drop(engine, engine->returned[i]);
-    table_release(&engine->handed);
-}
-
 void handed_add(struct engine *engine, struct visit *visit, const char *id)
 {
     struct handed *handed;
 
-    if (visit->is_gone || visit->handed_count >= HANDED_MOST ||
-        find_at(engine, id, visit->principal, visit))
+    if (visit->handed_count >= HANDED_MOST || find_at(engine, id, visit->principal, visit))
         return;
     handed = spare_new(sizeof *handed);
     memset(handed, 0, sizeof *handed);
@@ -365,12 +347,6 @@ struct undelivered {
     uint8_t call_match[MATCH_BYTES];
 };
 
-void undelivered_init(struct engine *engine)
-{
-    engine->undelivered = TABLE_OF(undelivered, by_id, id);
-    engine->undelivered_calls = TABLE_OF(undelivered, by_call, call_match);
-}
-
 static struct undelivered *find_undelivered(const struct engine *engine, const char *id)
 {
     struct table_link *link = id_find(&engine->undelivered, id);
@@ -425,7 +401,15 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
            (has_key && engine->undelivered.count > 0) || undelivered_knows(engine, call_match);
 }
 
-void undelivered_release(struct engine *engine)
+void delivery_init(struct engine *engine)
+{
+    engine->delivering = TABLE_OF(delivering, link, id);
+    engine->handed = TABLE_OF(handed, link, id);
+    engine->undelivered = TABLE_OF(undelivered, by_id, id);
+    engine->undelivered_calls = TABLE_OF(undelivered, by_call, call_match);
+}
+
+void delivery_release(struct engine *engine)
 {
     struct table_link *next, *link = table_each(&engine->undelivered, NULL);
 
@@ -433,6 +417,10 @@ void undelivered_release(struct engine *engine)
         next = table_each(&engine->undelivered, link);
         forget(engine, TABLE_THING(undelivered, by_id, link));
     }
+    for (size_t i = 0; i < HANDED_RETURNED; i++)
+        drop(engine, engine->returned[i]);
     table_release(&engine->undelivered);
     table_release(&engine->undelivered_calls);
+    table_release(&engine->handed);
+    table_release(&engine->delivering);
 }

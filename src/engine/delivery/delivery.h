@@ -51,12 +51,12 @@ void wait_reply_row(const struct errand *errand, const struct store_row *row, bo
 void detached_save(struct engine *engine, struct live *live, bool is_detached);
 
 /* delivery.c: results that the agent has */
-void delivering_init(struct engine *engine);
+void delivery_init(struct engine *engine);
+void delivery_release(struct engine *engine);
 /* Its delivery is on the way to the store: no other call gets it. */
 bool wait_is_delivering(const struct engine *engine, const char *id);
 
 /* Which answers the agents have not confirmed. */
-void undelivered_init(struct engine *engine);
 void undelivered_add(struct engine *engine, const char *id, const char *principal,
                      const uint8_t call_match[MATCH_BYTES]);
 /* False: it was not among them. */
@@ -66,11 +66,8 @@ bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MAT
 /* False: the store has none for this call. */
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key);
-void undelivered_release(struct engine *engine);
 
 /* Results the agent's side was given and has not confirmed. */
-void handed_init(struct engine *engine);
-void handed_release(struct engine *engine);
 void handed_add(struct engine *engine, struct visit *visit, const char *id);
 bool handed_is_out(const struct engine *engine, const char *id);
 /* False: this agent does not have it. */

@@ -53,6 +53,16 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     pool_free(waiter, sizeof *waiter);
 }
 
+static void end_wait(struct engine *engine, struct waiter *waiter)
+{
+    struct live *live = waiter->live;
+
+    unlink_waiter(live, waiter);
+    free_waiter(engine, waiter);
+    if (!live->waiters)
+        detached_save(engine, live, true);
+}
+
 /* One that is not seen is read by nobody but the front: what else there is to tell waits. */
 static void reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed,
                       bool is_seen)
@@ -96,10 +106,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     }
     errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
     memcpy(errand->id, live->id, sizeof errand->id);
-    unlink_waiter(live, waiter);
-    free_waiter(engine, waiter);
-    if (!live->waiters)
-        detached_save(engine, live, true);
+    end_wait(engine, waiter);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
     if (comes_back && !back_is_news(live))
         reply_row(errand, &row, false, false);
@@ -249,18 +256,22 @@ void wait_end_silent(struct engine *engine, struct live *live, const struct visi
     }
 }
 
+/* Who is told may leave, so it waits no more when it is told. */
+static void reply_to(struct engine *engine, struct waiter *waiter, const struct desk_reply *reply)
+{
+    const struct method_call call = waiter_call(engine, waiter);
+
+    call.visit->references++;
+    unlink_waiter(waiter->live, waiter);
+    free_waiter(engine, waiter);
+    notices_reply(call, reply);
+    visit_release(call.visit);
+}
+
 static void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
 {
-    while (live->waiters) {
-        struct waiter *waiter = live->waiters;
-        const struct method_call call = waiter_call(engine, waiter);
-
-        live->waiters = waiter->next;
-        call.visit->references++;
-        free_waiter(engine, waiter); /* first: who is told may leave */
-        notices_reply(call, reply);
-        visit_release(call.visit);
-    }
+    while (live->waiters)
+        reply_to(engine, live->waiters, reply);
 }
 
 void wait_fail(struct engine *engine, struct live *live, const struct error *err)
@@ -282,10 +293,7 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         if (waiter->visit != visit)
             continue;
         errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter);
-        if (!live->waiters)
-            detached_save(engine, live, true);
+        end_wait(engine, waiter);
         errand_fail(errand, err, NULL);
         next = live->waiters; /* who is told may leave, and its other waits with it */
     }
@@ -294,39 +302,24 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
 void wait_drop_visit(struct engine *engine, struct visit *visit)
 {
     for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
-        struct live *live = waiter->live;
-
         next = waiter->visit_next;
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter);
-        if (!live->waiters)
-            detached_save(engine, live, true);
+        end_wait(engine, waiter);
     }
-}
-
-static struct waiter *first_told(const struct live *live)
-{
-    struct waiter *waiter = live->waiters;
-
-    while (waiter && !waiter->done)
-        waiter = waiter->next;
-    return waiter;
 }
 
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply)
 {
-    struct waiter *waiter;
+    struct waiter *waiter = live->waiters;
     bool is_told = false;
 
-    while ((waiter = first_told(live))) {
-        const struct method_call call = waiter_call(engine, waiter);
-
-        call.visit->references++;
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter); /* first: who is told may leave */
-        is_told = is_told || !call.visit->is_gone;
-        notices_reply(call, reply);
-        visit_release(call.visit);
+    while (waiter) {
+        if (!waiter->done) {
+            waiter = waiter->next;
+            continue;
+        }
+        is_told = is_told || !waiter->visit->is_gone;
+        reply_to(engine, waiter, reply);
+        waiter = live->waiters; /* from the start: others may have left too */
     }
     if (!live->waiters && is_told)
         detached_save(engine, live, true);
