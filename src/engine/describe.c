@@ -10,7 +10,7 @@
 #include "core/response.h"
 #include "core/tools/arguments.h"
 #include "core/visible_text.h"
-#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/state.h"
 
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)

@@ -3,7 +3,6 @@
 
 #include "base/crash_point.h"
 #include "base/json_writer.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"

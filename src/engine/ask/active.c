@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "core/fields/form.h"
 #include "core/tools/arguments.h"
-#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"

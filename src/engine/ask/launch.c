@@ -4,7 +4,7 @@
  * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
  * nobody else can. A fresh command replaces the hash, so the code before is worth nothing.
  */
-#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include "core/known_clients.h"
 #include "core/limits.h"
 #include "core/tools/arguments.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"

@@ -8,9 +8,8 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
 #include "engine/conversation/conversation.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/people/rules.h"

@@ -4,8 +4,6 @@
  * content against the form, refusals by how long it was shown. What does not count costs nothing:
  * the ask is open everywhere else (R4.2, R4.3).
  */
-#include "engine/delivery/client_form.h"
-
 #include <string.h>
 
 #include "base/json.h"

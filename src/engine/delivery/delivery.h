@@ -4,6 +4,7 @@
 #include "engine/state.h"
 
 struct known;
+struct submission;
 
 /* wait.c: parked calls */
 void wait_ring(struct engine *engine, struct alarm *alarm);
@@ -96,5 +97,22 @@ bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES]
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
 bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                     const char *sealed, char *ret_id, struct round *ret_round);
+
+/* client_form.c: the agent's own client as a channel (R4.2, R4.3) */
+struct client_side client_read(const struct json *params);
+/* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
+void client_offer(struct engine *engine, struct live *live, const char *form_json);
+bool client_shows(const struct live *live); /* one does, or is to bring it back */
+/* An ask is over, or was taken back: who still shows it learns so, where the result does not say
+ * it. Who showed it to the very end without a word shows it to nobody. */
+void client_end(struct engine *engine, struct live *live, enum ask_event event);
+
+/* What is known of a client's own forms. */
+store_done form_fact_loaded; /* gets an errand, which ends */
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client);
+
+/* With what it brought, to an ask that is alive. */
+void round_resume(struct submission *submission, struct live *live);
 
 #endif

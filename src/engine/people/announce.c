@@ -9,7 +9,7 @@
 #include "core/ask.h"
 #include "core/limits.h"
 #include "core/visible_text.h"
-#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"

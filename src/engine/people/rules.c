@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/tools/arguments.h"
-#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 
