@@ -84,6 +84,12 @@ void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t deci
     }
 }
 
+static void count_open(struct engine *engine, const struct live *live, int more)
+{
+    live->principal->open_count += (size_t)more;
+    engine->open_count += (size_t)more;
+}
+
 static size_t live_bytes(size_t title_bytes)
 {
     return offsetof(struct live, title) + title_bytes + 1;
@@ -116,10 +122,8 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     table_insert(&engine->by_call, &live->by_call);
     if (match->has_key)
         add_key(engine, live, match->key);
-    if (state_is_open(live->state)) {
-        live->principal->open_count++;
-        engine->open_count++;
-    }
+    if (state_is_open(live->state))
+        count_open(engine, live, 1);
     return live;
 }
 
@@ -130,8 +134,7 @@ void live_set_state(struct engine *engine, struct live *live, enum ask_state sta
     live->state = (uint8_t)state;
     if (was_open == is_open)
         return;
-    live->principal->open_count += is_open ? 1 : (size_t)-1;
-    engine->open_count += is_open ? 1 : (size_t)-1;
+    count_open(engine, live, is_open ? 1 : -1);
     if (is_open)
         engine->tally.undone++;
     else
@@ -168,8 +171,10 @@ static void forget_dirty(struct engine *engine, struct live *live)
         *at = live->next_dirty;
 }
 
-static void drop(struct engine *engine, struct live *live)
+void live_forget(struct engine *engine, struct live *live)
 {
+    if (live->is_dirty)
+        forget_dirty(engine, live);
     alarm_clear(&engine->alarms, &live->deadline);
     forget_attention(engine, live->attention);
     table_remove(&engine->by_id, &live->by_id);
@@ -179,10 +184,8 @@ static void drop(struct engine *engine, struct live *live)
     free(live->key);
     origin_release(live->principal, live->origin);
     live->principal->live_count--;
-    if (state_is_open(live->state)) {
-        live->principal->open_count--;
-        engine->open_count--;
-    }
+    if (state_is_open(live->state))
+        count_open(engine, live, -1);
     launch_keep(engine, live, (const uint8_t[DIGEST_BYTES]){ 0 });
     free(live->rare);
     if (live->form) {
@@ -197,19 +200,10 @@ void live_free(struct engine *engine, struct live *live)
 {
     if (state_is_decided_by_person(live->state))
         undelivered_add(engine, live->id, live->principal->id, live->call_match);
-    if (live->is_dirty) {
-        publish(engine, live); /* watchers see how it ended before it leaves memory */
-        forget_dirty(engine, live);
-    }
-    mine_publish_over(engine, live);
-    drop(engine, live);
-}
-
-void live_forget(struct engine *engine, struct live *live)
-{
     if (live->is_dirty)
-        forget_dirty(engine, live);
-    drop(engine, live);
+        publish(engine, live); /* watchers see how it ended before it leaves memory */
+    mine_publish_over(engine, live);
+    live_forget(engine, live);
 }
 
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
@@ -271,23 +265,13 @@ static bool is_free_for(const struct live *live, const struct visit *visit)
 struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit)
 {
-    struct table_link *link;
+    /* a new key says: a new ask, whatever its words */
+    const struct table *table = match->has_key ? &engine->by_key : &engine->by_call;
+    struct table_link *link = table_find(table, match->has_key ? match->key : match->call);
 
-    if (DELIBERATE_FAULT(asked_twice))
-        return NULL;
-    if (match->has_key) {
-        for (link = table_find(&engine->by_key, match->key); link;
-             link = table_find_next(&engine->by_key, link)) {
-            struct live *live = TABLE_THING(live_key, link, link)->live;
-
-            if (is_free_for(live, visit))
-                return live;
-        }
-        return NULL; /* a new key says: a new ask, whatever its words */
-    }
-    for (link = table_find(&engine->by_call, match->call); link;
-         link = table_find_next(&engine->by_call, link)) {
-        struct live *live = TABLE_THING(live, by_call, link);
+    for (; link && !DELIBERATE_FAULT(asked_twice); link = table_find_next(table, link)) {
+        struct live *live = match->has_key ? TABLE_THING(live_key, link, link)->live
+                                           : TABLE_THING(live, by_call, link);
 
         if (is_free_for(live, visit))
             return live;

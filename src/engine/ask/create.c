@@ -131,9 +131,8 @@ static bool route(struct submission *submission, struct error *err)
         .since_browser_ms = portal_since_browser_ms(engine),
     };
     struct lifecycle_facts life = { 0 };
-    struct route chosen;
+    struct route chosen = routing_decide(&facts);
 
-    chosen = routing_decide(&facts);
     if (submission->is_question) { /* its host shows it too, and has no use for a command */
         chosen.wait_for_terminal = false;
         chosen.has_channel = true;

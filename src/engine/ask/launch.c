@@ -4,8 +4,6 @@
  * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
  * nobody else can. A fresh command replaces the hash, so the code before is worth nothing.
  */
-#include "engine/ask/submit.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "engine/ask/submit.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"

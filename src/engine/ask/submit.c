@@ -24,14 +24,17 @@
 static const int64_t LOST_MS = 120000;
 enum { LOST_ROWS = 64 };
 
-static bool is_same_call(const struct submission *submission, const uint8_t *digest,
-                         struct error *err)
-{
-    return memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0 || submission_refuse_key(err);
-}
-
 static void match_or_create(struct submission *submission);
-static void find_undelivered(struct submission *submission);
+static store_done on_undelivered;
+
+static void find_undelivered(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+
+    submission->errand.has_looked = true;
+    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
+                                 submission->ask.idempotency_key, on_undelivered, submission);
+}
 
 static void on_undelivered(void *context, const struct store_reply *reply)
 {
@@ -55,22 +58,14 @@ static void on_undelivered(void *context, const struct store_reply *reply)
         submission->is_anothers =
             reply->outcome == STORE_DONE && !live_find(errand->engine, reply->row->ask.id);
         match_or_create(submission);
-    } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
+    } else if (memcmp(submission->ask.digest, reply->row->ask.digest, DIGEST_BYTES) != 0) {
+        submission_refuse_key(&err);
         errand_fail(errand, &err, NULL);
     } else {
         submission_tell_created(submission, reply->row->ask.id);
         wait_reply_row(errand, reply->row, true);
         errand_end(errand);
     }
-}
-
-static void find_undelivered(struct submission *submission)
-{
-    struct store *store = submission->errand.engine->parts.store;
-
-    submission->errand.has_looked = true;
-    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
-                                 submission->ask.idempotency_key, on_undelivered, submission);
 }
 
 /* A client that cancels without a word has lost what its call was answered then. If it asks the
@@ -129,21 +124,18 @@ static void match_or_create(struct submission *submission)
         visit->held_end = &submission->next_late;
         return;
     }
-    if (!live && !submission->has_looked_back && may_be_lost(submission)) {
-        look_back(submission);
-        return;
-    }
-    if (!live && (submission->errand.has_looked ||
-                  !undelivered_may_match(engine, match->call, match->has_key))) {
-        submission_create(submission);
-        return;
-    }
     if (!live) {
-        find_undelivered(submission);
+        if (!submission->has_looked_back && may_be_lost(submission))
+            look_back(submission);
+        else if (submission->errand.has_looked ||
+                 !undelivered_may_match(engine, match->call, match->has_key))
+            submission_create(submission);
+        else
+            find_undelivered(submission);
         return;
     }
     if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
-        is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
+        submission_refuse_key(&err);
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
@@ -191,19 +183,16 @@ static bool read_call(struct submission *submission, const struct json *params, 
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
-    if (!submission->tool) {
-        error_set(err, ERROR_bad_enum, "", "there is no such tool");
-        return false;
-    }
+    if (!submission->tool)
+        return error_set(err, ERROR_bad_enum, "", "there is no such tool");
     if (!ask_tool_allows(submission->tool, visit->is_sub_agent, err))
         return false;
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
     submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
-    submission->terms.comes_back =
-        json_is_yes(json_member(params, "comes_back")) &&
-        come_back_may(submission->errand.engine, submission->errand.visit, 1);
+    submission->terms.comes_back = json_is_yes(json_member(params, "comes_back")) &&
+                                   come_back_may(submission->errand.engine, visit, 1);
     submission->tag = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
     submission->state = read_state(json_member(params, "state"));
@@ -250,6 +239,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 static void take_up(struct submission *submission, const struct json *response)
 {
     struct errand *errand = &submission->errand;
+    struct store *store = errand->engine->parts.store;
     struct wait_terms *terms = &submission->terms;
     struct error err;
 
@@ -265,8 +255,7 @@ static void take_up(struct submission *submission, const struct json *response)
         terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
     submission->response = response ? json_keep(response) : NULL;
     if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
-        errand->engine->parts.store->ops->get(errand->engine->parts.store, submission->ask.id,
-                                              on_made_elsewhere, submission);
+        store->ops->get(store, submission->ask.id, on_made_elsewhere, submission);
     else
         resume(submission);
 }
@@ -336,11 +325,10 @@ void ask_create_method(struct method_call call)
 static void read_question(const struct conversation *machine, struct ask_call *ret_call)
 {
     const char *input = machine->current.input_json;
-    struct json *json = NULL;
+    struct json *json = json_of(input);
     struct text form = { 0 };
 
-    if (!json_parse(input, strlen(input), &json, NULL) ||
-        !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
+    if (!json || !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
         form_encode(&machine->form, &form);
         *ret_call =
             (struct ask_call){ .timeout_s = machine->timeout_s, .arguments_json = mem_text(input) };

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/limits.h"
+#include "engine/describe.h"
 #include "engine/state.h"
 
 enum { LIST_USUAL = 50, LIST_MOST = 200 };
@@ -26,21 +27,13 @@ void talk_release(struct talk *talk)
     *talk = (struct talk){ 0 };
 }
 
-static void copy_id(char *out, size_t size, const char *text)
-{
-    size_t length = strnlen(text, size - 1);
-
-    memcpy(out, text, length);
-    out[length] = '\0';
-}
-
 bool talk_read(struct talk *talk, const struct store_conversation *stored, struct error *err)
 {
     talk_release(talk);
-    copy_id(talk->id, sizeof talk->id, stored->id);
-    copy_id(talk->ask_id, sizeof talk->ask_id, stored->ask_id);
-    copy_id(talk->earlier_ask_id, sizeof talk->earlier_ask_id, stored->earlier_ask_id);
-    copy_id(talk->principal, sizeof talk->principal, stored->principal);
+    text_put(talk->id, sizeof talk->id, stored->id);
+    text_put(talk->ask_id, sizeof talk->ask_id, stored->ask_id);
+    text_put(talk->earlier_ask_id, sizeof talk->earlier_ask_id, stored->earlier_ask_id);
+    text_put(talk->principal, sizeof talk->principal, stored->principal);
     talk->token_id = mem_text(stored->token_id);
     talk->label = mem_text(stored->label);
     talk->version = stored->version;
@@ -71,14 +64,6 @@ bool talk_is_seen_by(const struct talk *talk, const struct visit *visit)
     return visit->role == ROLE_PERSON || strcmp(visit->principal, talk->principal) == 0;
 }
 
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
-{
-    char when[32];
-
-    response_write_time(utc_ms, when);
-    json_write_text(writer, key, when);
-}
-
 /* Where a person answers it. */
 static void write_question(const struct engine *engine, const struct talk *talk,
                            struct json_writer *writer)
@@ -98,8 +83,8 @@ void talk_write(const struct engine *engine, const struct talk *talk, struct jso
     json_write_bool(writer, "sub_agent", talk->machine.is_sub_agent);
     json_write_integer(writer, "version", talk->version);
     json_write_integer(writer, "last_event", talk->last_event);
-    write_time(writer, "created_at", talk->created_ms);
-    write_time(writer, "changed_at", talk->changed_ms);
+    describe_time(writer, "created_at", talk->created_ms);
+    describe_time(writer, "changed_at", talk->changed_ms);
     conversation_write_change(&talk->machine, writer, "state");
     if (talk->machine.state == CONVERSATION_AWAITING)
         write_question(engine, talk, writer);
@@ -114,15 +99,6 @@ void talk_write(const struct engine *engine, const struct talk *talk, struct jso
 }
 
 /* Making one */
-
-static bool refuse_many(struct error *err)
-{
-    error_set(err, ERROR_rate_limited, "",
-              "this host has %d conversations and none is idle: end the turns of some first",
-              STORE_CONVERSATIONS);
-    err->retry_after_s = 60;
-    return false;
-}
 
 static void on_found_again(void *context, const struct store_conversation *stored,
                            const struct error *err)
@@ -159,7 +135,10 @@ static void on_made(void *context, const struct store_reply *reply)
         errand_fail(&saying->errand, &reply->err, NULL);
         break;
     default:
-        refuse_many(&err);
+        error_set(&err, ERROR_rate_limited, "",
+                  "this host has %d conversations and none is idle: end the turns of some first",
+                  STORE_CONVERSATIONS);
+        err.retry_after_s = 60;
         errand_fail(&saying->errand, &err, NULL);
         break;
     }
@@ -211,26 +190,24 @@ static void save_new(struct saying *saying)
 
 void conversation_new_method(struct method_call call)
 {
-    struct saying *saying;
-    struct talk *talk;
+    struct saying *saying = saying_new(call);
+    struct talk *talk = &saying->talk;
     struct json_writer writer;
     struct error err;
 
-    saying = saying_new(call);
     if (!check_new(call.params, &err)) {
         errand_fail(&saying->errand, &err, NULL);
         return;
     }
     saying->body = json_keep(call.params);
-    talk = &saying->talk;
     random_id(talk->id);
-    memcpy(talk->principal, saying->errand.visit->principal, sizeof talk->principal);
-    talk->token_id = mem_text(saying->errand.visit->token_id);
-    talk->label = mem_text(saying->errand.visit->token);
+    memcpy(talk->principal, call.visit->principal, sizeof talk->principal);
+    talk->token_id = mem_text(call.visit->token_id);
+    talk->label = mem_text(call.visit->token);
     talk->version = 1;
     talk->created_ms = talk->changed_ms = engine_utc_ms(call.engine);
     talk->machine.is_sub_agent =
-        saying->errand.visit->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
+        call.visit->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
     writer = json_writer_to(&saying->events);
     text_add_text(&saying->events, "state_change ");
     conversation_write_change(&talk->machine, &writer, NULL);
@@ -240,29 +217,17 @@ void conversation_new_method(struct method_call call)
 
 /* Looking */
 
-static void reply_loaded(struct errand *errand)
-{
-    saying_reply((struct saying *)errand, false);
-}
-
 void conversation_get_method(struct method_call call)
 {
-    saying_about(saying_new(call), call.params, reply_loaded);
+    saying_about(saying_new(call), call.params, saying_reply_loaded);
 }
 
 struct listing {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+    struct writing writing; /* first */
     size_t limit, count;
     char last[ASK_ID_BYTES];
     bool has_more;
 };
-
-static void listing_drop(struct errand *errand)
-{
-    text_release(&((struct listing *)errand)->out);
-}
 
 static void on_listed(void *context, const struct store_conversation *stored,
                       const struct error *err)
@@ -274,49 +239,44 @@ static void on_listed(void *context, const struct store_conversation *stored,
         listing->has_more = true;
     } else if (stored) {
         listing->count++;
-        copy_id(listing->last, sizeof listing->last, stored->id);
-        json_write_object(&listing->writer, NULL);
+        text_put(listing->last, sizeof listing->last, stored->id);
+        json_write_object(&listing->writing.writer, NULL);
         if (talk_read(&talk, stored, NULL))
-            talk_write(listing->errand.engine, &talk, &listing->writer);
-        json_write_end_object(&listing->writer);
+            talk_write(listing->writing.errand.engine, &talk, &listing->writing.writer);
+        json_write_end_object(&listing->writing.writer);
         talk_release(&talk);
     } else if (err) {
-        errand_fail(&listing->errand, err, NULL);
+        errand_fail(&listing->writing.errand, err, NULL);
     } else {
-        json_write_end_list(&listing->writer);
+        json_write_end_list(&listing->writing.writer);
         if (listing->has_more)
-            json_write_text(&listing->writer, "next", listing->last);
-        json_write_end_object(&listing->writer);
-        errand_ok(&listing->errand, text_string(&listing->out));
+            json_write_text(&listing->writing.writer, "next", listing->last);
+        writing_end(&listing->writing);
     }
 }
 
 void conversation_list_method(struct method_call call)
 {
-    struct listing *listing = errand_new(sizeof *listing, call);
-    const struct visit *looking = listing->errand.visit;
+    struct listing *listing = writing_new(sizeof *listing, call);
     int64_t limit = json_member_integer(call.params, "limit", LIST_USUAL);
     struct store_conversation_query query = {
-        .principal = looking->role == ROLE_PERSON ? NULL : looking->principal,
+        .principal = call.visit->role == ROLE_PERSON ? NULL : call.visit->principal,
         .before_id = json_member_text(call.params, "before"),
     };
 
-    listing->errand.drop = listing_drop;
     if (limit < 1 || limit > LIST_MOST) {
-        errand_refuse(&listing->errand, ERROR_out_of_range, "/limit", "limit is 1 to %d",
+        errand_refuse(&listing->writing.errand, ERROR_out_of_range, "/limit", "limit is 1 to %d",
                       LIST_MOST);
         return;
     }
     if (query.before_id && !ask_id_is_valid(query.before_id)) {
-        errand_refuse(&listing->errand, ERROR_bad_format, "/before",
+        errand_refuse(&listing->writing.errand, ERROR_bad_format, "/before",
                       "before is `next` of the page before");
         return;
     }
     listing->limit = (size_t)limit;
     query.limit = listing->limit + 1;
-    listing->writer = json_writer_to(&listing->out);
-    json_write_object(&listing->writer, NULL);
-    json_write_list(&listing->writer, "conversations");
+    json_write_list(&listing->writing.writer, "conversations");
     call.engine->parts.store->ops->list_conversations(call.engine->parts.store, &query, on_listed,
                                                       listing);
 }
@@ -408,8 +368,7 @@ static void hear(struct errand *errand)
                       (long long)talk->last_event);
         return;
     }
-    hearing->writer = json_writer_to(&hearing->out);
-    json_write_object(&hearing->writer, NULL);
+    hearing->writer = json_object_to(&hearing->out);
     json_write_integer(&hearing->writer, "last_event", talk->last_event);
     json_write_list(&hearing->writer, "events");
     store->ops->list_conversation_events(store, talk->id, hearing->after, (size_t)hearing->limit,

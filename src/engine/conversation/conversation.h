@@ -55,6 +55,7 @@ void saying_about(struct saying *saying, const struct json *params,
                   void (*next)(struct errand *errand));
 void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
+void saying_reply_loaded(struct errand *errand);           /* the same of one that is new */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);
 

@@ -65,11 +65,6 @@ static void retry_later(struct question *question, const struct error *err)
 
 /* Its end */
 
-static void reply_loaded(struct errand *errand)
-{
-    saying_reply((struct saying *)errand, false);
-}
-
 static void on_settled(struct saying *saying)
 {
     struct question *question = question_find(saying->errand.engine, saying->asked);
@@ -82,7 +77,7 @@ static void on_settled(struct saying *saying)
         while (decider) {
             struct saying *next = decider->next;
 
-            saying_load(decider, reply_loaded);
+            saying_load(decider, saying_reply_loaded);
             decider = next;
         }
         question_free(question);
@@ -181,15 +176,6 @@ static void on_conversation(void *context, const struct store_conversation *stor
     talk_release(&talk);
 }
 
-/* The hub that has the question makes the ask; if it can't, we do. */
-static void leave_it(struct question *question)
-{
-    struct engine *engine = question->engine;
-
-    question->others_looks--;
-    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
-}
-
 static void on_ask(void *context, const struct store_reply *reply)
 {
     struct question *question = context;
@@ -197,27 +183,25 @@ static void on_ask(void *context, const struct store_reply *reply)
     struct store *store = engine->parts.store;
     const struct wait_terms terms = { .wait_ms = -1 };
 
-    if (reply->outcome == STORE_DONE)
+    if (reply->outcome == STORE_DONE) {
         wait_begin(question_call(question), question->ask_id, &terms);
-    else if (reply->outcome == STORE_MISSING && question->others_looks > 0)
-        leave_it(question);
-    else if (reply->outcome == STORE_MISSING)
+    } else if (reply->outcome == STORE_MISSING && question->others_looks > 0) {
+        question->others_looks--; /* who has the question makes the ask; if it can't, we do */
+        alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
+    } else if (reply->outcome == STORE_MISSING) {
         store->ops->get_conversation(store, question->id, on_conversation, question);
-    else
+    } else {
         retry_later(question, &reply->err);
-}
-
-static void look(struct question *question)
-{
-    struct store *store = question->engine->parts.store;
-
-    store->ops->get(store, question->ask_id, on_ask, question);
+    }
 }
 
 void question_ring(struct engine *engine, struct alarm *alarm)
 {
-    (void)engine;
-    look((struct question *)(void *)((char *)alarm - offsetof(struct question, alarm)));
+    struct store *store = engine->parts.store;
+    struct question *question =
+        (struct question *)(void *)((char *)alarm - offsetof(struct question, alarm));
+
+    store->ops->get(store, question->ask_id, on_ask, question);
 }
 
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
@@ -244,7 +228,7 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->visit = (struct visit *)visit_open(&engine->desk, &visitor);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
-    look(question);
+    question_ring(engine, &question->alarm);
 }
 
 void question_begin(struct engine *engine, const struct talk *talk)
@@ -320,10 +304,8 @@ void questions_release(struct engine *engine)
             question->deciders = decider->next;
             errand_end(&decider->errand);
         }
-        alarm_clear(&engine->alarms, &question->alarm);
         wait_forget_visit(engine, question->visit);
-        visit_close(&engine->desk, (struct desk_visit *)question->visit);
-        free(question);
+        question_free(question);
     }
     table_release(&engine->questions);
 }
@@ -356,7 +338,7 @@ static void reply_already(struct errand *errand)
 static void on_decided(void *context, const struct desk_reply *reply)
 {
     struct saying *saying = context;
-    struct json *ack = NULL;
+    struct json *ack;
     bool is_already;
 
     if (reply->err.code != ERROR_NONE) {
@@ -366,11 +348,11 @@ static void on_decided(void *context, const struct desk_reply *reply)
         errand_fail(&saying->errand, &err, reply->json);
         return;
     }
-    is_already = reply->json && json_parse(reply->json, strlen(reply->json), &ack, NULL) &&
-                 json_is_yes(json_member(ack, "already"));
+    ack = json_of(reply->json);
+    is_already = json_is_yes(json_member(ack, "already"));
     json_free(ack);
     if (is_already || !question_add_decider(saying->errand.engine, saying))
-        saying_load(saying, is_already ? reply_already : reply_loaded);
+        saying_load(saying, is_already ? reply_already : saying_reply_loaded);
 }
 
 /* Who sends again what was decided is told so, whatever happened since (R5.3). */
@@ -402,10 +384,9 @@ static void refuse(struct saying *saying, enum error_code code, enum text_id tex
 
 static void decide(struct saying *saying, const char *params_json)
 {
-    struct json *params = NULL;
+    struct json *params = json_of(params_json);
     enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
-    json_parse(params_json, strlen(params_json), &params, NULL);
     decide_question(event,
                     (struct method_call){ saying->errand.engine, saying->errand.visit, params,
                                           on_decided, saying },
@@ -418,14 +399,11 @@ static bool write_params(struct saying *saying, const struct store_row *row, str
                          struct error *err)
 {
     const char *form = row->ask.form_json;
-    char *body;
 
     answer_release(&saying->answer);
     form_release(&saying->form);
     if (saying->kind == SAID_CANCEL) {
-        body = json_encode(saying->body);
-        text_add_text(out, body);
-        free(body);
+        json_add(out, saying->body);
         return true;
     }
     if (!form_parse(form, strlen(form), &saying->form, err) ||
@@ -469,10 +447,8 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     struct error err = reply->err, changed;
     bool is_good;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&saying->errand, &err, NULL);
+    if (errand_fails(&saying->errand, reply))
         return;
-    }
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
             refuse(saying, ERROR_unavailable, TEXT_REASON_BEING_ASKED);

@@ -123,6 +123,11 @@ void saying_reply(struct saying *saying, bool is_already)
     errand_ok_take(&saying->errand, &out);
 }
 
+void saying_reply_loaded(struct errand *errand)
+{
+    saying_reply((struct saying *)errand, false);
+}
+
 /* The step */
 
 static void write_results(const struct conversation_step *step, struct json_writer *writer)
