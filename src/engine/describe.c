@@ -13,27 +13,27 @@
 #include "engine/delivery/delivery.h"
 #include "engine/state.h"
 
+/* One that has begun counts; what is over is 0. */
+static int64_t seconds_of(int64_t left_ms)
+{
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
+
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
 {
-    int64_t left_ms;
-
     if (!live || !state_is_open(live->state))
         return -1;
     if (!live->deadline.place) /* its time is up and the end of it is on its way to the store */
         return live->is_deciding ? 0 : -1;
-    left_ms = live->deadline.boot_ms - engine_boot_ms(engine);
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return seconds_of(live->deadline.boot_ms - engine_boot_ms(engine));
 }
 
 /* How long others stay silent yet, because the agent's own client shows it (R2.6). */
 static int64_t quiet_s(const struct engine *engine, const struct live *live)
 {
-    int64_t left_ms;
-
     if (!live || !state_is_open(live->state) || !client_shows(live))
         return 0;
-    left_ms = live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine);
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return seconds_of(live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine));
 }
 
 void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms)
@@ -139,11 +139,10 @@ static int64_t remaining_s(const struct engine *engine, const struct ask *ask,
                            const struct live *live)
 {
     int64_t left_s = describe_remaining_s(engine, live);
-    int64_t left_ms = ask->deadline_ms - engine_utc_ms(engine);
 
-    if (left_s >= 0 || ask->deadline_ms == 0)
-        return left_s;
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return left_s >= 0 || ask->deadline_ms == 0
+               ? left_s
+               : seconds_of(ask->deadline_ms - engine_utc_ms(engine));
 }
 
 /* Stores say "" where nobody did it: time ran out and defaults were sent. */
@@ -231,6 +230,8 @@ static void read_actor(const struct json *actor, struct answered_by *by)
     by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
 }
 
+enum { WARNINGS_MOST = 4 };
+
 static size_t list_warnings(uint32_t flags, const char **out)
 {
     static const struct {
@@ -293,27 +294,33 @@ static void release_readings(struct readings *readings)
     json_free(readings->actor_json);
 }
 
-enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
-                                const struct form *form, const struct known *known,
-                                bool is_replayed, struct text *out)
+/* Borrows from the row and from `ret_warnings`. */
+static struct response_facts facts_of(const struct store_row *row, const char **ret_warnings)
 {
-    const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
-    struct readings readings = { 0 };
-    enum reply_kind kind;
-    struct text url = { 0 };
-    struct response_facts facts = {
+
+    return (struct response_facts){
         .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
         .state = row->ask.state,
         .interface = row->ask.interface,
-        .form = form,
-        .answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms,
-        .is_replayed = is_replayed,
+        .warnings = list_warnings(row->ask.flags, ret_warnings) > 0 ? ret_warnings : NULL,
     };
+}
 
-    if (list_warnings(row->ask.flags, warnings) > 0)
-        facts.warnings = warnings;
+enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
+                                const struct form *form, const struct known *known,
+                                bool is_replayed, struct text *out)
+{
+    const char *warnings[WARNINGS_MOST];
+    struct response_facts facts = facts_of(row, warnings);
+    struct readings readings = { 0 };
+    enum reply_kind kind;
+    struct text url = { 0 };
+
+    facts.form = form;
+    facts.answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms;
+    facts.is_replayed = is_replayed;
     if (known) {
         facts.answer = known->answer;
         facts.cancel_note = known->cancel_note;
@@ -333,22 +340,16 @@ enum reply_kind describe_result(const struct engine *engine, const struct store_
 enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
                               const char *command, const char *asked_back, struct text *out)
 {
-    const char *warnings[8];
+    const char *warnings[WARNINGS_MOST];
+    struct response_facts facts = facts_of(row, warnings);
+    enum reply_kind kind;
     struct text url = { 0 };
-    bool has_url = portal_write_url(engine, row->ask.id, &url);
-    const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
-    const struct response_facts facts = {
-        .shape = tool ? tool->response : NULL,
-        .session_id = row->ask.id,
-        .state = row->ask.state,
-        .interface = row->ask.interface,
-        .terminal_command = command,
-        .asked_back = asked_back,
-        .url = has_url ? text_string(&url) : NULL,
-        .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
-    };
-    enum reply_kind kind = response_write(&facts, out);
 
+    facts.terminal_command = command;
+    facts.asked_back = asked_back;
+    if (portal_write_url(engine, row->ask.id, &url))
+        facts.url = text_string(&url);
+    kind = response_write(&facts, out);
     text_release(&url);
     return kind;
 }

@@ -208,11 +208,15 @@ bool visit_sees(const struct visit *visit, const char *id)
     return visit->is_watching || strcmp(visit->attached, id) == 0;
 }
 
-static char *write_origin(const struct engine *engine, const struct visit *visit)
+/* Nothing of it changes during a visit. */
+const char *visit_origin(const struct engine *engine, struct visit *visit)
 {
     struct text origin = { 0 };
-    struct json_writer writer = json_object_to(&origin);
+    struct json_writer writer;
 
+    if (visit->origin_json)
+        return visit->origin_json;
+    writer = json_object_to(&origin);
     json_write_text(&writer, "name", visit->name);
     json_write_text_if(&writer, "version", visit->version);
     json_write_text_if(&writer, "as", visit->as_name);
@@ -227,15 +231,7 @@ static char *write_origin(const struct engine *engine, const struct visit *visit
     own_write(engine, &visit->asker, &writer);
     json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
     json_write_end_object(&writer);
-    return text_take(&origin);
-}
-
-/* Nothing of it changes during a visit. */
-const char *visit_origin(const struct engine *engine, struct visit *visit)
-{
-    if (!visit->origin_json)
-        visit->origin_json = write_origin(engine, visit);
-    return visit->origin_json;
+    return visit->origin_json = text_take(&origin);
 }
 
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
@@ -283,10 +279,9 @@ static struct origin *find(const struct principal *principal, const char *json, 
 {
     struct origin *origin = principal->origins;
 
-    for (int i = 0; origin && i < ORIGINS_LOOKED_AT; i++) {
+    for (int i = 0; origin && i < ORIGINS_LOOKED_AT; i++, origin = origin->next) {
         if (is_same(origin->json, json) && is_same(origin->agent, agent))
             return origin;
-        origin = origin->next;
     }
     return NULL;
 }

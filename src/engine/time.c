@@ -51,32 +51,6 @@ void time_arm(struct engine *engine)
     engine->parts.clock->wake_at(engine->parts.clock, next);
 }
 
-static void deadline_ring(struct engine *engine, struct alarm *alarm);
-static void remaining_ring(struct engine *engine, struct alarm *alarm);
-
-static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
-    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
-    [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
-    [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
-    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
-    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
-};
-
-void engine_on_time(struct engine *engine)
-{
-    int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
-    int64_t due = alarm_next(&engine->alarms);
-    struct alarm *alarm;
-
-    engine->armed_boot_ms = -1;
-    if (due >= 0 && now - due > TIME_LATE_MS)
-        engine->grace_until_boot_ms = now + TIME_GRACE_MS;
-    engine_check_clock(engine);
-    while ((alarm = alarm_take_due(&engine->alarms, now)))
-        rings[alarm->kind](engine, alarm);
-    engine_flush(engine);
-}
-
 struct expiry {
     struct errand errand; /* first */
     struct lifecycle_facts facts;
@@ -290,4 +264,27 @@ void remaining_arm(struct engine *engine)
     engine->remaining_alarm.kind = ALARM_REMAINING;
     alarm_set(&engine->alarms, &engine->remaining_alarm,
               engine_boot_ms(engine) + REMAINING_EVERY_MS);
+}
+
+static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
+    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
+    [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
+    [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
+    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
+    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
+};
+
+void engine_on_time(struct engine *engine)
+{
+    int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
+    int64_t due = alarm_next(&engine->alarms);
+    struct alarm *alarm;
+
+    engine->armed_boot_ms = -1;
+    if (due >= 0 && now - due > TIME_LATE_MS)
+        engine->grace_until_boot_ms = now + TIME_GRACE_MS;
+    engine_check_clock(engine);
+    while ((alarm = alarm_take_due(&engine->alarms, now)))
+        rings[alarm->kind](engine, alarm);
+    engine_flush(engine);
 }

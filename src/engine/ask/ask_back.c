@@ -278,33 +278,29 @@ static void add_told(const struct json *told, struct text *out)
 
     if (summary)
         visible_text(summary, strlen(summary), VISIBLE_LINES, out);
-    if (note && (!summary || strcmp(summary, note) != 0))
-        text_add_text(out, summary ? "; " : "");
-    if (note && (!summary || strcmp(summary, note) != 0))
-        visible_text(note, strlen(note), VISIBLE_LINES, out);
+    if (!note || (summary && strcmp(summary, note) == 0))
+        return;
+    text_add_text(out, summary ? "; " : "");
+    visible_text(note, strlen(note), VISIBLE_LINES, out);
 }
 
 void back_write(const struct store_said *said, struct json_writer *writer)
 {
     bool is_told = said->event == EVENT_TOLD;
     struct text shown = { 0 };
-    struct json *told = NULL;
-    char when[32];
+    struct json *told = is_told ? json_of(said->text) : NULL;
 
-    if (is_told)
-        json_parse(said->text, strlen(said->text), &told, NULL);
     if (is_told)
         add_told(told, &shown);
     else
         visible_text(said->text, strlen(said->text), VISIBLE_LINES, &shown);
-    response_write_time(said->at_ms, when);
     json_write_object(writer, NULL);
     json_write_text(writer, "by", said->event == EVENT_FORM_CHANGED ? "agent" : "person");
     json_write_bool_if(writer, "after_deadline", is_told);
     if (json_member(told, "confirmed"))
         json_write_bool(writer, "confirmed", json_is_yes(json_member(told, "confirmed")));
     json_write_text_n(writer, "text", text_string(&shown), shown.used);
-    json_write_text(writer, "at", when);
+    describe_time(writer, "at", said->at_ms);
     json_write_end_object(writer);
     text_release(&shown);
     json_free(told);

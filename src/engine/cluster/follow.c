@@ -47,7 +47,7 @@ static void detached_set(struct engine *engine, struct live *live, bool is_detac
 
 void detached_save(struct engine *engine, struct live *live, bool is_detached)
 {
-    struct lifecycle_facts facts = { 0 };
+    const struct lifecycle_facts facts = { 0 };
     struct store_change change = change_of(engine, live, is_detached);
     struct lifecycle_step step = lifecycle_next(live->state, change.event, &facts);
 
@@ -154,11 +154,10 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
 {
     bool is_undelivered = state_is_decided_by_person(ask->state) && ask->delivered_ms == 0;
 
-    if (is_undelivered) {
+    if (is_undelivered)
         undelivered_add(engine, ask->id, ask->principal, match->call);
-    } else {
+    else
         undelivered_remove(engine, ask->id, ask->principal);
-    }
     if ((ask->flags & (ASK_TOLD | ASK_HEARD)) == ASK_TOLD ||
         (is_undelivered && follow_is_shared(engine)))
         notices_mark(engine, principal_get(engine, ask->principal));

@@ -81,7 +81,7 @@ static void on_learnt(void *context, const struct store_reply *reply)
 void client_cut_off_method(struct method_call call)
 {
     struct lesson *lesson = errand_new(sizeof *lesson, call);
-    const struct visit *gave_up = lesson->errand.visit;
+    const struct visit *gave_up = call.visit;
     struct store_client client = visit_client(gave_up);
     int64_t held_ms = json_member_integer(call.params, "held_ms", 0);
 
@@ -123,7 +123,7 @@ static const char purpose[] = "come_back";
 /* Some put a long call aside and take its answer for hearsay, in however many rounds it came. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round)
 {
-    int64_t wish = settings_integer(engine->parts.settings, SETTING_COME_BACK);
+    int64_t wish = engine_setting(engine, SETTING_COME_BACK);
 
     if (round > COME_BACK_ROUNDS)
         return false;
