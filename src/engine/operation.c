@@ -113,6 +113,36 @@ struct errand *errand_to_write(struct engine *engine)
     return errand;
 }
 
+void look_drop(struct visit *visit)
+{
+    if (visit->unheard)
+        text_release(visit->unheard);
+    free(visit->unheard);
+    visit->unheard = NULL;
+}
+
+/* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
+static void tell_unheard(struct visit *visit)
+{
+    struct text *lines = visit->unheard;
+    char *at = lines ? lines->bytes : NULL;
+
+    visit->unheard = NULL;
+    for (char *end; at && !visit->is_gone && (end = strchr(at, '\n')); at = end + 1) {
+        *end = '\0';
+        visit->event(visit->context, at, (size_t)(end - at));
+    }
+    if (lines)
+        text_release(lines);
+    free(lines);
+}
+
+static void look_end(struct visit *visit)
+{
+    if (--visit->look_count == 0)
+        tell_unheard(visit);
+}
+
 void errand_end(struct errand *errand)
 {
     if (errand->drop)
@@ -122,6 +152,7 @@ void errand_end(struct errand *errand)
         look_end(errand->visit);
     if (errand->visit)
         visit_release(errand->visit);
+    free(errand->text);
     spare_free(errand, errand->bytes);
 }
 
@@ -391,36 +422,6 @@ void writing_end(struct writing *writing)
 
 /* So much is kept for one visitor; with more he is told, and to look again. */
 enum { UNHEARD_BYTES = 262144 };
-
-void look_drop(struct visit *visit)
-{
-    if (visit->unheard)
-        text_release(visit->unheard);
-    free(visit->unheard);
-    visit->unheard = NULL;
-}
-
-/* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
-static void tell_unheard(struct visit *visit)
-{
-    struct text *lines = visit->unheard;
-    char *at = lines ? lines->bytes : NULL;
-
-    visit->unheard = NULL;
-    for (char *end; at && !visit->is_gone && (end = strchr(at, '\n')); at = end + 1) {
-        *end = '\0';
-        visit->event(visit->context, at, (size_t)(end - at));
-    }
-    if (lines)
-        text_release(lines);
-    free(lines);
-}
-
-void look_end(struct visit *visit)
-{
-    if (--visit->look_count == 0)
-        tell_unheard(visit);
-}
 
 bool look_holds(struct visit *visit, const char *line, size_t length)
 {

@@ -459,6 +459,7 @@ struct errand {
     bool holds_news; /* it is of METHOD_READS, see look_end */
     void (*next)(struct errand *errand);
     struct errand *next_early;           /* of engine->early */
+    char *text;                          /* owned; what it brings; NULL: nothing */
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
 };
@@ -532,7 +533,6 @@ void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the visitor hears that behind it, and what it hears last is the newest. */
-void look_end(struct visit *visit);
 void look_drop(struct visit *visit); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
 bool look_holds(struct visit *visit, const char *line, size_t length);

@@ -52,17 +52,11 @@ void time_arm(struct engine *engine)
 }
 
 struct expiry {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is an answer only if a setting submits the defaults */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
-    char *answer_json; /* only when the person's own setting submits the defaults */
 };
-
-static void expiry_drop(struct errand *errand)
-{
-    free(((struct expiry *)errand)->answer_json);
-}
 
 /* Still open: the disk failed, or something else about the ask changed meanwhile. */
 static void expire_later(struct engine *engine, struct live *live, const struct store_reply *reply)
@@ -117,8 +111,8 @@ static void save_expiry(struct expiry *expiry)
     change->if_version = live->version; /* more time may be on its way to the store */
     change->when = STORE_PAST_DEADLINE;
     change->decided_ms = change->now_ms;
-    if (expiry->answer_json) {
-        change->answer_json = expiry->answer_json;
+    if (expiry->errand.text) {
+        change->answer_json = expiry->errand.text;
         change->person = engine->parts.person;
     }
     CRASH_POINT(engine_before_expire);
@@ -140,7 +134,7 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
             answer_from_defaults(&form, &answer);
             answer_encode(&form, &answer, &json);
-            expiry->answer_json = text_take(&json);
+            expiry->errand.text = text_take(&json);
             expiry->facts.submits_defaults = true;
             answer_release(&answer);
         }
@@ -153,7 +147,6 @@ static void expire(struct engine *engine, struct live *live)
 {
     struct expiry *expiry = errand_of_ours(sizeof *expiry, engine, live->id);
 
-    expiry->errand.drop = expiry_drop;
     expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
     live->is_deciding = true;
     if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||

@@ -38,21 +38,15 @@ static bool check_text(const struct json *given, const char *path, int most, str
 }
 
 struct asking {
-    struct errand errand; /* first */
-    char *text;
-    int64_t version; /* the caller's If-Match; 0: any */
+    struct errand errand; /* first; its text is the question */
+    int64_t version;      /* the caller's If-Match; 0: any */
 };
-
-static void asking_drop(struct errand *errand)
-{
-    free(((struct asking *)errand)->text);
-}
 
 static void ask_back_found(struct errand *errand)
 {
     const struct asking *asking = (const struct asking *)errand;
     const struct retime_words words = { .event = EVENT_ASKED_BACK,
-                                        .said = asking->text,
+                                        .said = asking->errand.text,
                                         .version = asking->version };
 
     if (question_is(errand->engine, errand->id)) {
@@ -69,12 +63,11 @@ void ask_back_method(struct method_call call)
     const struct json *text = json_member(call.params, "text");
     struct error err;
 
-    asking->errand.drop = asking_drop;
     if (!check_text(text, "/text", LIMIT_SAID_CHARS, &err)) {
         errand_fail(&asking->errand, &err, NULL);
         return;
     }
-    asking->text = mem_text(json_text(text));
+    asking->errand.text = mem_text(json_text(text));
     asking->version = json_member_integer(call.params, "version", 0);
     errand_find_ask(&asking->errand, call.params, ask_back_found);
 }
@@ -103,13 +96,13 @@ static void on_asked_elsewhere(void *context, const struct store_said *said,
     struct live *live;
 
     if (said) {
-        free(asking->text);
-        asking->text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
+        free(asking->errand.text);
+        asking->errand.text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
         return;
     }
     live = live_find(asking->errand.engine, asking->errand.id);
-    if (!err && live && asking->text && back_is_news(live))
-        back_tell_waiters(asking->errand.engine, live, asking->text);
+    if (!err && live && asking->errand.text && back_is_news(live))
+        back_tell_waiters(asking->errand.engine, live, asking->errand.text);
     errand_end(&asking->errand);
 }
 
@@ -118,7 +111,6 @@ void back_tell_of(struct engine *engine, const struct live *live)
     struct store *store = engine->parts.store;
     struct asking *asking = errand_of_ours(sizeof *asking, engine, live->id);
 
-    asking->errand.drop = asking_drop;
     store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
 }
 
@@ -180,20 +172,14 @@ void back_reply(const struct errand *errand, const struct store_row *row)
 
 /* An agent's explanation on its way; afterwards it waits on. */
 struct explaining {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is the explanation */
     struct wait_terms terms;
-    char *text;
     bool is_said; /* the last that was said is this, and by the agent */
     int tries;    /* others may change the ask at the same moment */
 };
 enum { EXPLAIN_TRIES = 3 };
 
 static void explain(struct explaining *own);
-
-static void explaining_drop(struct errand *errand)
-{
-    free(((struct explaining *)errand)->text);
-}
 
 static void wait_on(struct explaining *own)
 {
@@ -224,7 +210,8 @@ static void on_said_before(void *context, const struct store_said *said,
     struct explaining *own = context;
 
     if (said) {
-        own->is_said = said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->text) == 0;
+        own->is_said =
+            said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->errand.text) == 0;
     } else if (failure) {
         errand_fail(&own->errand, failure, NULL);
     } else if (own->is_said) {
@@ -238,7 +225,9 @@ static void explain(struct explaining *own)
 {
     struct engine *engine = own->errand.engine;
     const struct live *live = live_find(engine, own->errand.id);
-    struct retime_words words = { .event = EVENT_FORM_CHANGED, .is_ours = true, .said = own->text };
+    struct retime_words words = { .event = EVENT_FORM_CHANGED,
+                                  .is_ours = true,
+                                  .said = own->errand.text };
 
     own->tries++;
     if (!live || strcmp(live->principal->id, own->errand.visit->principal) != 0) {
@@ -259,14 +248,13 @@ void back_explain(struct method_call call, const struct wait_terms *terms)
     const char *id = json_member_text(call.params, "session_id");
     struct error err;
 
-    own->errand.drop = explaining_drop;
     own->terms = *terms;
     memcpy(own->errand.id, id, sizeof own->errand.id);
     if (!check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err)) {
         errand_fail(&own->errand, &err, NULL);
         return;
     }
-    own->text = mem_text(json_text(given));
+    own->errand.text = mem_text(json_text(given));
     explain(own);
 }
 

@@ -22,12 +22,11 @@ static const int64_t CODE_MS = 600000;             /* a code is good for */
 enum { CODE_TRIES = 3 };
 
 struct retiming {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is said */
     enum ask_event event;
     int64_t version; /* the caller's If-Match; 0: any */
     int64_t seconds;
     enum ask_interface interface;
-    char *said; /* owned */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
@@ -82,7 +81,7 @@ static bool is_overtaken(const struct retiming *retiming, const struct store_row
     if (follow_is_shared(engine))
         follow_row(engine, row);
     live = live_find(engine, retiming->errand.id);
-    return live && retiming->said && retiming->version == 0 &&
+    return live && retiming->errand.text && retiming->version == 0 &&
            live->version != retiming->change.if_version;
 }
 
@@ -105,7 +104,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         if (retiming->event == EVENT_ASKED_BACK)
-            back_tell_waiters(engine, live, retiming->said);
+            back_tell_waiters(engine, live, retiming->errand.text);
         if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);
@@ -123,7 +122,7 @@ static void fill_said(const struct retiming *retiming, const struct live *live,
     int64_t whole = change->now_ms + live->original_ms;
     bool is_question = retiming->event == EVENT_ASKED_BACK;
 
-    change->said = retiming->said;
+    change->said = retiming->errand.text;
     change->deadline_ms = live->deadline_ms > whole ? live->deadline_ms : whole;
     change->set_flags = ASK_TALKED | (is_question ? ASK_ASKED_BACK : 0);
     change->clear_flags = is_question ? 0 : ASK_ASKED_BACK;
@@ -149,7 +148,7 @@ static void fill_change(struct retiming *retiming, const struct live *live)
         change->when = STORE_BEFORE_DELIVERY;
         change->person = engine->parts.person;
         change->deliver_after_ms = change->decided_ms = 0;
-    } else if (retiming->said) {
+    } else if (retiming->errand.text) {
         fill_said(retiming, live, change);
     } else {
         change->interface = (int)retiming->interface;
@@ -187,7 +186,7 @@ static void retime_found(struct errand *errand)
     *change =
         effects_change(engine, errand->id, retiming->event, &retiming->step, &retiming->facts);
     change->if_version = retiming->version;
-    if (retiming->said && retiming->version == 0)
+    if (retiming->errand.text && retiming->version == 0)
         change->if_version = live->version; /* more time may be on its way to the store */
     fill_change(retiming, live);
     live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;
@@ -203,21 +202,15 @@ static struct retiming *retiming_new(enum ask_event event, struct method_call ca
     return retiming;
 }
 
-static void retiming_drop(struct errand *errand)
-{
-    free(((struct retiming *)errand)->said);
-}
-
 void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
                 void *context)
 {
     struct retiming *retiming = retiming_new(
         words->event, (struct method_call){ errand->engine, errand->visit, NULL, done, context });
 
-    retiming->errand.drop = retiming_drop;
     retiming->errand.is_ours = words->is_ours;
     retiming->version = words->version;
-    retiming->said = mem_text(words->said);
+    retiming->errand.text = mem_text(words->said);
     memcpy(retiming->errand.id, errand->id, sizeof retiming->errand.id);
     retime_found(&retiming->errand);
 }
@@ -472,19 +465,8 @@ void draft_keep(struct engine *engine, struct live *live, const char *json)
     draft_save_now(engine, live);
 }
 
-struct drafting {
-    struct errand errand; /* first */
-    char *json;
-};
-
-static void drafting_drop(struct errand *errand)
-{
-    free(((struct drafting *)errand)->json);
-}
-
 static void draft_found(struct errand *errand)
 {
-    struct drafting *drafting = (struct drafting *)errand;
     struct engine *engine = errand->engine;
     struct live *live = live_find(engine, errand->id);
     struct attention *attention;
@@ -503,7 +485,7 @@ static void draft_found(struct errand *errand)
     seen_mark(engine, errand->visit, errand->id);
     attention = live_attend(live);
     free(attention->draft);
-    attention->draft = mem_text(drafting->json);
+    attention->draft = mem_text(errand->text);
     hold_deadline(engine, live);
     share_draft(engine, live, errand->visit);
     next = attention->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
@@ -516,25 +498,24 @@ static void draft_found(struct errand *errand)
 
 void ask_draft_method(struct method_call call)
 {
-    struct drafting *drafting = errand_new(sizeof *drafting, call);
+    struct errand *errand = errand_new(sizeof *errand, call);
     const struct json *draft = json_member(call.params, "draft");
 
     if (DELIBERATE_FAULT(draft_submitted)) {
-        errand_end(&drafting->errand);
+        errand_end(errand);
         call.params = draft;
         ask_answer_method(call);
         return;
     }
-    drafting->errand.drop = drafting_drop;
     if (json_kind(draft) != KIND_OBJECT) {
-        errand_say(&drafting->errand, ERROR_bad_type, "/draft", TEXT_REASON_DRAFT_OBJECT, NULL);
+        errand_say(errand, ERROR_bad_type, "/draft", TEXT_REASON_DRAFT_OBJECT, NULL);
         return;
     }
-    drafting->json = json_encode_canonical(draft);
-    if (strlen(drafting->json) > DRAFT_MAX_BYTES) {
-        errand_say(&drafting->errand, ERROR_too_long, "/draft", TEXT_REASON_DRAFT_LONG, "most",
+    errand->text = json_encode_canonical(draft);
+    if (strlen(errand->text) > DRAFT_MAX_BYTES) {
+        errand_say(errand, ERROR_too_long, "/draft", TEXT_REASON_DRAFT_LONG, "most",
                    TEXT_NUMBER(DRAFT_MAX_BYTES), NULL);
         return;
     }
-    errand_find_ask(&drafting->errand, call.params, draft_found);
+    errand_find_ask(errand, call.params, draft_found);
 }

@@ -23,7 +23,7 @@
 #include "i18n/i18n.h"
 
 struct decision {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is stored as the answer */
     enum ask_event event;
     const char *via;
     bool is_client;                /* the agent's own client brought it */
@@ -34,7 +34,7 @@ struct decision {
     struct lifecycle_step step;
     struct store_change change;
     int64_t version; /* of the ask, once it is decided */
-    char *answer_json, *answer_key;
+    char *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct form form;     /* read back from the store for that; else empty */
     struct text actor_json, told_json;
@@ -49,7 +49,6 @@ static void decision_drop(struct errand *errand)
     form_release(&decision->form);
     json_free(decision->params);
     json_free(decision->content);
-    free(decision->answer_json);
     free(decision->answer_key);
     text_release(&decision->actor_json);
     text_release(&decision->told_json);
@@ -78,8 +77,8 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
         return false;
     if (decision->event == EVENT_AGENT_WITHDREW)
         return true;
-    return decision->answer_json && row->answer_json &&
-           strcmp(row->answer_json, decision->answer_json) == 0;
+    return decision->errand.text && row->answer_json &&
+           strcmp(row->answer_json, decision->errand.text) == 0;
 }
 
 static bool refuse_again(struct error *err)
@@ -186,9 +185,9 @@ static void fill_told(struct decision *decision, const struct store_row *row,
     struct store_row answered = *row;
 
     answered.ask.state = STATE_SUBMITTED;
-    answered.answer_json = decision->answer_json;
+    answered.answer_json = decision->errand.text;
     history_write_answer(&writer, &answered);
-    json_write_raw(&writer, "answer", decision->answer_json);
+    json_write_raw(&writer, "answer", decision->errand.text);
     json_write_raw(&writer, "said_by", text_string(&decision->actor_json));
     json_write_end_object(&writer);
     change->said = text_string(&decision->told_json);
@@ -232,9 +231,9 @@ static void save_decision(struct decision *decision, const struct store_row *row
     change->actor_json = text_string(&decision->actor_json);
     if (decision->event == EVENT_TOLD) {
         fill_told(decision, row, change);
-    } else if (decision->answer_json) {
+    } else if (decision->errand.text) {
         change->person = engine->parts.person;
-        change->answer_json = decision->answer_json;
+        change->answer_json = decision->errand.text;
         change->answer_key = decision->answer_key;
     }
     errand_begin_write(&decision->errand);
@@ -320,7 +319,7 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     decision->answer.hides_placeholder = decision->known.hides_placeholder =
         form->fields[0].placeholder && hides_placeholder(decision);
     answer_encode(&asked, &decision->answer, &json);
-    decision->answer_json = text_take(&json);
+    decision->errand.text = text_take(&json);
     decision->known.answer = &decision->answer;
     return true;
 }
@@ -360,7 +359,7 @@ static bool encode_note(struct decision *decision, struct error *err)
         json_write_bool(&writer, "placeholder_visible", false);
     json_write_end_object(&writer);
     decision->known.cancel_note = text && !visible_is_empty(text, strlen(text)) ? text : NULL;
-    decision->answer_json = text_take(&json);
+    decision->errand.text = text_take(&json);
     return true;
 }
 

@@ -193,7 +193,7 @@ static bool read_call(struct submission *submission, const struct json *params, 
     submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
     submission->terms.comes_back = json_is_yes(json_member(params, "comes_back")) &&
                                    come_back_may(submission->errand.engine, visit, 1);
-    submission->tag = mem_text(json_member_text(params, "tag"));
+    submission->errand.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
     submission->state = read_state(json_member(params, "state"));
     return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
@@ -269,7 +269,6 @@ static void submission_drop(struct errand *errand)
     free(submission->call);
     json_free(submission->response);
     text_release(&submission->form_json);
-    free(submission->tag);
     free(submission->state);
     free(submission->earlier_json);
 }
@@ -374,12 +373,12 @@ void submission_tell_created(const struct submission *submission, const char *id
     struct text line, url = { 0 };
     struct json_writer writer;
 
-    if (!submission->tag)
+    if (!submission->errand.text)
         return;
     live = live_find(engine, id);
     line = line_take(engine);
     writer = event_begin(&line, "ask/created");
-    json_write_text(&writer, "tag", submission->tag);
+    json_write_text(&writer, "tag", submission->errand.text);
     json_write_text(&writer, "session_id", id);
     if (live && live->deadline.place && state_is_open(live->state))
         json_write_integer(&writer, "remaining_ms",

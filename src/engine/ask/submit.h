@@ -24,7 +24,7 @@ void launch_renew(struct method_call call, struct live *live);
 void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
 
 struct submission {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is a tag of the front, for ask/created */
     const struct ask_tool *tool;
     struct ask_call *call;
     struct ask ask;
@@ -35,7 +35,6 @@ struct submission {
     char *state;           /* the client came back with it; NULL: it asks for the first time */
     struct json *response; /* and with this; NULL: nothing */
     struct submission *next_late;
-    char *tag;                 /* chosen by the front, comes back with ask/created */
     struct launch_code launch; /* of an ask that waits for a terminal */
     struct text form_json;
     bool opens_browser;      /* once it is stored */

@@ -92,21 +92,15 @@ static void tell(const struct engine *engine, const struct session_note *note)
 /* Writing */
 
 struct note_errand {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is noted */
     char session[LIMIT_ID_CHARS + 1];
-    char *what;
 };
-
-static void note_errand_drop(struct errand *errand)
-{
-    free(((struct note_errand *)errand)->what);
-}
 
 static void on_written(void *context, const struct store_reply *reply)
 {
     struct note_errand *own = context;
     struct engine *engine = own->errand.engine;
-    struct session_note *note = find(engine, own->session, own->what);
+    struct session_note *note = find(engine, own->session, own->errand.text);
     bool is_failed = reply->outcome == STORE_FAILED;
 
     if (note)
@@ -132,9 +126,8 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
     char *value = mem_format("%" PRId64 " %s %s", note->expires_ms,
                              note->token[0] ? note->token : no_token, note->value);
 
-    own->errand.drop = note_errand_drop;
     memcpy(own->session, note->session, sizeof own->session);
-    own->what = mem_text(note->what);
+    own->errand.text = mem_text(note->what);
     note->writes++;
     errand_begin_write(&own->errand);
     store_write_setting(engine->parts.store,

@@ -325,15 +325,14 @@ static bool spend(struct engine *engine, const char *secret)
 }
 
 struct signing {
-    struct errand errand; /* first */
-    char *label, *browser;
+    struct errand errand; /* first; its text is the label */
+    char *browser;
     uint8_t hash[HASH_BYTES];
     bool is_old;
 };
 
 static void signing_drop(struct errand *errand)
 {
-    free(((struct signing *)errand)->label);
     free(((struct signing *)errand)->browser);
 }
 
@@ -364,7 +363,7 @@ static void on_spent(void *context, const struct store_reply *reply)
     else if (reply->outcome != STORE_DONE || signing->is_old)
         refuse(signing->errand.done, signing->errand.context);
     else
-        tokens_add_tab(errand_call(&signing->errand), signing->label, signing->browser);
+        tokens_add_tab(errand_call(&signing->errand), signing->errand.text, signing->browser);
     errand_end(&signing->errand);
 }
 
@@ -376,7 +375,7 @@ static void spend_shared(struct method_call call, const char *code, const char *
     struct store_token_use spent = { .now_ms = engine_utc_ms(call.engine) };
 
     signing->errand.drop = signing_drop;
-    signing->label = mem_text(label);
+    signing->errand.text = mem_text(label);
     signing->browser = mem_text(browser);
     token_hash(code, spent.hash);
     memcpy(signing->hash, spent.hash, HASH_BYTES);

@@ -31,15 +31,9 @@ void settings_list_method(struct method_call call)
 }
 
 struct preference {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is the value; NULL: back to the built-in one */
     enum setting_id id;
-    char *text; /* NULL: back to the built-in value */
 };
-
-static void preference_drop(struct errand *errand)
-{
-    free(((struct preference *)errand)->text);
-}
 
 static void tell_watchers(const struct engine *engine, enum setting_id id)
 {
@@ -118,7 +112,8 @@ static void put_and_reply(struct preference *preference)
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
+    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name,
+                       preference->errand.text);
     for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
         if (consequences[i].id == preference->id)
             consequences[i].act(engine);
@@ -141,7 +136,7 @@ static void save_host(struct preference *preference)
     const char *path = engine->parts.settings_path;
     struct error err;
 
-    if (path && !settings_save(path, preference->id, preference->text, &err)) {
+    if (path && !settings_save(path, preference->id, preference->errand.text, &err)) {
         log_warning("settings.not_saved", "setting=%s reason=%s", setting_row(preference->id)->name,
                     error_name(err.code));
         errand_fail(&preference->errand, &err, NULL);
@@ -160,17 +155,17 @@ void settings_set_method(struct method_call call)
     struct preference *preference = errand_new(sizeof *preference, call);
     struct error err;
 
-    preference->errand.drop = preference_drop;
-    preference->text = mem_text(json_member_text(call.params, "value"));
+    preference->errand.text = mem_text(json_member_text(call.params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
         errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
-    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->text) {
+    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->errand.text) {
         errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
         return;
     }
-    if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {
+    if (preference->errand.text &&
+        !settings_parse(preference->id, preference->errand.text, &value, &err)) {
         errand_fail(&preference->errand, &err, NULL);
         return;
     }
@@ -182,8 +177,8 @@ void settings_set_method(struct method_call call)
     errand_begin_write(&preference->errand);
     store_write_setting(
         call.engine->parts.store,
-        &(struct store_setting){ call.engine->parts.person, name, preference->text }, on_saved,
-        preference);
+        &(struct store_setting){ call.engine->parts.person, name, preference->errand.text },
+        on_saved, preference);
 }
 
 /* Options a person does not want to see again, remembered by principal, title and option (R6.4).
@@ -256,15 +251,9 @@ void hidden_release(struct engine *engine)
 }
 
 struct hiding {
-    struct errand errand; /* first */
-    char *option_id;
+    struct errand errand; /* first; its text is the option's id */
     bool hides;
 };
-
-static void hiding_drop(struct errand *errand)
-{
-    free(((struct hiding *)errand)->option_id);
-}
 
 static void on_hidden_saved(void *context, const struct store_reply *reply)
 {
@@ -282,7 +271,7 @@ static void put(struct hiding *hiding, const struct ask *ask)
     struct text fact = { 0 };
     size_t at;
 
-    name_option(ask, hiding->option_id, name);
+    name_option(ask, hiding->errand.text, name);
     at = find_name(engine, name);
     if (at < engine->hidden_count) { /* the newest are kept longest */
         engine->hidden_count--;
@@ -312,12 +301,12 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
 
     if (form_may_destroy(form))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
-    if (!field_find_option(field, hiding->option_id))
+    if (!field_find_option(field, hiding->errand.text))
         return error_say(err, ERROR_bad_enum, "/option_id", TEXT_REASON_NO_SUCH_OPTION, NULL);
     for (size_t i = 0; i < field->option_count; i++) {
         const char *id = field->options[i].id;
 
-        left += strcmp(id, hiding->option_id) != 0 && !is_hidden(hiding->errand.engine, ask, id);
+        left += strcmp(id, hiding->errand.text) != 0 && !is_hidden(hiding->errand.engine, ask, id);
     }
     if (hiding->hides && left < least)
         return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
@@ -353,13 +342,12 @@ void ask_hide_method(struct method_call call)
     const char *option_id = json_member_text(call.params, "option_id");
     struct hiding *hiding = errand_new(sizeof *hiding, call);
 
-    hiding->errand.drop = hiding_drop;
     hiding->hides = json_is_yes(json_member(call.params, "hidden"));
     if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
         errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
                    TEXT_REASON_HIDE_NEEDS, NULL);
         return;
     }
-    hiding->option_id = mem_text(option_id);
+    hiding->errand.text = mem_text(option_id);
     errand_find_ask(&hiding->errand, call.params, hide_found);
 }

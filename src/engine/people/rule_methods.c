@@ -28,8 +28,7 @@ struct standing {
     bool is_add, any_prompt;
     int64_t seconds;
     uint8_t kind[HASH_BYTES];
-    char *answer_json;
-    struct store_rule rule; /* its texts are the three that follow */
+    struct store_rule rule; /* its texts are that of the errand and the three that follow */
     char id[ASK_ID_BYTES];
     struct text facts, actor;
     struct text out;
@@ -41,7 +40,6 @@ static void standing_drop(struct errand *errand)
 {
     struct standing *own = (struct standing *)errand;
 
-    free(own->answer_json);
     text_release(&own->facts);
     text_release(&own->actor);
     text_release(&own->out);
@@ -80,7 +78,7 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
         return;
     rule_hash_kind(&read.subject, own->any_prompt, kind);
     if (memcmp(kind, own->kind, HASH_BYTES) == 0 && row->answer_json) {
-        bool is_same = strcmp(row->answer_json, own->answer_json) == 0;
+        bool is_same = strcmp(row->answer_json, own->errand.text) == 0;
 
         own->same += is_same;
         own->other += !is_same;
@@ -101,7 +99,7 @@ static void preview(struct standing *own, const struct store_row *row, const str
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
                                                          .states = state_bit(STATE_SUBMITTED) } };
 
-    own->answer_json = mem_text(row->answer_json);
+    own->errand.text = mem_text(row->answer_json);
     own->writer = json_object_to(&own->out);
     rule_case_write(read, row, own->any_prompt, &own->writer);
     rule_case_write_shown(read, row, &own->writer);
@@ -166,11 +164,11 @@ static void add(struct standing *own, const struct store_row *row, const struct 
     rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
     random_id(own->id);
-    own->answer_json = mem_text(row->answer_json);
+    own->errand.text = mem_text(row->answer_json);
     own->rule = (struct store_rule){
         .id = own->id,
         .facts_json = text_string(&own->facts),
-        .answer_json = own->answer_json,
+        .answer_json = own->errand.text,
         .actor_json = text_string(&own->actor),
         .created_ms = engine_utc_ms(engine),
         .expires_ms = engine_utc_ms(engine) + own->seconds * 1000,

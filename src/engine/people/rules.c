@@ -156,19 +156,15 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
 }
 
 struct applying {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is the answer */
     struct lifecycle_step step;
     struct store_change change;
-    char *answer_json;
     struct text actor;
 };
 
 static void applying_drop(struct errand *errand)
 {
-    struct applying *applying = (struct applying *)errand;
-
-    free(applying->answer_json);
-    text_release(&applying->actor);
+    text_release(&((struct applying *)errand)->actor);
 }
 
 static void on_applied(void *context, const struct store_reply *reply)
@@ -215,12 +211,12 @@ bool rules_apply(struct engine *engine, struct live *live, const char *id)
     applying = errand_of_ours(sizeof *applying, engine, live->id);
     applying->errand.drop = applying_drop;
     applying->step = step;
-    applying->answer_json = mem_text(rule->answer_json);
+    applying->errand.text = mem_text(rule->answer_json);
     write_actor(engine, rule, &applying->actor);
     change = &applying->change;
     *change = effects_change(engine, applying->errand.id, EVENT_RULE_APPLIED, &step, &facts);
     change->decided_ms = change->now_ms;
-    change->answer_json = applying->answer_json;
+    change->answer_json = applying->errand.text;
     change->actor_json = text_string(&applying->actor);
     change->person = engine->parts.person;
     CRASH_POINT(engine_before_rule);

@@ -280,7 +280,7 @@ static void reply_token(struct errand *errand, const struct token *token, const 
 struct token_errand {
     struct errand errand; /* first */
     struct store_token token;
-    char *label, *browser;
+    char *browser;               /* and the text of the errand is the label */
     char secret[HASH_HEX_BYTES]; /* or, of a device, its proof key */
     uint8_t hash[HASH_BYTES];    /* of the one to revoke, */
     struct text said;            /* and what is said of it */
@@ -291,7 +291,6 @@ static void token_errand_drop(struct errand *errand)
     struct token_errand *own = (struct token_errand *)errand;
 
     explicit_bzero(own->secret, sizeof own->secret);
-    free(own->label);
     free(own->browser);
     text_release(&own->said);
 }
@@ -343,8 +342,8 @@ static bool read_label(const struct json *params, struct token_errand *own, stru
     if (strlen(label) > TOKENS_LABEL_BYTES)
         return error_say(err, ERROR_too_long, "/label", TEXT_REASON_LABEL_LONG, "most",
                          TEXT_NUMBER(TOKENS_LABEL_BYTES), NULL);
-    own->label = mem_text(label);
-    own->token.label = own->label;
+    own->errand.text = mem_text(label);
+    own->token.label = own->errand.text;
     return true;
 }
 
@@ -452,9 +451,9 @@ void tokens_add_tab(struct method_call call, const char *label, const char *brow
     struct store_token *token = &own->token;
 
     make_room_for_tab(engine);
-    own->label = mem_text(label);
+    own->errand.text = mem_text(label);
     own->browser = mem_text(browser);
-    token->label = own->label;
+    token->label = own->errand.text;
     token->browser = own->browser;
     token->kind = browser ? "device" : "tab";
     token->created_ms = token->used_ms = engine_utc_ms(engine);
