@@ -354,9 +354,10 @@ enum reply_kind describe_open(const struct engine *engine, const struct store_ro
     return kind;
 }
 
-void describe_winner(const struct store_row *row, struct text *out)
+void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row)
 {
-    struct json_writer writer = json_object_to(out);
+    struct text winner = { 0 };
+    struct json_writer writer = json_object_to(&winner);
 
     json_write_text(&writer, "session_id", row->ask.id);
     json_write_text(&writer, "status", state_name(row->ask.state));
@@ -365,4 +366,6 @@ void describe_winner(const struct store_row *row, struct text *out)
                   row->answered_ms ? row->answered_ms : row->ask.decided_ms);
     json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
+    errand_fail(errand, err, text_string(&winner));
+    text_release(&winner);
 }

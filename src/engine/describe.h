@@ -39,8 +39,8 @@ enum reply_kind describe_result(const struct engine *engine, const struct store_
 /* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
 enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
                               const char *command, const char *asked_back, struct text *out);
-/* How it ended and by whom, for those who came too late. */
-void describe_winner(const struct store_row *row, struct text *out);
+/* Ends the errand of one who came too late, with how the ask ended and by whom. */
+void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row);
 
 /* effects.c: what watchers are told */
 /* Room for a line that is written and sent at once; given back, its memory is used again. */

@@ -86,7 +86,7 @@ static void stop_clock(struct engine *engine, struct live *live, const struct st
 
     alarm_clear(&engine->alarms, &live->deadline);
     if (change->deliver_after_ms > 0 && window_ms > 0)
-        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+        alarm_in(engine, &live->deadline, window_ms);
 }
 
 /* The wall clock may have been set while the commit was under way; the store's rows have moved

@@ -43,6 +43,11 @@ int64_t engine_utc_ms(const struct engine *engine)
     return engine_boot_ms(engine) + engine->utc_minus_boot_ms;
 }
 
+void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms)
+{
+    alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + ms);
+}
+
 int64_t engine_setting(const struct engine *engine, enum setting_id id)
 {
     return settings_integer(engine->parts.settings, id);
@@ -93,8 +98,7 @@ static void on_live(void *context, const struct store_row *row, const struct err
         log_error("recovery.failed", "reason=%s", error_name(err->code));
     /* Others did things while the list was read: a second look sees those too. */
     if (follow_is_shared(engine) && (err || !engine->is_loaded))
-        alarm_set(&engine->alarms, &engine->load_alarm,
-                  engine_boot_ms(engine) + (err ? LOAD_AGAIN_MS : 0));
+        alarm_in(engine, &engine->load_alarm, (err ? LOAD_AGAIN_MS : 0));
     else if (follow_is_shared(engine))
         look_at_unlisted(engine);
     engine->is_loaded = engine->is_loaded || !err || !follow_is_shared(engine);
@@ -152,7 +156,7 @@ struct engine *engine_new(const struct engine_parts *parts)
     follow_store(engine);
     sweep_soon(engine);
     engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
-    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
+    alarm_in(engine, &engine->index_alarm, INDEX_START_MS);
     time_arm(engine);
     return engine;
 }
@@ -210,11 +214,11 @@ static void on_swept(void *context, const struct store_reply *reply)
     if (!is_more && engine->under_way == 0)
         os_give_memory_back(); /* thousands of asks on their way to the disk take much */
     if (is_more && is_busy)
-        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_PAUSE_MS);
+        alarm_in(engine, &engine->sweep_alarm, SWEEP_PAUSE_MS);
     else if (is_more)
         sweep_ring(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)
-        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_EVERY_MS);
+        alarm_in(engine, &engine->sweep_alarm, SWEEP_EVERY_MS);
 }
 
 /* One batch of retention (R9.1); the next follows while there is more to do. */
@@ -286,7 +290,7 @@ static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are op
 void index_later(struct engine *engine)
 {
     if (!engine->index_alarm.place)
-        alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
+        alarm_in(engine, &engine->index_alarm, INDEX_AFTER_MS);
 }
 
 static void on_indexed(void *context, const struct store_reply *reply)
@@ -302,9 +306,8 @@ static void on_indexed(void *context, const struct store_reply *reply)
     engine->is_indexing = false;
     errand_end(errand);
     if (is_more && is_busy)
-        alarm_set(&engine->alarms, &engine->index_alarm,
-                  engine_boot_ms(engine) +
-                      (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
+        alarm_in(engine, &engine->index_alarm,
+                 (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
     else if (is_more)
         index_ring(engine, &engine->index_alarm);
 }
@@ -321,7 +324,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     if (engine->is_leaving)
         return;
     if (engine->is_indexing) {
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + INDEX_PAUSE_MS);
+        alarm_in(engine, alarm, INDEX_PAUSE_MS);
         return;
     }
     engine->is_indexing = true;

@@ -215,6 +215,13 @@ void errand_say(struct errand *errand, enum error_code code, const char *path, e
     errand_fail(errand, &err, NULL);
 }
 
+bool errand_may(struct errand *errand, bool may, const struct error *err)
+{
+    if (!may)
+        errand_fail(errand, err, NULL);
+    return may;
+}
+
 bool errand_fails(struct errand *errand, const struct store_reply *reply)
 {
     if (reply->outcome != STORE_FAILED)
@@ -373,10 +380,8 @@ void errand_find_ask(struct errand *errand, const struct json *params,
 
     errand->next = next;
     errand->is_prefix = id != NULL;
-    if (!check_given_id(errand, given, &err)) {
-        errand_fail(errand, &err, NULL);
+    if (!errand_may(errand, check_given_id(errand, given, &err), &err))
         return;
-    }
     if (id && ask_id_is_valid(id)) {
         memcpy(errand->id, id, sizeof errand->id);
         go_on(errand);

@@ -347,6 +347,7 @@ static inline struct engine *engine_of(struct desk *desk)
     return (struct engine *)desk;
 }
 int64_t engine_boot_ms(const struct engine *engine);
+void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms); /* from now on */
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
@@ -496,6 +497,8 @@ void errand_refuse(struct errand *errand, enum error_code code, const char *path
 /* The same in words for people (error_say). */
 void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
                 ...);
+/* Where it may not it fails with `err`, and ends. */
+bool errand_may(struct errand *errand, bool may, const struct error *err);
 /* True: the store failed, and with it this ends. */
 bool errand_fails(struct errand *errand, const struct store_reply *reply);
 /* A store_done of an errand: all there was to do was to store it. */

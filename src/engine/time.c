@@ -38,7 +38,7 @@ void time_start(struct engine *engine, struct live *live)
         left_ms = live->original_ms;
     if (left_ms < 0)
         left_ms = 0;
-    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + left_ms);
+    alarm_in(engine, &live->deadline, left_ms);
 }
 
 void time_arm(struct engine *engine)
@@ -63,12 +63,12 @@ static void expire_later(struct engine *engine, struct live *live, const struct 
 {
     if (reply->outcome == STORE_FAILED) {
         log_error("ask.expire_failed", "ask=%s reason=%s", live->id, error_name(reply->err.code));
-        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+        alarm_in(engine, &live->deadline, TIME_RETRY_MS);
     } else if (reply->outcome == STORE_LOST && follow_is_shared(engine)) {
         follow_row(engine, reply->row);
         if (live_find(engine, reply->row->ask.id) == live && !live->deadline.place &&
             state_is_open(live->state)) /* not yet, by the store's own clock */
-            alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_EARLY_MS);
+            alarm_in(engine, &live->deadline, TIME_EARLY_MS);
     } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
         live_set_version(live, reply->row->ask.version);
         time_start(engine, live);
@@ -166,9 +166,9 @@ static void deadline_ring(struct engine *engine, struct alarm *alarm)
         wait_finish(engine, live, NULL, NULL); /* the undo window is over */
     else if (live->is_elsewhere && !live->waiters &&
              engine_utc_ms(engine) < live->deadline_ms + TIME_OTHERS_MS)
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_OTHERS_MS);
+        alarm_in(engine, alarm, TIME_OTHERS_MS);
     else if (DELIBERATE_FAULT(deadline_late) && engine_utc_ms(engine) < live->deadline_ms + 10000)
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_RETRY_MS);
+        alarm_in(engine, alarm, TIME_RETRY_MS);
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
     else if (!live->is_deciding)
@@ -255,8 +255,7 @@ void remaining_arm(struct engine *engine)
     if (engine->ticking_count == 0 || engine->open_count == 0 || engine->remaining_alarm.place)
         return;
     engine->remaining_alarm.kind = ALARM_REMAINING;
-    alarm_set(&engine->alarms, &engine->remaining_alarm,
-              engine_boot_ms(engine) + REMAINING_EVERY_MS);
+    alarm_in(engine, &engine->remaining_alarm, REMAINING_EVERY_MS);
 }
 
 static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {

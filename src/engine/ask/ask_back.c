@@ -63,10 +63,8 @@ void ask_back_method(struct method_call call)
     const struct json *text = json_member(call.params, "text");
     struct error err;
 
-    if (!check_text(text, "/text", LIMIT_SAID_CHARS, &err)) {
-        errand_fail(&asking->errand, &err, NULL);
+    if (!errand_may(&asking->errand, check_text(text, "/text", LIMIT_SAID_CHARS, &err), &err))
         return;
-    }
     asking->errand.text = mem_text(json_text(text));
     asking->version = json_member_integer(call.params, "version", 0);
     errand_find_ask(&asking->errand, call.params, ask_back_found);
@@ -250,10 +248,9 @@ void back_explain(struct method_call call, const struct wait_terms *terms)
 
     own->terms = *terms;
     memcpy(own->errand.id, id, sizeof own->errand.id);
-    if (!check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err)) {
-        errand_fail(&own->errand, &err, NULL);
+    if (!errand_may(&own->errand, check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err),
+                    &err))
         return;
-    }
     own->errand.text = mem_text(json_text(given));
     explain(own);
 }

@@ -41,16 +41,13 @@ static void deliver_if_due(struct engine *engine, struct live *live)
 
 static void refuse_row(struct errand *errand, const struct store_row *row)
 {
-    struct text winner = { 0 };
     struct error err;
 
     if (state_is_open(row->ask.state))
         error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED_LOOK, NULL);
     else
         error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
-    describe_winner(row, &winner);
-    errand_fail(errand, &err, text_string(&winner));
-    text_release(&winner);
+    errand_fail_won(errand, &err, row);
 }
 
 /* For an agent there are only its own. */
@@ -275,17 +272,14 @@ static void on_sent(void *context, const struct store_reply *reply)
 /* Whoever comes too late learns how it ended. */
 static void on_nothing_to_send(void *context, const struct store_reply *reply)
 {
-    struct error err = reply->err;
-    struct text winner = { 0 };
+    struct error err;
 
-    if (reply->outcome == STORE_DONE) {
-        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_NOTHING_TO_SEND, NULL);
-        describe_winner(reply->row, &winner);
-    } else if (reply->outcome != STORE_FAILED) {
-        error_say(&err, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
+    if (reply->outcome != STORE_DONE) {
+        errand_not_found(context, reply);
+        return;
     }
-    errand_fail(context, &err, winner.used ? text_string(&winner) : NULL);
-    text_release(&winner);
+    error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_NOTHING_TO_SEND, NULL);
+    errand_fail_won(context, &err, reply->row);
 }
 
 static void send_found(struct errand *errand)

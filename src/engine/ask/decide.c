@@ -54,13 +54,22 @@ static void decision_drop(struct errand *errand)
     text_release(&decision->told_json);
 }
 
-static void succeed_again(struct decision *decision, const struct store_row *row)
+/* Of what was not decided by this, what became of it is read. */
+static void acknowledge(struct decision *decision, enum ask_state state, int64_t version,
+                        bool is_already)
 {
     struct text out = { 0 };
 
-    effects_write_ack(decision->errand.engine, row->ask.id, row->ask.state, row->ask.version, true,
+    effects_write_ack(decision->errand.engine, decision->errand.id, state, version, is_already,
                       &out);
+    if (!is_already)
+        follow_ask(decision->errand.engine, decision->errand.id);
     errand_ok_take(&decision->errand, &out);
+}
+
+static void succeed_again(struct decision *decision, const struct store_row *row)
+{
+    acknowledge(decision, row->ask.state, row->ask.version, true);
 }
 
 /* The same person sending the same content again: a double click, or a retry after a lost reply. */
@@ -88,7 +97,6 @@ static bool refuse_again(struct error *err)
 
 static void refuse_late(struct decision *decision, const struct store_row *row)
 {
-    struct text winner = { 0 };
     struct error err;
 
     if (is_already_so(decision, row) || DELIBERATE_FAULT(two_winners)) {
@@ -105,20 +113,7 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
         error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED, NULL);
     else
         error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_FASTER, NULL);
-    describe_winner(row, &winner);
-    errand_fail(&decision->errand, &err, text_string(&winner));
-    text_release(&winner);
-}
-
-/* Another hub has the ask, or changed it since: what became of it is read there. */
-static void acknowledge_unseen(struct decision *decision)
-{
-    struct text out = { 0 };
-
-    effects_write_ack(decision->errand.engine, decision->errand.id, decision->step.state,
-                      decision->version, false, &out);
-    follow_ask(decision->errand.engine, decision->errand.id);
-    errand_ok_take(&decision->errand, &out);
+    errand_fail_won(&decision->errand, &err, row);
 }
 
 static void on_decided(void *context, const struct store_reply *reply)
@@ -130,8 +125,10 @@ static void on_decided(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_decide);
     switch (reply->outcome) {
     case STORE_DONE:
-        if (!live || live->seq > reply->seq) { /* others' waiters hear of it from the store */
-            acknowledge_unseen(decision);
+        if (!live || live->seq > reply->seq) {
+            /* Another hub has it, or changed it since: what became of it is read there, and
+             * others' waiters hear of it from the store. */
+            acknowledge(decision, decision->step.state, decision->version, false);
             break;
         }
         live->seq = reply->seq;
@@ -498,11 +495,8 @@ static void decide(enum ask_event event, struct method_call call)
     struct error err;
 
     own_look(call.visit);
-    if (!take_key(decision, &err) || !may_answer(decision, &err)) {
-        errand_fail(&decision->errand, &err, NULL);
-        return;
-    }
-    errand_find_ask(&decision->errand, call.params, get_decision_row);
+    if (errand_may(&decision->errand, take_key(decision, &err) && may_answer(decision, &err), &err))
+        errand_find_ask(&decision->errand, call.params, get_decision_row);
 }
 
 /* For the engine itself, which knows the ask. */

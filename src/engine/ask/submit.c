@@ -303,10 +303,8 @@ void ask_create_method(struct method_call call)
     if (call.visit->locate && !call.visit->line)
         own_enter(call.engine, call.visit);
     submission = submission_new(call);
-    if (!read_call(submission, call.params, &err)) {
-        errand_fail(&submission->errand, &err, NULL);
+    if (!errand_may(&submission->errand, read_call(submission, call.params, &err), &err))
         return;
-    }
     if (submission->call->session_id[0]) {
         collect(submission);
         return;

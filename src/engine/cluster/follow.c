@@ -141,7 +141,7 @@ static void hold_back(struct engine *engine, struct live *live, int64_t until_ms
 
     if (window_ms > most_ms && !follow_is_shared(engine))
         window_ms = most_ms;
-    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+    alarm_in(engine, &live->deadline, window_ms);
 }
 
 bool follow_is_held_back(const struct engine *engine, const struct ask *ask)

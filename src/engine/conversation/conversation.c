@@ -195,10 +195,8 @@ void conversation_new_method(struct method_call call)
     struct json_writer writer;
     struct error err;
 
-    if (!check_new(call.params, &err)) {
-        errand_fail(&saying->errand, &err, NULL);
+    if (!errand_may(&saying->errand, check_new(call.params, &err), &err))
         return;
-    }
     saying->body = json_keep(call.params);
     random_id(talk->id);
     memcpy(talk->principal, call.visit->principal, sizeof talk->principal);

@@ -60,7 +60,7 @@ static void retry_later(struct question *question, const struct error *err)
 
     log_error("conversation.question_failed", "conversation=%s reason=%s", question->id,
               error_name(err->code));
-    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_RETRY_MS);
+    alarm_in(engine, &question->alarm, QUESTION_RETRY_MS);
 }
 
 /* Its end */
@@ -187,7 +187,7 @@ static void on_ask(void *context, const struct store_reply *reply)
         wait_begin(question_call(question), question->ask_id, &terms);
     } else if (reply->outcome == STORE_MISSING && question->others_looks > 0) {
         question->others_looks--; /* who has the question makes the ask; if it can't, we do */
-        alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
+        alarm_in(engine, &question->alarm, QUESTION_LOOK_MS);
     } else if (reply->outcome == STORE_MISSING) {
         store->ops->get_conversation(store, question->id, on_conversation, question);
     } else {

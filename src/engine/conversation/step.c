@@ -370,11 +370,10 @@ void conversation_say_method(struct method_call call)
         errand_refuse(&saying->errand, ERROR_bad_enum, "/event", "there is no such event");
         return;
     }
-    if (!talk_read_id(call.params, saying->errand.id, &err) ||
-        !may_say(saying->errand.visit, sayings[at].is_persons, &err)) {
-        errand_fail(&saying->errand, &err, NULL);
+    if (!errand_may(&saying->errand,
+                    talk_read_id(call.params, saying->errand.id, &err) && may_say(saying->errand.visit, sayings[at].is_persons, &err),
+                    &err))
         return;
-    }
     saying->kind = sayings[at].kind;
     saying->body = body ? json_keep(body) : NULL;
     saying->if_version = json_member_integer(call.params, "version", 0);

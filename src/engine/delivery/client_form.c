@@ -257,7 +257,7 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
             continue;
         waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
-            alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
+            alarm_in(engine, &waiter->alarm, waiter->wait_ms);
     }
     if (live_rare(live)->quiet_until_boot_ms > engine_boot_ms(engine))
         live_mark_dirty(engine, live);

@@ -185,7 +185,7 @@ void wait_bound_visit(struct engine *engine, struct visit *visit)
         if (!waiter->done || wait_ms == waiter->wait_ms)
             continue;
         waiter->wait_ms = wait_ms;
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+        alarm_in(engine, &waiter->alarm, wait_ms);
     }
     time_arm(engine);
 }
@@ -221,7 +221,7 @@ void wait_add(struct method_call call, struct live *live, const struct wait_term
     if (wait_ms == 0)
         owe(engine, waiter);
     if (wait_ms >= 0)
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+        alarm_in(engine, &waiter->alarm, wait_ms);
     if (was_detached)
         detached_save(engine, live, false);
 }
@@ -494,8 +494,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
         reply_result(errand->engine, live, &row, NULL, NULL);
     } else if (live && follow_is_shared(errand->engine)) {
         /* It is decided and kept; who waits is told once the store is there again. */
-        alarm_set(&errand->engine->alarms, &live->deadline,
-                  engine_boot_ms(errand->engine) + FINISH_READ_AGAIN_MS);
+        alarm_in(errand->engine, &live->deadline, FINISH_READ_AGAIN_MS);
         live = NULL;
     } else if (live) {
         wait_fail(errand->engine, live, &reply->err);

@@ -194,10 +194,8 @@ void ask_list_method(struct method_call call)
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
-    if (!read_query(call.params, &query.list, &err)) {
-        errand_fail(&page->writing.errand, &err, NULL);
+    if (!errand_may(&page->writing.errand, read_query(call.params, &query.list, &err), &err))
         return;
-    }
     begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MOST, &query.list);
     page->has_answers = json_is_yes(json_member(call.params, "answers"));
     json_write_integer(&page->writing.writer, "seq", store->ops->last_seq(store));

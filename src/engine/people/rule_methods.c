@@ -279,10 +279,8 @@ void rule_remove_method(struct method_call call)
     struct error err;
     const struct rule *rule = find_by_id(engine, json_member_text(call.params, "id"), &err);
 
-    if (!rule) {
-        errand_fail(errand, &err, NULL);
+    if (!errand_may(errand, rule != NULL, &err))
         return;
-    }
     memcpy(errand->id, rule->id, sizeof errand->id);
     errand_begin_write(errand);
     store_write_rule_revoke(engine->parts.store,

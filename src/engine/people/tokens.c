@@ -380,10 +380,8 @@ void token_new_method(struct method_call call)
     struct token_errand *own = begin(call);
     struct error err;
 
-    if (!read_new(call.params, own, &err)) {
-        errand_fail(&own->errand, &err, NULL);
+    if (!errand_may(&own->errand, read_new(call.params, own, &err), &err))
         return;
-    }
     errand_begin_write(&own->errand);
     store_write_token(call.engine->parts.store, &own->token, on_saved, own);
 }
