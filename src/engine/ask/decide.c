@@ -54,7 +54,6 @@ static void decision_drop(struct errand *errand)
     text_release(&decision->told_json);
 }
 
-/* Of what was not decided by this, what became of it is read. */
 static void acknowledge(struct decision *decision, enum ask_state state, int64_t version,
                         bool is_already)
 {
@@ -126,8 +125,7 @@ static void on_decided(void *context, const struct store_reply *reply)
     switch (reply->outcome) {
     case STORE_DONE:
         if (!live || live->seq > reply->seq) {
-            /* Another hub has it, or changed it since: what became of it is read there, and
-             * others' waiters hear of it from the store. */
+            /* another hub has it, or changed it since: what became of it is read */
             acknowledge(decision, decision->step.state, decision->version, false);
             break;
         }

@@ -371,7 +371,8 @@ void conversation_say_method(struct method_call call)
         return;
     }
     if (!errand_may(&saying->errand,
-                    talk_read_id(call.params, saying->errand.id, &err) && may_say(saying->errand.visit, sayings[at].is_persons, &err),
+                    talk_read_id(call.params, saying->errand.id, &err) &&
+                        may_say(saying->errand.visit, sayings[at].is_persons, &err),
                     &err))
         return;
     saying->kind = sayings[at].kind;
