@@ -46,22 +46,9 @@ struct submission {
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 
-/* submit.c: what all of its stations do */
+/* submit.c */
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
-/* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
-void submission_reply_launch(const struct submission *submission, struct live *live,
-                             const struct error *failure);
-/* Identical calls that came while the ask was being stored learn its id with the first. */
-void submission_end_late(struct live *live, const struct error *failure);
-
-/* Same key, other words: giving the old answer to a new question would invent one. False. */
-bool submission_refuse_key(struct error *err);
-
-/* create.c: nobody has asked it before; `submission` ends */
-void submission_create(struct submission *submission);
-
-/* submit.c */
 void submit_held_back(struct visit *visit); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */

@@ -69,14 +69,13 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
                            bool has_key);
 
 /* Results the agent's side was given and has not confirmed. */
-void handed_add(struct engine *engine, struct visit *visit, const char *id);
 bool handed_is_out(const struct engine *engine, const char *id);
 /* False: this agent does not have it. */
 bool handed_confirm(struct engine *engine, const char *principal, const char *id);
 void handed_return(struct engine *engine, struct visit *visit, const char *id);
 void handed_return_all(struct engine *engine, struct visit *visit);
 
-/* notices.c: late answers */
+/* Late answers. */
 void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
 void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
 /* The agent has what went along with the results of these asks. */
