@@ -82,32 +82,35 @@ static void write_visible(struct json_writer *writer, const char *key, const cha
     text_release(&out);
 }
 
+static void write_shown(const char *title, const char *agent, const char *directory,
+                        const char *token, struct json_writer *writer)
+{
+    json_write_object(writer, "shown");
+    write_visible(writer, "title", title);
+    write_visible(writer, "agent", agent);
+    write_visible(writer, "directory", directory);
+    write_visible(writer, "token", token);
+    json_write_end_object(writer);
+}
+
 void describe_shown(const char *title, const char *agent, const char *directory,
                     struct json_writer *writer)
 {
     if (is_plain(title) && is_plain(agent) && is_plain(directory))
         return;
-    json_write_object(writer, "shown");
-    write_visible(writer, "title", title);
-    write_visible(writer, "agent", agent);
-    write_visible(writer, "directory", directory);
-    json_write_end_object(writer);
+    write_shown(title, agent, directory, NULL, writer);
 }
 
 /* What an agent wrote, as a person may see it. */
-static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
+static void show_ask(const struct ask *ask, const char *agent, struct json_writer *writer)
 {
     struct json *origin;
 
     if (is_plain(ask->title) && is_plain(agent) && is_plain(ask->origin_json))
         return;
     origin = json_of(ask->origin_json);
-    json_write_object(writer, "shown");
-    write_visible(writer, "title", ask->title);
-    write_visible(writer, "agent", agent);
-    write_visible(writer, "directory", json_member_text(origin, "directory"));
-    write_visible(writer, "token", json_member_text(origin, "token"));
-    json_write_end_object(writer);
+    write_shown(ask->title, agent, json_member_text(origin, "directory"),
+                json_member_text(origin, "token"), writer);
     json_free(origin);
 }
 
@@ -181,7 +184,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     if (is_open)
         describe_time_if(writer, "later_until", later_ms);
     write_undo(engine, ask->id, writer);
-    write_shown(ask, agent, writer);
+    show_ask(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
     json_write_raw(writer, "answered_by", actor_of(row));
 }
@@ -259,15 +262,11 @@ struct readings {
     struct json *answer_json, *actor_json;
 };
 
-static bool is_no(const struct json *value)
-{
-    return json_kind(value) == KIND_BOOL && !json_is_yes(value);
-}
-
 static void read_row(const struct store_row *row, struct readings *readings,
                      struct response_facts *facts)
 {
     const char *form = row->ask.form_json;
+    const struct json *visible;
 
     readings->actor_json = json_of(row->actor_json);
     readings->answer_json = json_of(row->answer_json);
@@ -278,20 +277,13 @@ static void read_row(const struct store_row *row, struct readings *readings,
     facts->rule = json_member_text(readings->actor_json, "rule");
     if (!readings->answer_json)
         return;
-    facts->hides_placeholder = is_no(json_member(readings->answer_json, "placeholder_visible"));
+    visible = json_member(readings->answer_json, "placeholder_visible");
+    facts->hides_placeholder = json_kind(visible) == KIND_BOOL && !json_is_yes(visible);
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
         facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
     else if (facts->form &&
              answer_check(facts->form, readings->answer_json, &readings->answer, NULL))
         facts->answer = &readings->answer;
-}
-
-static void release_readings(struct readings *readings)
-{
-    answer_release(&readings->answer);
-    form_release(&readings->form);
-    json_free(readings->answer_json);
-    json_free(readings->actor_json);
 }
 
 /* Borrows from the row and from `ret_warnings`. */
@@ -308,14 +300,14 @@ static struct response_facts facts_of(const struct store_row *row, const char **
     };
 }
 
-enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
-                                const struct form *form, const struct known *known,
-                                bool is_replayed, struct text *out)
+struct desk_reply describe_result(const struct engine *engine, const struct store_row *row,
+                                  const struct form *form, const struct known *known,
+                                  bool is_replayed, struct text *out)
 {
     const char *warnings[WARNINGS_MOST];
     struct response_facts facts = facts_of(row, warnings);
     struct readings readings = { 0 };
-    enum reply_kind kind;
+    struct desk_reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };
 
     facts.form = form;
@@ -331,27 +323,32 @@ enum reply_kind describe_result(const struct engine *engine, const struct store_
     }
     if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
         facts.url = text_string(&url);
-    kind = response_write(&facts, out);
-    release_readings(&readings);
+    reply.kind = response_write(&facts, out);
+    reply.json = text_string(out);
+    answer_release(&readings.answer);
+    form_release(&readings.form);
+    json_free(readings.answer_json);
+    json_free(readings.actor_json);
     text_release(&url);
-    return kind;
+    return reply;
 }
 
-enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
-                              const char *command, const char *asked_back, struct text *out)
+struct desk_reply describe_open(const struct engine *engine, const struct store_row *row,
+                                const char *command, const char *asked_back, struct text *out)
 {
     const char *warnings[WARNINGS_MOST];
     struct response_facts facts = facts_of(row, warnings);
-    enum reply_kind kind;
+    struct desk_reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };
 
     facts.terminal_command = command;
     facts.asked_back = asked_back;
     if (portal_write_url(engine, row->ask.id, &url))
         facts.url = text_string(&url);
-    kind = response_write(&facts, out);
+    reply.kind = response_write(&facts, out);
+    reply.json = text_string(out);
     text_release(&url);
-    return kind;
+    return reply;
 }
 
 void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row)

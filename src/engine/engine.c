@@ -13,7 +13,6 @@
 #include "engine/conversation/conversation.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/people/rules.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 

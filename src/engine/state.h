@@ -32,6 +32,7 @@ struct errand;
 struct known;
 struct launch;
 struct live;
+struct rule_subject;
 struct visit;
 struct wait_terms;
 
@@ -642,7 +643,17 @@ void back_explain(struct method_call call, const struct wait_terms *terms);
 /* One object of `talk`. */
 void back_write(const struct store_said *said, struct json_writer *writer);
 
-/* engine/people/history.c */
+/* engine/people/rules.c: answers that stand */
+void rules_load(struct engine *engine);
+void rules_reload(struct engine *engine); /* others made or revoked some */
+void rules_release(struct engine *engine);
+/* The id of the one for asks like this; NULL: there is none. */
+const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
+/* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
+ * to nothing the ask is shown. */
+bool rules_apply(struct engine *engine, struct live *live, const char *id);
+
+/* engine/people/list.c */
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
 

@@ -39,14 +39,6 @@ struct match live_match(const struct ask *ask)
     return match;
 }
 
-static void add_key(struct engine *engine, struct live *live, const uint8_t key[MATCH_BYTES])
-{
-    live->key = mem_new(sizeof *live->key);
-    live->key->live = live;
-    memcpy(live->key->key, key, MATCH_BYTES);
-    table_insert(&engine->by_key, &live->key->link);
-}
-
 const struct live_rare *live_rare(const struct live *live)
 {
     static const struct live_rare nothing;
@@ -120,8 +112,12 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     live->origin = origin_use(live->principal, ask->origin_json, agent, asker);
     table_insert(&engine->by_id, &live->by_id);
     table_insert(&engine->by_call, &live->by_call);
-    if (match->has_key)
-        add_key(engine, live, match->key);
+    if (match->has_key) {
+        live->key = mem_new(sizeof *live->key);
+        live->key->live = live;
+        memcpy(live->key->key, match->key, MATCH_BYTES);
+        table_insert(&engine->by_key, &live->key->link);
+    }
     if (state_is_open(live->state))
         count_open(engine, live, 1);
     return live;

@@ -79,10 +79,8 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
 {
     const struct store_row row = live_row(live);
     struct text result = { 0 };
-    struct desk_reply reply = { .session_id = live->id };
+    const struct desk_reply reply = describe_open(engine, &row, NULL, question, &result);
 
-    reply.kind = describe_open(engine, &row, NULL, question, &result);
-    reply.json = text_string(&result);
     live->is_back_told = wait_tell_open(engine, live, &reply);
     text_release(&result);
 }
@@ -128,7 +126,7 @@ static void on_question(void *context, const struct store_said *said, const stru
 {
     struct telling *telling = context;
     struct errand *errand = &telling->errand;
-    struct desk_reply reply = { .session_id = telling->row.ask.id };
+    struct desk_reply reply;
     struct text result = { 0 };
 
     if (said) {
@@ -141,10 +139,8 @@ static void on_question(void *context, const struct store_said *said, const stru
         errand_fail(errand, err, NULL);
         return;
     }
-    reply.kind =
-        describe_open(errand->engine, &telling->row, NULL,
-                      telling->question.used ? text_string(&telling->question) : NULL, &result);
-    reply.json = text_string(&result);
+    reply = describe_open(errand->engine, &telling->row, NULL,
+                          telling->question.used ? text_string(&telling->question) : NULL, &result);
     notices_reply(errand_call(errand), &reply);
     text_release(&result);
     errand_end(errand);

@@ -32,13 +32,6 @@ struct retiming {
     struct store_change change;
 };
 
-/* An undo came to nothing: if its window ended meanwhile, the agent has waited for this. */
-static void deliver_if_due(struct engine *engine, struct live *live)
-{
-    if (!state_is_open(live->state) && !live->deadline.place)
-        wait_finish(engine, live, NULL, NULL);
-}
-
 static void refuse_row(struct errand *errand, const struct store_row *row)
 {
     struct error err;
@@ -90,8 +83,9 @@ static void on_retimed(void *context, const struct store_reply *reply)
 
     if (live && retiming->event == EVENT_UNDONE) {
         live->is_undoing = false;
-        if (reply->outcome != STORE_DONE)
-            deliver_if_due(engine, live);
+        /* it came to nothing: if its window ended meanwhile, the agent has waited for this */
+        if (reply->outcome != STORE_DONE && !state_is_open(live->state) && !live->deadline.place)
+            wait_finish(engine, live, NULL, NULL);
     }
     if (reply->outcome == STORE_LOST && live && is_overtaken(retiming, reply->row)) {
         retime_found(&retiming->errand); /* the ask is as it was meant for, with another deadline */

@@ -109,11 +109,10 @@ void launch_reply(struct method_call call, const struct live *live, const struct
 {
     struct text command = { 0 }, result = { 0 };
     struct store_row row = live_row(live);
-    struct desk_reply reply = { .session_id = live->id };
+    struct desk_reply reply;
 
     write_command(call.engine, call.visit, live, code->text, &command);
-    reply.kind = describe_open(call.engine, &row, text_string(&command), NULL, &result);
-    reply.json = text_string(&result);
+    reply = describe_open(call.engine, &row, text_string(&command), NULL, &result);
     notices_reply(call, &reply);
     text_release(&command);
     text_release(&result);
@@ -267,17 +266,6 @@ static void on_spent(void *context, const struct store_reply *reply)
         errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
 }
 
-/* `id` NULL: of an older hub's command, which named no ask. */
-static void refuse_code(struct errand *errand, const char *id)
-{
-    if (!id || !ask_id_is_valid(id)) {
-        on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
-        return;
-    }
-    text_put(errand->id, sizeof errand->id, id);
-    errand_get(errand, on_spent);
-}
-
 static void attach_by_code(struct errand *errand, const char *code, const char *key, const char *id)
 {
     uint8_t unused[DIGEST_BYTES], opened[DIGEST_BYTES];
@@ -289,7 +277,11 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
     if (!live)
         live = find(errand->engine, opened);
     if (!live || !live->is_stored) {
-        refuse_code(errand, id);
+        text_put(errand->id, sizeof errand->id, id && ask_id_is_valid(id) ? id : "");
+        if (errand->id[0])
+            errand_get(errand, on_spent);
+        else
+            on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
         return;
     }
     memcpy(errand->id, live->id, sizeof errand->id);

@@ -21,7 +21,6 @@
 #include "core/tools/arguments.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/people/rules.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 

@@ -12,7 +12,6 @@
 #include "engine/conversation/conversation.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/people/rules.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
@@ -123,16 +122,6 @@ bool follow_is_shared(const struct engine *engine)
     return engine->parts.store->ops->follow != NULL;
 }
 
-static struct live *add(struct engine *engine, const struct ask *ask, const struct match *match)
-{
-    struct json *origin = json_of(ask->origin_json);
-    struct asker asker = own_read(engine, ask->origin_json);
-    struct live *live = live_new(engine, ask, match, &asker, describe_agent(origin));
-
-    json_free(origin);
-    return live;
-}
-
 /* The rest of its undo window; never more than one, whatever became of the wall clock. */
 static void hold_back(struct engine *engine, struct live *live, int64_t until_ms)
 {
@@ -166,13 +155,18 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
 struct live *follow_take_up(struct engine *engine, const struct store_row *row)
 {
     struct match match = live_match(&row->ask);
+    struct asker asker;
+    struct json *origin;
     struct live *live;
 
     if (!state_is_open(row->ask.state) && !follow_is_held_back(engine, &row->ask)) {
         note_over(engine, &row->ask, &match);
         return NULL;
     }
-    live = add(engine, &row->ask, &match);
+    asker = own_read(engine, row->ask.origin_json);
+    origin = json_of(row->ask.origin_json);
+    live = live_new(engine, &row->ask, &match, &asker, describe_agent(origin));
+    json_free(origin);
     live->is_stored = true;
     live->is_elsewhere = follow_is_shared(engine);
     live->seq = row->seq;

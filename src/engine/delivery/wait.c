@@ -67,10 +67,9 @@ static void reply_row(const struct errand *errand, const struct store_row *row, 
                       bool is_seen)
 {
     struct text result = { 0 };
-    struct desk_reply reply = { .session_id = row->ask.id };
+    struct desk_reply reply =
+        describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
 
-    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
-    reply.json = text_string(&result);
     if (is_seen)
         notices_reply(errand_call(errand), &reply);
     else
@@ -472,10 +471,8 @@ static void reply_result(struct engine *engine, struct live *live, const struct 
                          const struct form *form, const struct known *known)
 {
     struct text result = line_take(engine);
-    struct desk_reply reply = { .session_id = live->id };
+    struct desk_reply reply = describe_result(engine, row, form, known, false, &result);
 
-    reply.kind = describe_result(engine, row, form, known, false, &result);
-    reply.json = text_string(&result);
     wait_reply_all(engine, live, &reply);
     line_give(engine, &result);
 }

@@ -4,8 +4,6 @@
  * The ask is stored first, as any other; a rule then ends it, unless somebody was faster. People
  * look what an answer would have meant, let it stand, list, and revoke.
  */
-#include "engine/people/rules.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +15,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/fields/answer.h"
+#include "core/rule.h"
 #include "core/tools/arguments.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
@@ -133,15 +132,6 @@ static const struct rule *rules_of_kind(const struct engine *engine, const uint8
     return NULL;
 }
 
-static const struct rule *find(const struct engine *engine, const char *id)
-{
-    const struct rule *rule = engine->rules;
-
-    while (rule && strcmp(rule->id, id) != 0)
-        rule = rule->next;
-    return rule;
-}
-
 /* Limits may have become others: what would be no answer now is not given. */
 static bool fits(const struct rule *rule, const struct form *form)
 {
@@ -213,12 +203,14 @@ static void write_actor(const struct engine *engine, const struct rule *rule, st
 
 bool rules_apply(struct engine *engine, struct live *live, const char *id)
 {
-    const struct rule *rule = find(engine, id);
+    const struct rule *rule = engine->rules;
     const struct lifecycle_facts facts = { .is_destructive = live->flags & ASK_DESTRUCTIVE };
     struct lifecycle_step step = lifecycle_next(live->state, EVENT_RULE_APPLIED, &facts);
     struct applying *applying;
     struct store_change *change;
 
+    while (rule && strcmp(rule->id, id) != 0)
+        rule = rule->next;
     if (!rule || !rule_is_in_force(engine, rule) || !step.is_legal)
         return false;
     applying = errand_of_ours(sizeof *applying, engine, live->id);
@@ -330,14 +322,6 @@ static void standing_drop(struct errand *errand)
     text_release(&own->facts);
     text_release(&own->actor);
     text_release(&own->out);
-}
-
-static bool check_row(const struct standing *own, const struct store_row *row,
-                      const struct rule_case *read, struct error *err)
-{
-    if (row->ask.state != STATE_SUBMITTED || !row->answer_json)
-        return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON, NULL);
-    return rule_check(&read->subject, own->any_prompt, err);
 }
 
 /* Where looking took too long, it is what was seen until then. */
@@ -463,14 +447,16 @@ static void on_row(void *context, const struct store_reply *reply)
     struct standing *own = context;
     struct engine *engine = own->errand.engine;
     struct rule_case read = { 0 };
-    struct error err = reply->err;
+    struct error err;
 
     if (reply->outcome != STORE_DONE || !rule_case_begin(&read, reply->row)) {
         errand_not_found(&own->errand, reply);
         return;
     }
     rule_hash_kind(&read.subject, own->any_prompt, own->kind);
-    if (!check_row(own, reply->row, &read, &err)) {
+    if (reply->row->ask.state != STATE_SUBMITTED || !reply->row->answer_json) {
+        errand_say(&own->errand, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON, NULL);
+    } else if (!rule_check(&read.subject, own->any_prompt, &err)) {
         errand_fail(&own->errand, &err, NULL);
     } else if (!own->is_add) {
         preview(own, reply->row, &read);
