@@ -66,11 +66,7 @@ static void recover(struct engine *engine, const struct store_row *row)
 /* What is in memory and was not listed may have ended while the list was read. */
 static void look_at_unlisted(struct engine *engine)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
-
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         if (live->is_stored && live->load_pass != engine->load_pass)
             follow_ask(engine, live->id);
     }

@@ -378,6 +378,8 @@ void live_free(struct engine *engine, struct live *live);
 void live_forget(struct engine *engine, struct live *live);            /* it never was */
 struct table_link *id_find(const struct table *table, const char *id); /* of asks, by any text */
 struct live *live_find(const struct engine *engine, const char *id);   /* may miss */
+/* All of them, in no order: begins with NULL, ends with NULL. */
+struct live *live_each(const struct engine *engine, const struct live *after);
 const struct live_rare *live_rare(const struct live *live);
 void live_set_version(struct live *live, int64_t version);
 struct live_rare *live_need_rare(struct live *live); /* to be written to */

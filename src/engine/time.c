@@ -186,15 +186,12 @@ void engine_check_clock(struct engine *engine)
 {
     int64_t offset = engine->parts.clock->utc_ms(engine->parts.clock) - engine_boot_ms(engine);
     int64_t step_ms = offset - engine->utc_minus_boot_ms;
-    struct table_link *link = NULL;
 
     if (step_ms > -TIME_CLOCK_STEP_MS && step_ms < TIME_CLOCK_STEP_MS)
         return;
     engine->utc_minus_boot_ms = offset;
     log_info("clock.was_set", "by_ms=%lld", (long long)step_ms);
-    while ((link = table_each(&engine->by_id, link))) {
-        struct live *live = TABLE_THING(live, by_id, link);
-
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         if (!follow_is_shared(engine))
             live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
         else if (state_is_open(live->state))

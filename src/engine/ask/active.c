@@ -248,6 +248,13 @@ struct live *live_find(const struct engine *engine, const char *id)
     return link ? TABLE_THING(live, by_id, link) : NULL;
 }
 
+struct live *live_each(const struct engine *engine, const struct live *after)
+{
+    struct table_link *link = table_each(&engine->by_id, after ? &after->by_id : NULL);
+
+    return link ? TABLE_THING(live, by_id, link) : NULL;
+}
+
 /* Free to take: nobody waits for it, or only this same connection does (R5.5). */
 static bool is_free_for(const struct live *live, const struct visit *visit)
 {

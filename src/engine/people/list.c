@@ -460,10 +460,8 @@ static void add_ask(struct mine *mine, const struct store_row *row)
 static void add_undoable(struct mine *mine)
 {
     const struct engine *engine = mine->writing.errand.engine;
-    struct table_link *link = NULL;
 
-    while ((link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         struct store_row row = live_row(live);
 
         if (!state_is_open(live->state) &&
@@ -736,11 +734,8 @@ static void write_figures(struct json_writer *writer, struct figures *figures)
 static void write_waiting(const struct engine *engine, struct json_writer *writer)
 {
     int64_t now_ms = engine_utc_ms(engine), longest_ms = 0;
-    struct table_link *link = NULL;
 
-    while ((link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
-
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         if (state_is_open(live->state) && now_ms - live->created_ms > longest_ms)
             longest_ms = now_ms - live->created_ms;
     }

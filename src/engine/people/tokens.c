@@ -28,13 +28,17 @@ static bool token_is_expired(const struct engine *engine, const struct token *to
     return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
 }
 
+/* All of them, in no order: begins with NULL, ends with NULL. */
+static struct token *token_each(const struct engine *engine, const struct token *after)
+{
+    struct table_link *link = table_each(&engine->tokens, after ? &after->link : NULL);
+
+    return link ? TABLE_THING(token, link, link) : NULL;
+}
+
 struct token *token_find_id(const struct engine *engine, const char *id)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->tokens, link))) {
-        struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (strcmp(token->id, id) == 0 && !token_is_expired(engine, token))
             return token;
     }
@@ -87,12 +91,8 @@ static void send_away(struct engine *engine, const struct token *token)
 /* Whoever came with a token stays no longer than it lives. */
 void tokens_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct table_link *link = NULL;
-
     (void)alarm;
-    while ((link = table_each(&engine->tokens, link))) {
-        struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (token_is_expired(engine, token) && !token->is_over) {
             token->is_over = true;
             send_away(engine, token);
@@ -426,12 +426,9 @@ static bool is_tab(const struct token *token)
 static void make_room_for_tab(struct engine *engine)
 {
     const struct token *oldest = NULL;
-    struct table_link *link = NULL;
     size_t count = 0;
 
-    while ((link = table_each(&engine->tokens, link))) {
-        const struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (!is_tab(token))
             continue;
         count++;
@@ -505,12 +502,9 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
     static const struct named_by_prefix words = { TEXT_REASON_TOKEN_SEVERAL,
                                                   TEXT_REASON_TOKEN_NONE };
     const struct token *found = NULL;
-    struct table_link *link = NULL;
     size_t count = 0;
 
-    while ((link = table_each(&engine->tokens, link))) {
-        const struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (id_begins(token->id, id)) {
             found = token;
             count++;
