@@ -164,9 +164,9 @@ void engine_free(struct engine *engine)
         return;
     questions_release(engine);
     publish_dirty(engine); /* one by one each would be looked for among all */
-    for (link = table_each(&engine->by_id, NULL); link; link = next) {
-        next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
-        live_free(engine, TABLE_THING(live, by_id, link));
+    for (struct live *live = live_each(engine, NULL), *after; live; live = after) {
+        after = live_each(engine, live); /* from the start again would be quadratic */
+        live_free(engine, live);
     }
     for (link = table_each(&engine->principals, NULL); link; link = next) {
         next = table_each(&engine->principals, link);
@@ -246,10 +246,8 @@ void sweep_soon(struct engine *engine)
 
 void engine_save_drafts(struct engine *engine)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->by_id, link)))
-        draft_save_now(engine, TABLE_THING(live, by_id, link));
+    for (struct live *live = NULL; (live = live_each(engine, live));)
+        draft_save_now(engine, live);
 }
 
 void engine_leave(struct engine *engine)

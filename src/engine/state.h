@@ -354,6 +354,9 @@ void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
 void load_ring(struct engine *engine, struct alarm *alarm);
 void load_asks(struct engine *engine, const struct error *err); /* once own_load has ended */
+void index_later(struct engine *engine);
+void index_ring(struct engine *engine, struct alarm *alarm);
+void tally_ended(struct engine *engine, const struct live *live);
 
 /* engine/cluster/follow.c: asks that other hubs make and change, where they share the store */
 bool follow_is_shared(const struct engine *engine);
@@ -401,10 +404,6 @@ struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
-/* access.c: who may do what */
-bool access_may(struct engine *engine, struct visit *visit, enum method method,
-                const struct json *params, struct error *err);
-
 /* session.c: who stands at the desk */
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor);
 void visit_close(struct desk *desk, struct desk_visit *leaving);
@@ -426,8 +425,14 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
 /* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct answered_by *by, struct text *out);
+/* The principal's origin that has these words, or a new one; each use is given back. */
+struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
+                          const struct asker *asker);
+void origin_release(struct principal *principal, struct origin *origin);
 
-/* access.c: what is the agent's own */
+/* access.c: who may do what, and what is the agent's own */
+bool access_may(struct engine *engine, struct visit *visit, enum method method,
+                const struct json *params, struct error *err);
 void own_load(struct engine *engine); /* before any ask, so that an agent's process is known */
 /* A front: its client is known from now on. Over HTTP that is looked for when it asks. */
 void own_enter(struct engine *engine, struct visit *visit);
@@ -543,22 +548,15 @@ void look_drop(struct visit *visit); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
 bool look_holds(struct visit *visit, const char *line, size_t length);
 
-/* session.c */
-/* The principal's that has these words, or a new one; each use is given back. */
-struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
-                          const struct asker *asker);
-void origin_release(struct principal *principal, struct origin *origin);
-
 /* engine/people/announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
 void announce_taken_up(struct engine *engine, const struct live *live);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
-
-/* engine.c */
-void index_later(struct engine *engine);
-void index_ring(struct engine *engine, struct alarm *alarm);
-void tally_ended(struct engine *engine, const struct live *live);
+void later_load(struct engine *engine);
+int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
+/* A person opened this ask; an agent's own process is none. */
+void seen_mark(struct engine *engine, struct visit *visit, const char *id);
 
 /* engine/cluster/session_notes.c: what every hub must know of MCP sessions */
 void session_notes_load(struct engine *engine);
@@ -570,7 +568,6 @@ void session_notes_release(struct engine *engine);
 bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
 void portal_open(struct engine *engine, const char *id);      /* in the person's browser */
 int64_t portal_since_browser_ms(const struct engine *engine); /* -1: never */
-
 void keys_load(struct engine *engine);
 void keys_release(struct engine *engine);
 void keys_refresh(struct engine *engine); /* makes one where it is time */
@@ -580,7 +577,19 @@ void time_start(struct engine *engine, struct live *live); /* deadline, or end o
 void time_arm(struct engine *engine);
 void remaining_arm(struct engine *engine);
 
-/* engine/ask/change.c */
+/* engine/ask/change.c; what is said about an ask that stays open, from errand->id, `done` is told
+ * of */
+struct retime_words {
+    enum ask_event event;
+    const char *said;
+    int64_t version; /* only if it has this one; 0: any */
+    bool is_ours;    /* `done` is the engine's own */
+};
+void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
+                void *context);
+/* The code of a destructive ask, as it came with an answer: good once, on the connection it was
+ * shown on. On false `err` says why not. */
+bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
 void draft_ring(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct live *live);
 /* Typed elsewhere than with us: saved now, and shown to who has the ask open. */
@@ -600,8 +609,6 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
 
-/* What people, and agents about their own asks, do. */
-
 /* Defines a handler that calls `function` with a first argument of its own. */
 #define HANDLER(id, function, argument)                                                            \
     void id##_method(struct method_call call)                                                      \
@@ -609,29 +616,11 @@ void effects_write_ack(const struct engine *engine, const char *id, enum ask_sta
         function(argument, call);                                                                  \
     }
 
-/* engine/ask/decide.c */
-/* Through the agent's own client. `done` is the engine's own. */
+/* engine/ask/decide.c: through the agent's own client, and what was said to a conversation about
+ * the ask of its question. `done` is the engine's own. */
 void decide_by_client(enum ask_event event, struct method_call call, const char *id,
                       const struct json *content);
-
-/* What was said to a conversation, about the ask of its question. `done` is the engine's own. */
 void decide_question(enum ask_event event, struct method_call call, const char *id);
-
-/* The code of a destructive ask, as it came with an answer: good once, on the connection it was
- * shown on. On false `err` says why not. */
-bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
-void look_reply(struct errand *errand); /* errand->id whole, then it ends */
-
-/* engine/ask/change.c: what is said about an ask that stays open, from errand->id; `done` is told
- * of it */
-struct retime_words {
-    enum ask_event event;
-    const char *said;
-    int64_t version; /* only if it has this one; 0: any */
-    bool is_ours;    /* `done` is the engine's own */
-};
-void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
-                void *context);
 
 /* engine/ask/ask_back.c: a person asks back, the agent explains */
 void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
@@ -656,24 +645,15 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
 bool rules_apply(struct engine *engine, struct live *live, const char *id);
 
 /* engine/people/list.c */
+void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
-
-/* engine/people/announce.c: asks that timed out and nobody looked */
-/* A person opened this ask; an agent's own process is none. */
-void seen_mark(struct engine *engine, struct visit *visit, const char *id);
-
-/* engine/people/announce.c */
-void later_load(struct engine *engine);
-int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
 
 /* engine/people/preferences.c */
 void hidden_load(struct engine *engine);
 void hidden_release(struct engine *engine);
 /* `hidden`, the ids of the options that are; nothing where none can be. */
 void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
-
-/* engine/people/preferences.c */
 void preferences_load(struct engine *engine); /* the person's, as the store has them */
 
 #endif

@@ -211,20 +211,19 @@ void engine_check_clock(struct engine *engine)
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };
 
-static void write_some(struct engine *engine, struct table_link **at, struct text *line)
+static void write_some(struct engine *engine, struct live **at, struct text *line)
 {
     struct json_writer writer = event_begin(line, "ask/remaining");
     size_t count = 0;
 
     json_write_object(&writer, "asks");
-    while (*at && count < REMAINING_ASKS) {
-        const struct live *live = TABLE_THING(live, by_id, *at);
+    for (; *at && count < REMAINING_ASKS; *at = live_each(engine, *at)) {
+        const struct live *live = *at;
 
         if (state_is_open(live->state) && live->is_stored && live->deadline_ms > 0) {
             json_write_integer(&writer, live->id, describe_remaining_s(engine, live));
             count++;
         }
-        *at = table_each(&engine->by_id, *at);
     }
     json_write_end_object(&writer);
     event_end(&writer);
@@ -232,7 +231,7 @@ static void write_some(struct engine *engine, struct table_link **at, struct tex
 
 static void remaining_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct table_link *at = table_each(&engine->by_id, NULL);
+    struct live *at = live_each(engine, NULL);
 
     (void)alarm;
     while (at) {

@@ -113,38 +113,29 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     errand_end(errand);
 }
 
-static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
-{
-    struct json_writer writer = event_begin(line, "ask/retimed");
-
-    json_write_text(&writer, "session_id", live->id);
-    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
-    event_end(&writer);
-}
-
-void wait_tell_time(struct engine *engine, const struct live *live)
+/* `visit` NULL: all who wait. Who collects learns how long the person still has, as who asks does
+ * from ask/created. */
+static void tell_time(const struct engine *engine, const struct live *live, struct visit *visit)
 {
     struct text line = { 0 };
+    struct json_writer writer;
 
     if (!live->deadline.place)
         return;
-    write_retimed(engine, live, &line);
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
+    writer = event_begin(&line, "ask/retimed");
+    json_write_text(&writer, "session_id", live->id);
+    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    event_end(&writer);
+    if (visit)
+        visit_tell(visit, line.bytes, line.used);
+    for (struct waiter *waiter = visit ? NULL : live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
     text_release(&line);
 }
 
-/* Who collects learns how long the person still has, as who asks does from ask/created. */
-static void wait_tell_time_left(const struct engine *engine, const struct live *live,
-                                struct visit *visit)
+void wait_tell_time(struct engine *engine, const struct live *live)
 {
-    struct text line = { 0 };
-
-    if (!live->deadline.place || !state_is_open(live->state))
-        return;
-    write_retimed(engine, live, &line);
-    visit_tell(visit, line.bytes, line.used);
-    text_release(&line);
+    tell_time(engine, live, NULL);
 }
 
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
@@ -398,7 +389,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         return;
     }
     if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
-        wait_tell_time_left(errand->engine, live, errand->visit);
+        if (state_is_open(live->state))
+            tell_time(errand->engine, live, errand->visit);
         wait_add(errand_call(errand), live, &wait->terms);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);

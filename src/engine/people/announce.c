@@ -152,7 +152,7 @@ void announce_taken_up(struct engine *engine, const struct live *live)
 /* Who waits already is told of by the new number too; as many as can be kept. */
 void announce_retime(struct engine *engine)
 {
-    struct table_link *link = NULL;
+    const struct live *live = NULL;
     size_t kept = 0;
 
     if (!engine->parts.announce)
@@ -162,9 +162,7 @@ void announce_retime(struct engine *engine)
             engine->announcing[kept++] = engine->announcing[i];
     }
     engine->announcing_count = kept;
-    while (engine->announcing_count < ANNOUNCING_KEPT &&
-           (link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
+    while (engine->announcing_count < ANNOUNCING_KEPT && (live = live_each(engine, live))) {
         int64_t waited_ms = engine_utc_ms(engine) - live->created_ms;
 
         /* what has waited for longer than that already was not missed by anybody */

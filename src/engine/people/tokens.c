@@ -157,15 +157,11 @@ static void look_again(void *context, const struct store_token *stored)
 void tokens_reload(struct engine *engine)
 {
     struct store *store = engine->parts.store;
-    struct table_link *link = NULL, *next;
-
-    while ((link = table_each(&engine->tokens, link)))
-        TABLE_THING(token, link, link)->is_found = false;
+    for (struct token *token = NULL; (token = token_each(engine, token));)
+        token->is_found = false;
     store->ops->list_tokens(store, look_again, engine);
-    for (link = table_each(&engine->tokens, NULL); link; link = next) {
-        struct token *token = TABLE_THING(token, link, link);
-
-        next = table_each(&engine->tokens, link);
+    for (struct token *token = token_each(engine, NULL), *next; token; token = next) {
+        next = token_each(engine, token);
         if (token->is_found)
             continue;
         tokens_remove(engine, token);
@@ -175,11 +171,9 @@ void tokens_reload(struct engine *engine)
 
 void tokens_release(struct engine *engine)
 {
-    struct table_link *next;
-
-    for (struct table_link *link = table_each(&engine->tokens, NULL); link; link = next) {
-        next = table_each(&engine->tokens, link);
-        token_free(TABLE_THING(token, link, link));
+    for (struct token *token = token_each(engine, NULL), *next; token; token = next) {
+        next = token_each(engine, token);
+        token_free(token);
     }
     table_release(&engine->tokens);
 }
@@ -476,15 +470,13 @@ static int by_age(const void *a, const void *b)
 void token_list_method(struct method_call call)
 {
     struct engine *engine = call.engine;
-    struct token **sorted;
-    struct table_link *link = NULL;
+    struct token **sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
     size_t count = 0;
 
-    sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
-    while ((link = table_each(&engine->tokens, link)))
-        sorted[count++] = TABLE_THING(token, link, link);
+    for (struct token *token = NULL; (token = token_each(engine, token));)
+        sorted[count++] = token;
     qsort(sorted, count, sizeof(struct token *), by_age);
     json_write_list(&writer, "tokens");
     for (size_t i = 0; i < count; i++)
