@@ -222,17 +222,6 @@ void describe_live(const struct engine *engine, const struct live *live, struct 
     json_write_end_object(writer);
 }
 
-static void read_actor(const struct json *actor, struct answered_by *by)
-{
-    by->person = json_member_text(actor, "person");
-    by->via = json_member_text(actor, "via");
-    by->uid = json_member_integer(actor, "uid", -1);
-    by->pid = json_member_integer(actor, "pid", 0);
-    by->tty = json_member_text(actor, "tty");
-    by->token = json_member_text(actor, "token");
-    by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
-}
-
 enum { WARNINGS_MOST = 4 };
 
 static size_t list_warnings(uint32_t flags, const char **out)
@@ -266,15 +255,24 @@ static void read_row(const struct store_row *row, struct readings *readings,
                      struct response_facts *facts)
 {
     const char *form = row->ask.form_json;
-    const struct json *visible;
+    const struct json *actor, *visible;
 
     readings->actor_json = json_of(row->actor_json);
     readings->answer_json = json_of(row->answer_json);
     if (!facts->form && form && form_parse(form, strlen(form), &readings->form, NULL))
         facts->form = &readings->form;
-    if (readings->actor_json)
-        read_actor(readings->actor_json, &facts->by);
-    facts->rule = json_member_text(readings->actor_json, "rule");
+    actor = readings->actor_json;
+    if (actor)
+        facts->by = (struct answered_by){
+            .person = json_member_text(actor, "person"),
+            .via = json_member_text(actor, "via"),
+            .uid = json_member_integer(actor, "uid", -1),
+            .pid = json_member_integer(actor, "pid", 0),
+            .tty = json_member_text(actor, "tty"),
+            .token = json_member_text(actor, "token"),
+            .same_process_tree = json_is_yes(json_member(actor, "same_process_tree")),
+        };
+    facts->rule = json_member_text(actor, "rule");
     if (!readings->answer_json)
         return;
     visible = json_member(readings->answer_json, "placeholder_visible");

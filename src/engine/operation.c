@@ -44,7 +44,7 @@ void engine_call(struct desk *desk, struct desk_visit *calling, const struct req
         done(context, &reply);
     } else {
         engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
-        handlers[method]((struct method_call){ engine, visit, params, done, context });
+        handlers[method]((struct method_call){ engine, visit, params, done, context, false });
         engine->reader = NULL;
     }
     json_free(parsed);
@@ -66,6 +66,7 @@ void *errand_new(size_t bytes, struct method_call call)
     errand->visit = call.visit;
     errand->done = call.done;
     errand->context = call.context;
+    errand->is_ours = call.is_ours;
     if (call.visit) {
         engine_check_clock(call.engine); /* before anything is dated by a clock that was set */
         call.visit->references++;

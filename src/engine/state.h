@@ -463,7 +463,7 @@ struct errand {
     int64_t utc_minus_boot_ms; /* by which the times it writes were reckoned */
     size_t found;              /* asks a prefix may mean */
     bool is_prefix;
-    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
+    bool is_ours; /* as in method_call */
     bool has_looked;
     bool holds_news; /* it is of METHOD_READS, see look_end */
     void (*next)(struct errand *errand);
@@ -479,6 +479,7 @@ struct method_call {
     const struct json *params;
     desk_done *done;
     void *context;
+    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
 };
 /* What the rows of rpc/methods.def do, each as id_method. */
 typedef void method_handler(struct method_call call);
@@ -577,16 +578,10 @@ void time_start(struct engine *engine, struct live *live); /* deadline, or end o
 void time_arm(struct engine *engine);
 void remaining_arm(struct engine *engine);
 
-/* engine/ask/change.c; what is said about an ask that stays open, from errand->id, `done` is told
- * of */
-struct retime_words {
-    enum ask_event event;
-    const char *said;
-    int64_t version; /* only if it has this one; 0: any */
-    bool is_ours;    /* `done` is the engine's own */
-};
-void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
-                void *context);
+/* engine/ask/change.c */
+/* What is said about an ask that stays open; only if it has this version; 0: any. */
+void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+                int64_t version);
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
 bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);

@@ -148,31 +148,20 @@ struct attention *live_attend(struct live *live)
     return live->attention;
 }
 
-static void forget_attention(struct engine *engine, struct attention *attention)
-{
-    if (!attention)
-        return;
-    alarm_clear(&engine->alarms, &attention->draft_alarm);
-    free(attention->draft);
-    free(attention);
-}
-
-static void forget_dirty(struct engine *engine, struct live *live)
-{
-    struct live **at = &engine->dirty;
-
-    while (*at && *at != live)
-        at = &(*at)->next_dirty;
-    if (*at)
-        *at = live->next_dirty;
-}
-
 void live_forget(struct engine *engine, struct live *live)
 {
-    if (live->is_dirty)
-        forget_dirty(engine, live);
+    struct live **dirty = &engine->dirty;
+
+    while (live->is_dirty && *dirty && *dirty != live)
+        dirty = &(*dirty)->next_dirty;
+    if (live->is_dirty && *dirty)
+        *dirty = live->next_dirty;
     alarm_clear(&engine->alarms, &live->deadline);
-    forget_attention(engine, live->attention);
+    if (live->attention) {
+        alarm_clear(&engine->alarms, &live->attention->draft_alarm);
+        free(live->attention->draft);
+        free(live->attention);
+    }
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->key)

@@ -45,15 +45,12 @@ struct asking {
 static void ask_back_found(struct errand *errand)
 {
     const struct asking *asking = (const struct asking *)errand;
-    const struct retime_words words = { .event = EVENT_ASKED_BACK,
-                                        .said = asking->errand.text,
-                                        .version = asking->version };
 
     if (question_is(errand->engine, errand->id)) {
         errand_say(errand, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
         return;
     }
-    retime_say(errand, &words, errand->done, errand->context);
+    retime_say(EVENT_ASKED_BACK, errand_call(errand), errand->id, errand->text, asking->version);
     errand_end(errand);
 }
 
@@ -219,16 +216,13 @@ static void explain(struct explaining *own)
 {
     struct engine *engine = own->errand.engine;
     const struct live *live = live_find(engine, own->errand.id);
-    struct retime_words words = { .event = EVENT_FORM_CHANGED,
-                                  .is_ours = true,
-                                  .said = own->errand.text };
+    const struct method_call call = { engine, own->errand.visit, NULL, on_explained, own, true };
 
     own->tries++;
     if (!live || strcmp(live->principal->id, own->errand.visit->principal) != 0) {
         wait_on(own);
     } else if (live->flags & ASK_ASKED_BACK) {
-        words.version = live->version;
-        retime_say(&own->errand, &words, on_explained, own);
+        retime_say(EVENT_FORM_CHANGED, call, own->errand.id, own->errand.text, live->version);
     } else {
         engine->parts.store->ops->list_said(engine->parts.store, own->errand.id, on_said_before,
                                             own);

@@ -193,16 +193,14 @@ static struct retiming *retiming_new(enum ask_event event, struct method_call ca
     return retiming;
 }
 
-void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
-                void *context)
+void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+                int64_t version)
 {
-    struct retiming *retiming = retiming_new(
-        words->event, (struct method_call){ errand->engine, errand->visit, NULL, done, context });
+    struct retiming *retiming = retiming_new(event, call);
 
-    retiming->errand.is_ours = words->is_ours;
-    retiming->version = words->version;
-    retiming->errand.text = mem_text(words->said);
-    memcpy(retiming->errand.id, errand->id, sizeof retiming->errand.id);
+    retiming->version = version;
+    retiming->errand.text = mem_text(said);
+    memcpy(retiming->errand.id, id, sizeof retiming->errand.id);
     retime_found(&retiming->errand);
 }
 

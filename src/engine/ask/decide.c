@@ -497,14 +497,6 @@ static void decide(enum ask_event event, struct method_call call)
         errand_find_ask(&decision->errand, call.params, get_decision_row);
 }
 
-/* For the engine itself, which knows the ask. */
-static void decide_ours(struct decision *decision, const char *id)
-{
-    decision->errand.is_ours = true;
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
-}
-
 void decide_by_client(enum ask_event event, struct method_call call, const char *id,
                       const struct json *content)
 {
@@ -513,7 +505,8 @@ void decide_by_client(enum ask_event event, struct method_call call, const char 
     decision->via = "client";
     decision->is_client = true;
     decision->content = json_keep(content);
-    decide_ours(decision, id);
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
 }
 
 void decide_question(enum ask_event event, struct method_call call, const char *id)
@@ -522,7 +515,8 @@ void decide_question(enum ask_event event, struct method_call call, const char *
 
     decision->via = "api";
     decision->is_host = call.visit->role == ROLE_AGENT;
-    decide_ours(decision, id);
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
 }
 
 HANDLER(ask_answer, decide, EVENT_ANSWERED)

@@ -505,21 +505,13 @@ void submit_held_back(struct visit *visit)
     }
 }
 
-/* NULL: there is none. What is no whole text opens as little as an empty one. */
-static char *read_state(const struct json *state)
-{
-    const char *text = json_text(state);
-
-    if (!state)
-        return NULL;
-    return mem_text(text && strlen(text) == json_length(state) ? text : "");
-}
-
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
     struct visit *visit = submission->errand.visit;
     const char *tool = json_member_text(params, "tool");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+    const struct json *state = json_member(params, "state");
+    const char *text = json_text(state);
 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
     if (!submission->tool)
@@ -534,7 +526,8 @@ static bool read_call(struct submission *submission, const struct json *params, 
                                    come_back_may(submission->errand.engine, visit, 1);
     submission->errand.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
-    submission->state = read_state(json_member(params, "state"));
+    if (state) /* what is no whole text opens as little as an empty one */
+        submission->state = mem_text(text && strlen(text) == json_length(state) ? text : "");
     return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }

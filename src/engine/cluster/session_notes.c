@@ -129,7 +129,7 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
                        void *context)
 {
     struct note_errand *own =
-        errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context });
+        errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context, false });
     char *name = mem_format("%s %s", note->session, note->what);
     char *value = mem_format("%" PRId64 " %s %s", note->expires_ms,
                              note->token[0] ? note->token : no_token, note->value);

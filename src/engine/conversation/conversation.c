@@ -69,22 +69,12 @@ static bool talk_is_seen_by(const struct talk *talk, const struct visit *visit)
     return visit->role == ROLE_PERSON || strcmp(visit->principal, talk->principal) == 0;
 }
 
-/* Where a person answers it. */
-static void write_question(const struct engine *engine, const struct talk *talk,
-                           struct json_writer *writer)
-{
-    struct text url = { 0 };
-
-    json_write_text(writer, "session_id", talk->ask_id);
-    if (portal_write_url(engine, talk->ask_id, &url))
-        json_write_text(writer, "url", text_string(&url));
-    text_release(&url);
-}
-
 /* Its members, for an object that has more of them. */
 static void talk_write(const struct engine *engine, const struct talk *talk,
                        struct json_writer *writer)
 {
+    struct text url = { 0 };
+
     json_write_text(writer, "conversation", talk->id);
     json_write_text(writer, "host", talk->label);
     json_write_bool(writer, "sub_agent", talk->machine.is_sub_agent);
@@ -93,8 +83,12 @@ static void talk_write(const struct engine *engine, const struct talk *talk,
     describe_time(writer, "created_at", talk->created_ms);
     describe_time(writer, "changed_at", talk->changed_ms);
     conversation_write_change(&talk->machine, writer, "state");
-    if (talk->machine.state == CONVERSATION_AWAITING)
-        write_question(engine, talk, writer);
+    if (talk->machine.state == CONVERSATION_AWAITING) { /* where a person answers it */
+        json_write_text(writer, "session_id", talk->ask_id);
+        if (portal_write_url(engine, talk->ask_id, &url))
+            json_write_text(writer, "url", text_string(&url));
+        text_release(&url);
+    }
     json_write_list(writer, "remaining");
     for (size_t i = 0; i < talk->machine.remaining_count; i++)
         json_write_text(writer, NULL, talk->machine.remaining[i].id);

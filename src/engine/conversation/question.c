@@ -153,7 +153,8 @@ static void on_over(void *context, const struct desk_reply *reply)
 
 static struct method_call question_call(struct question *question)
 {
-    return (struct method_call){ question->engine, question->visit, NULL, on_over, question };
+    return (
+        struct method_call){ question->engine, question->visit, NULL, on_over, question, false };
 }
 
 static void on_conversation(void *context, const struct store_conversation *stored,
@@ -365,13 +366,6 @@ static bool is_said_before(const struct saying *saying, const struct store_row *
            strcmp(row->answer_json, answer_json) == 0;
 }
 
-static bool is_current(const struct saying *saying, struct error *err)
-{
-    return saying->if_version == 0 || saying->if_version == saying->talk.version ||
-           error_set(err, ERROR_wrong_state, "/version",
-                     "the conversation went on meanwhile: look at it again, then answer");
-}
-
 static void refuse(struct saying *saying, enum error_code code, enum text_id text)
 {
     struct error err;
@@ -389,7 +383,7 @@ static void decide(struct saying *saying, const char *params_json)
 
     decide_question(event,
                     (struct method_call){ saying->errand.engine, saying->errand.visit, params,
-                                          on_decided, saying },
+                                          on_decided, saying, true },
                     saying->talk.ask_id);
     json_free(params);
 }
@@ -444,7 +438,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     const struct talk *talk = &saying->talk;
     bool is_waiting = talk->machine.state == CONVERSATION_AWAITING;
     struct text params = { 0 };
-    struct error err = reply->err, changed;
+    struct error err;
     bool is_good;
 
     if (errand_fails(&saying->errand, reply))
@@ -458,18 +452,21 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     }
     is_good = write_params(saying, reply->row, &params, &err);
     if (!state_is_open(reply->row->ask.state) &&
-        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL))
+        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL)) {
         saying_load(saying, reply_already);
-    else if (!is_waiting)
+    } else if (!is_waiting) {
         saying_refuse(saying);
-    else if (!is_current(saying, &changed))
-        refuse_or_look_back(saying, &changed);
-    else if (is_good)
-        decide(saying, text_string(&params));
-    else if (state_is_open(reply->row->ask.state))
+    } else if (saying->if_version != 0 && saying->if_version != talk->version) {
+        error_set(&err, ERROR_wrong_state, "/version",
+                  "the conversation went on meanwhile: look at it again, then answer");
         refuse_or_look_back(saying, &err);
-    else
+    } else if (is_good) {
+        decide(saying, text_string(&params));
+    } else if (state_is_open(reply->row->ask.state)) {
+        refuse_or_look_back(saying, &err);
+    } else {
         refuse(saying, ERROR_already_answered, TEXT_REASON_FASTER);
+    }
     text_release(&params);
 }
 

@@ -293,8 +293,8 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
-        decide_by_client(refusal, (struct method_call){ engine, visit, NULL, ignore, NULL }, id,
-                         NULL);
+        decide_by_client(refusal, (struct method_call){ engine, visit, NULL, ignore, NULL, true },
+                         id, NULL);
         return;
     }
     if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
@@ -368,8 +368,8 @@ static void client_take(struct errand *errand, const char *action, const struct 
     }
     decide_by_client(
         verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
-        (struct method_call){ errand->engine, errand->visit, NULL, on_decided, errand }, errand->id,
-        content);
+        (struct method_call){ errand->engine, errand->visit, NULL, on_decided, errand, true },
+        errand->id, content);
 }
 
 /* A form that is returned, on its way. */

@@ -79,7 +79,8 @@ static void reply_row(const struct errand *errand, const struct store_row *row, 
 
 static struct method_call waiter_call(struct engine *engine, const struct waiter *waiter)
 {
-    return (struct method_call){ engine, waiter->visit, NULL, waiter->done, waiter->context };
+    return (
+        struct method_call){ engine, waiter->visit, NULL, waiter->done, waiter->context, false };
 }
 
 void wait_ring(struct engine *engine, struct alarm *alarm)

@@ -387,7 +387,7 @@ static void spend_shared(struct method_call call, const char *code, const char *
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
                     desk_done *done, void *context)
 {
-    const struct method_call call = { engine, NULL, NULL, done, context };
+    const struct method_call call = { engine, NULL, NULL, done, context, false };
 
     if (browser && !device_may_stay(engine))
         browser = NULL;

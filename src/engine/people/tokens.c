@@ -260,17 +260,6 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_end_object(writer);
 }
 
-static void reply_token(struct errand *errand, const struct token *token, const char *secret)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    write_token(errand->engine, token, secret, &writer);
-    errand_ok(errand, text_string(&out));
-    explicit_bzero(out.bytes, out.used);
-    text_release(&out);
-}
-
 struct token_errand {
     struct errand errand; /* first */
     struct store_token token;
@@ -292,12 +281,18 @@ static void token_errand_drop(struct errand *errand)
 static void on_saved(void *context, const struct store_reply *reply)
 {
     struct token_errand *own = context;
+    struct engine *engine = own->errand.engine;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
 
     if (errand_fails(&own->errand, reply))
         return;
-    if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
-        take_up(own->errand.engine, &own->token);
-    reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
+    if (!token_find(engine, own->token.hash)) /* news of it may have come first */
+        take_up(engine, &own->token);
+    write_token(engine, token_find(engine, own->token.hash), own->secret, &writer);
+    errand_ok(&own->errand, text_string(&out));
+    explicit_bzero(out.bytes, out.used);
+    text_release(&out);
 }
 
 static bool read_kind(const struct json *params, struct token_errand *own, struct error *err)
@@ -411,11 +406,6 @@ static void revoke(struct token_errand *own, const struct token *token)
     store_write_token_revoke(engine->parts.store, &revoked, on_revoked, own);
 }
 
-static bool is_tab(const struct token *token)
-{
-    return strcmp(token->kind, "tab") == 0 || token->browser;
-}
-
 /* Tabs come and go, and nobody signs out: those that signed in first make room. */
 static void make_room_for_tab(struct engine *engine)
 {
@@ -423,7 +413,7 @@ static void make_room_for_tab(struct engine *engine)
     size_t count = 0;
 
     for (struct token *token = NULL; (token = token_each(engine, token));) {
-        if (!is_tab(token))
+        if (strcmp(token->kind, "tab") != 0 && !token->browser)
             continue;
         count++;
         if (!oldest || token->created_ms < oldest->created_ms)
