@@ -270,10 +270,8 @@ size_t engine_open_count(const struct engine *engine)
     return engine->open_count;
 }
 
-/*
- * When the store takes up what searches are found by (store/store.h): a while after something
- * was asked or ended, in batches that leave room for other requests.
- */
+/* When the store takes up what searches are found by (store/store.h): a while after something was
+ * asked or ended, in batches that leave room for other requests. */
 
 enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */

@@ -18,15 +18,6 @@ static method_handler *const handlers[METHOD_COUNT] = {
 #include "rpc/methods.def"
 };
 
-/* The path of a number out of range begins in an ask's arguments if it is there, as all paths about
- * arguments do. */
-static bool is_allowed(struct engine *engine, struct visit *visit, enum method method,
-                       const struct json *params, struct error *err)
-{
-    return access_may(engine, visit, method, params, err) &&
-           json_check_range(json_member(params, "arguments"), err) && json_check_range(params, err);
-}
-
 void engine_call(struct desk *desk, struct desk_visit *calling, const struct request *request,
                  desk_done *done, void *context)
 {
@@ -39,8 +30,11 @@ void engine_call(struct desk *desk, struct desk_visit *calling, const struct req
 
     if (request->text && json_parse(request->text->bytes, request->text->used, &parsed, &reply.err))
         params = parsed;
-    if (reply.err.code != ERROR_NONE || !is_allowed(engine, visit, method, params, &reply.err) ||
-        methods[method].flags & METHOD_OF_HUB) {
+    /* the path of a number out of range begins in an ask's arguments if it is there, as all paths
+     * about arguments do */
+    if (reply.err.code != ERROR_NONE || !access_may(engine, visit, method, params, &reply.err) ||
+        !json_check_range(json_member(params, "arguments"), &reply.err) ||
+        !json_check_range(params, &reply.err) || methods[method].flags & METHOD_OF_HUB) {
         done(context, &reply);
     } else {
         engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;

@@ -262,11 +262,9 @@ void visit_write_actor(const struct answered_by *by, struct text *out)
     json_write_end_object(&writer);
 }
 
-/*
- * Where asks come from, as people are shown it. All asks of one connection say the same, so it
- * is kept once; only the latest few of a principal are looked at, because a loop that asks from
- * a new process each time has as many as asks.
- */
+/* Where asks come from, as people are shown it. All asks of one connection say the same, so it is
+ * kept once; only the latest few of a principal are looked at, because a loop that asks from a new
+ * process each time has as many as asks. */
 
 enum { ORIGINS_LOOKED_AT = 4 };
 

@@ -3,11 +3,9 @@
  * Never early. After a suspend or a stop nothing ends for 5 s, so that a person who just came
  * back can still answer.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/crash_point.h"
-#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -203,11 +201,9 @@ void engine_check_clock(struct engine *engine)
                       errand_to_write(engine));
 }
 
-/*
- * How much time is left, told every few seconds to watchers that want it (R7.2): a page shows
- * the hub's clock and never decides itself that time is up. Nothing ticks while there are no
- * watchers or no open asks.
- */
+/* How much time is left, told every few seconds to watchers that want it (R7.2): a page shows the
+ * hub's clock and never decides itself that time is up. Nothing ticks while there are no watchers
+ * or no open asks. */
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };
 

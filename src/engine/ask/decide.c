@@ -66,11 +66,6 @@ static void acknowledge(struct decision *decision, enum ask_state state, int64_t
     errand_ok_take(&decision->errand, &out);
 }
 
-static void succeed_again(struct decision *decision, const struct store_row *row)
-{
-    acknowledge(decision, row->ask.state, row->ask.version, true);
-}
-
 /* The same person sending the same content again: a double click, or a retry after a lost reply. */
 static bool is_already_so(const struct decision *decision, const struct store_row *row)
 {
@@ -99,7 +94,7 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
     struct error err;
 
     if (is_already_so(decision, row) || DELIBERATE_FAULT(two_winners)) {
-        succeed_again(decision, row);
+        acknowledge(decision, row->ask.state, row->ask.version, true);
         return;
     }
     if (decision->event == EVENT_TOLD)
@@ -137,7 +132,7 @@ static void on_decided(void *context, const struct store_reply *reply)
     case STORE_REPEATED:
         if (strcmp(reply->row->ask.id, decision->errand.id) == 0 &&
             is_already_so(decision, reply->row))
-            succeed_again(decision, reply->row);
+            acknowledge(decision, reply->row->ask.state, reply->row->ask.version, true);
         else
             errand_say(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
                        TEXT_REASON_ANSWER_KEY_USED, NULL);
@@ -323,12 +318,13 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
 static bool encode_answer(struct decision *decision, const struct store_row *row,
                           const struct form *form, struct error *err)
 {
-    if (form)
-        return encode_by_form(decision, form, err);
-    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, err))
+    const char *json = row->ask.form_json;
+
+    if (!form && !form_parse(json, strlen(json), &decision->form, err))
         return false;
-    decision->known.form = &decision->form;
-    return encode_by_form(decision, &decision->form, err);
+    if (!form)
+        form = decision->known.form = &decision->form;
+    return encode_by_form(decision, form, err);
 }
 
 /* Cancelling and declining carry at most a note. */

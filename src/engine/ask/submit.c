@@ -154,17 +154,6 @@ static void join(struct submission *submission, struct live *live, const char *i
     errand_end(&submission->errand);
 }
 
-static void fail(struct submission *submission, struct live *live, const struct error *err)
-{
-    struct engine *engine = submission->errand.engine;
-
-    wait_fail(engine, live, err);
-    submission_reply_launch(submission, live, err);
-    submission_end_late(live, err);
-    live_free(engine, live);
-    errand_end(&submission->errand);
-}
-
 static void take_created(struct submission *submission, const struct store_reply *reply)
 {
     struct engine *engine = submission->errand.engine;
@@ -179,7 +168,11 @@ static void take_created(struct submission *submission, const struct store_reply
 
         if (reply->outcome == STORE_LOST)
             submission_refuse_key(&err);
-        fail(submission, live, &err);
+        wait_fail(engine, live, &err);
+        submission_reply_launch(submission, live, &err);
+        submission_end_late(live, &err);
+        live_free(engine, live);
+        errand_end(&submission->errand);
         return;
     }
     live->is_stored = true;

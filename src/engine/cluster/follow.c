@@ -15,11 +15,9 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-/*
- * The mark "the agent stopped waiting", for people and for other hubs (R5.5). Whose connection
- * a hub holds is that hub's to know; where it is gone, the others find out from the store and
- * settle it: one conditional update decides, and the first hub to run it wins.
- */
+/* The mark "the agent stopped waiting", for people and for other hubs (R5.5). Whose connection a
+ * hub holds is that hub's to know; where it is gone, the others find out from the store and settle
+ * it: one conditional update decides, and the first hub to run it wins. */
 
 static struct store_change change_of(struct engine *engine, const struct live *live,
                                      bool is_detached)
@@ -95,9 +93,10 @@ static void on_judged(void *context, const struct store_reply *reply)
     errand_end(&verdict->errand);
 }
 
-/* The hub where it waited is gone */
-static void detached_judge(struct engine *engine, const char *id)
+/* The hub where it waited is gone. */
+static void on_news_abandoned(void *context, const char *id)
 {
+    struct engine *engine = context;
     struct live *live = live_find(engine, id);
     struct store_change change;
     struct verdict *verdict;
@@ -321,11 +320,6 @@ static void on_news_ask(void *context, const struct store_row *row)
 static void on_news_conversation(void *context, const char *id)
 {
     question_follow(context, id);
-}
-
-static void on_news_abandoned(void *context, const char *id)
-{
-    detached_judge(context, id);
 }
 
 static void on_news_facts(void *context)

@@ -393,10 +393,8 @@ void conversation_list_method(struct method_call call)
                                                       listing);
 }
 
-/*
- * What happened in a conversation, from any number on, and who is told that there is more. A
- * listener that was told reads on from the last event it has.
- */
+/* What happened in a conversation, from any number on, and who is told that there is more. A
+ * listener that was told reads on from the last event it has. */
 
 enum { EVENTS_USUAL = 32, EVENTS_MOST = 256, EVENTS_BYTES = 262144 };
 

@@ -325,11 +325,9 @@ static bool question_add_decider(struct engine *engine, struct saying *saying)
     return true;
 }
 
-/*
- * A person, or a host that may, answers or cancels the question of a conversation. It is the
- * ask that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
- * What was decided before is told again, whatever happened since (R5.3).
- */
+/* A person, or a host that may, answers or cancels the question of a conversation. It is the ask
+ * that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
+ * What was decided before is told again, whatever happened since (R5.3). */
 
 static void reply_already(struct errand *errand)
 {

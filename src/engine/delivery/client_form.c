@@ -17,10 +17,8 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * What is known of the forms of agents' own clients, by name, version and transport: whether a
- * person has used them, or they were found not to work (R4.3).
- */
+/* What is known of the forms of agents' own clients, by name, version and transport: whether a
+ * person has used them, or they were found not to work (R4.3). */
 
 void form_fact_loaded(void *context, const struct store_reply *reply)
 {
@@ -439,11 +437,9 @@ static void take_returned(void (*take)(struct errand *errand, const struct json 
 HANDLER(client_result, take_returned, take_result)
 HANDLER(client_failed, take_returned, take_failure)
 
-/*
- * Clients of 2026-07-28, which are asked by the reply to a call and call again with what the
- * person did. Between the two nothing is open: what must be known when they come back they
- * carry themselves (hold.c). Whatever they bring, they get the decision that won (R5.3).
- */
+/* Clients of 2026-07-28, which are asked by the reply to a call and call again with what the person
+ * did. Between the two nothing is open: what must be known when they come back they carry
+ * themselves (hold.c). Whatever they bring, they get the decision that won (R5.3). */
 
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };

@@ -204,13 +204,11 @@ void ask_delivered_method(struct method_call call)
         save(delivered);
 }
 
-/*
- * Results that an agent's side was given and has not confirmed yet. Until it is dropped such a
- * result is given to no other call, also not to one of the same connection: the agent may have
- * it, so the identical call is a new ask (R5.5). It is no late answer either. It is returned
- * when the connection ends, or when its client gave up on the call. The newest returned ones
- * are remembered: their agent may confirm them on its next connection.
- */
+/* Results that an agent's side was given and has not confirmed yet. Until it is dropped such a
+ * result is given to no other call, also not to one of the same connection: the agent may have it,
+ * so the identical call is a new ask (R5.5). It is no late answer either. It is returned when the
+ * connection ends, or when its client gave up on the call. The newest returned ones are remembered:
+ * their agent may confirm them on its next connection. */
 
 enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept account of for ever */
 
@@ -335,11 +333,9 @@ void handed_return_all(struct engine *engine, struct visit *visit)
     notices_mark(engine, principal_get(engine, visit->principal));
 }
 
-/*
- * Answers that no agent has confirmed, known by heart, so that a new call need not ask the
- * store for one that is its own (R5.5). Only a filter: the store says what is so. When they
- * become too many to know, or other hubs share the store, every call asks.
- */
+/* Answers that no agent has confirmed, known by heart, so that a new call need not ask the store
+ * for one that is its own (R5.5). Only a filter: the store says what is so. When they become too
+ * many to know, or other hubs share the store, every call asks. */
 
 struct undelivered {
     struct table_link by_id, by_call;
@@ -426,15 +422,13 @@ void delivery_release(struct engine *engine)
     table_release(&engine->delivering);
 }
 
-/*
- * A late answer, decided while nobody waited for it, is announced in the results of its principal's
+/* A late answer, decided while nobody waited for it, is announced in the results of its principal's
  * next calls (R5.7): once on each connection, until it is collected. The store is asked only when
  * there may be something new for that connection.
  *
  * What a person told the agent after a deadline (engine/ask/decide.c) goes along as it is. The
  * agent has heard it once its side confirms a result with the notices in it; else its next
- * connection is told again.
- */
+ * connection is told again. */
 
 enum { NOTICES_LOOKED = 64 }; /* the newest; what is older is found by its id */
 

@@ -108,12 +108,10 @@ void patience_forget(struct engine *engine, store_done *done, struct errand *err
     store_write_client(engine->parts.store, &(struct store_client_fact){ 0 }, done, errand);
 }
 
-/*
- * The state with which a client comes back for an ask that it cannot wait for any longer
- * (R5.7), or shows itself (R4.2): which ask, and how many times it came back. It is sealed for its
- * principal and for the very same call, so a state that opens names an ask of the one who
- * brings it (B6). Source: MCP 2026-07-28, basic/patterns/mrtr.
- */
+/* The state with which a client comes back for an ask that it cannot wait for any longer (R5.7), or
+ * shows itself (R4.2): which ask, and how many times it came back. It is sealed for its principal
+ * and for the very same call, so a state that opens names an ask of the one who brings it (B6).
+ * Source: MCP 2026-07-28, basic/patterns/mrtr. */
 
 /* Clients give a call up after ten rounds, and some count the first call as one. */
 enum { COME_BACK_ROUNDS = 8 };

@@ -345,10 +345,8 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
     }
 }
 
-/*
- * Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can
- * be opened.
- */
+/* Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can be
+ * opened. */
 
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
 {
@@ -453,10 +451,8 @@ void ask_wait_method(struct method_call call)
     errand_fail(errand_new(sizeof(struct errand), call), &err, NULL);
 }
 
-/*
- * An ask is over: its result goes to all who wait for it, out of the decision that was just
- * committed, or as the store has it.
- */
+/* An ask is over: its result goes to all who wait for it, out of the decision that was just
+ * committed, or as the store has it. */
 
 static const int64_t FINISH_READ_AGAIN_MS = 500;
 

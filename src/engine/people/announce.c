@@ -14,15 +14,13 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * Telling a person who looks at none of our screens that an agent waits: when an ask
- * is new, or once the agent's own client has had the time to show it, and once more when it has
- * waited for long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
+/* Telling a person who looks at none of our screens that an agent waits: when an ask is new, or
+ * once the agent's own client has had the time to show it, and once more when it has waited for
+ * long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
  *
  * What is told later is told by whoever marks the ask first: of all hubs that share the store one
  * does, whichever are alive by then, and a hub that was started again does not repeat what the last
- * one said. A hub that dies between the mark and the words leaves them unsaid.
- */
+ * one said. A hub that dies between the mark and the words leaves them unsaid. */
 
 enum { ANNOUNCE_MINUTE_MS = 60000 };
 static const int64_t ANNOUNCE_OTHERS_MS = 2000; /* for the hub that has the ask to tell of it */
@@ -232,10 +230,8 @@ void announce_ring(struct engine *engine, struct alarm *alarm)
     arm(engine);
 }
 
-/*
- * Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
- * few, so all of them are one value in the store, written again with each change.
- */
+/* Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
+ * few, so all of them are one value in the store, written again with each change. */
 
 static const char announce_fact_name[] = "later";
 

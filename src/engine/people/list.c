@@ -592,10 +592,8 @@ void mine_publish_over(struct engine *engine, const struct live *live)
         tell(engine, live, true);
 }
 
-/*
- * How much is asked, how fast it is answered and whose advice is taken (R7.8), out of the
- * newest asks: as many as can be read without keeping others waiting.
- */
+/* How much is asked, how fast it is answered and whose advice is taken (R7.8), out of the newest
+ * asks: as many as can be read without keeping others waiting. */
 
 enum {
     STATISTICS_ASKS = 2000,

@@ -23,13 +23,10 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
- * page can read, and signs what the hub challenges it with. The key counts at the port where it
- * was enrolled. Another user of this machine could hold that port while no hub runs and be
- * given the same use of the key, so unless a setting says otherwise there must be no other
- * user.
- */
+/* Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
+ * page can read, and signs what the hub challenges it with. The key counts at the port where it was
+ * enrolled. Another user of this machine could hold that port while no hub runs and be given the
+ * same use of the key, so unless a setting says otherwise there must be no other user. */
 
 enum { ACCOUNTS_BYTES = 1048576, SIGNED_BYTES = 128 };
 
@@ -401,11 +398,9 @@ void engine_sign_in(struct engine *engine, const char *code, const char *label, 
         refuse(done, context);
 }
 
-/*
- * The secrets with which we seal what clients carry for us (B6, R13.1). A key is made when
- * there is none or the newest is a month old, and used once it is on disk; older ones go on
- * opening what they sealed. They never leave this process and the store.
- */
+/* The secrets with which we seal what clients carry for us (B6, R13.1). A key is made when there is
+ * none or the newest is a month old, and used once it is on disk; older ones go on opening what
+ * they sealed. They never leave this process and the store. */
 
 static const char purpose[] = "request_state";
 

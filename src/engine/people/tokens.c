@@ -211,10 +211,8 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
     return true;
 }
 
-/*
- * Tokens made, listed and revoked by people, and those of their browsers' tabs. The secret is
- * shown once and is nowhere afterwards.
- */
+/* Tokens made, listed and revoked by people, and those of their browsers' tabs. The secret is shown
+ * once and is nowhere afterwards. */
 
 enum {
     TOKENS_MOST = 1000,
