@@ -117,7 +117,7 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
         switch (*effect) {
         case DO_START_CLOCK:
             time_start(engine, live);
-            wait_tell_time(engine, live);
+            wait_tell_time(engine, live, NULL);
             break;
         case DO_STOP_CLOCK:
             stop_clock(engine, live, change);

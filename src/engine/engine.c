@@ -93,7 +93,7 @@ static void on_live(void *context, const struct store_row *row, const struct err
         log_error("recovery.failed", "reason=%s", error_name(err->code));
     /* Others did things while the list was read: a second look sees those too. */
     if (follow_is_shared(engine) && (err || !engine->is_loaded))
-        alarm_in(engine, &engine->load_alarm, (err ? LOAD_AGAIN_MS : 0));
+        alarm_in(engine, &engine->load_alarm, err ? LOAD_AGAIN_MS : 0);
     else if (follow_is_shared(engine))
         look_at_unlisted(engine);
     engine->is_loaded = engine->is_loaded || !err || !follow_is_shared(engine);
@@ -298,7 +298,7 @@ static void on_indexed(void *context, const struct store_reply *reply)
     errand_end(errand);
     if (is_more && is_busy)
         alarm_in(engine, &engine->index_alarm,
-                 (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
+                 follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS);
     else if (is_more)
         index_ring(engine, &engine->index_alarm);
 }

@@ -418,7 +418,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     change.hold_used_ms = live->rare->hold_used_ms;
     change.if_version = live->version; /* a person's own deadline may be on its way to the store */
     store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
-    wait_tell_time(engine, live);
+    wait_tell_time(engine, live, NULL);
     live_mark_dirty(engine, live);
 }
 

@@ -230,7 +230,7 @@ static void go_on(struct engine *engine, struct live *live, const struct store_r
         time_start(engine, live);
         if (live->waiters && live->flags & ASK_DETACHED)
             detached_save(engine, live, false); /* there it left, here it waits */
-        wait_tell_time(engine, live);
+        wait_tell_time(engine, live, NULL);
         if (!was_open)
             client_offer(engine, live, NULL);
         if (back_is_news(live))

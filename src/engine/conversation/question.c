@@ -153,8 +153,9 @@ static void on_over(void *context, const struct desk_reply *reply)
 
 static struct method_call question_call(struct question *question)
 {
-    return (
-        struct method_call){ question->engine, question->visit, NULL, on_over, question, false };
+    struct engine *engine = question->engine;
+
+    return (struct method_call){ engine, question->visit, NULL, on_over, question, false };
 }
 
 static void on_conversation(void *context, const struct store_conversation *stored,

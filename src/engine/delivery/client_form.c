@@ -512,6 +512,7 @@ void round_resume(struct submission *submission, struct live *live)
     const struct json *response = submission->response;
     const struct round *round = &submission->terms.round;
     bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
+    const struct method_call call = { .engine = engine, .visit = submission->errand.visit };
     struct errand *attempt;
 
     if (comes_to_wait)
@@ -522,9 +523,7 @@ void round_resume(struct submission *submission, struct live *live)
     if (!state_is_open(live->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!comes_to_wait && response) {
-        attempt =
-            errand_new(sizeof *attempt,
-                       (struct method_call){ .engine = engine, .visit = submission->errand.visit });
+        attempt = errand_new(sizeof *attempt, call);
         memcpy(attempt->id, live->id, sizeof attempt->id);
         client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
                     engine_utc_ms(engine) - round->asked_ms);

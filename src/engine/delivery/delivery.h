@@ -35,16 +35,15 @@ void wait_bound_visit(struct engine *engine, struct visit *visit);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
-/* The deadline of an ask they wait for was moved. */
-void wait_tell_time(struct engine *engine, const struct live *live);
+/* How long the person still has; who asks knows from ask/created. `visit` NULL: all who wait. */
+void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit);
 
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
                  const struct known *known);
 
-/* Who comes for one that was asked before. */
-/* For an ask that may be over; `id` is whole. */
+/* For who comes for an ask that was asked before, and may be over; `id` is whole. */
 void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 

@@ -79,8 +79,12 @@ static void reply_row(const struct errand *errand, const struct store_row *row, 
 
 static struct method_call waiter_call(struct engine *engine, const struct waiter *waiter)
 {
-    return (
-        struct method_call){ engine, waiter->visit, NULL, waiter->done, waiter->context, false };
+    return (struct method_call){
+        .engine = engine,
+        .visit = waiter->visit,
+        .done = waiter->done,
+        .context = waiter->context,
+    };
 }
 
 void wait_ring(struct engine *engine, struct alarm *alarm)
@@ -114,9 +118,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     errand_end(errand);
 }
 
-/* `visit` NULL: all who wait. Who collects learns how long the person still has, as who asks does
- * from ask/created. */
-static void tell_time(const struct engine *engine, const struct live *live, struct visit *visit)
+void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit)
 {
     struct text line = { 0 };
     struct json_writer writer;
@@ -132,11 +134,6 @@ static void tell_time(const struct engine *engine, const struct live *live, stru
     for (struct waiter *waiter = visit ? NULL : live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
     text_release(&line);
-}
-
-void wait_tell_time(struct engine *engine, const struct live *live)
-{
-    tell_time(engine, live, NULL);
 }
 
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
@@ -389,7 +386,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     }
     if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
         if (state_is_open(live->state))
-            tell_time(errand->engine, live, errand->visit);
+            wait_tell_time(errand->engine, live, errand->visit);
         wait_add(errand_call(errand), live, &wait->terms);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
