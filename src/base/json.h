@@ -40,6 +40,7 @@ struct json_piece {
 };
 bool json_parse_message(const char *bytes, size_t length, const char *key,
                         struct json_piece *ret_piece, struct json **ret_value, struct error *err);
+struct json *json_of(const char *text); /* NULL: it is no JSON, or NULL itself */
 void json_free(struct json *value);
 struct json *json_keep(const struct json *value);          /* one more owner; each frees once */
 char *json_encode(const struct json *value);               /* compact; the caller frees */

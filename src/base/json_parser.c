@@ -490,6 +490,15 @@ bool json_parse(const char *bytes, size_t length, struct json **ret_value, struc
     return json_parse_message(bytes, length, NULL, NULL, ret_value, err);
 }
 
+struct json *json_of(const char *text)
+{
+    struct json *value = NULL;
+
+    if (text)
+        json_parse(text, strlen(text), &value, NULL);
+    return value;
+}
+
 bool json_parse_message(const char *bytes, size_t length, const char *key,
                         struct json_piece *ret_piece, struct json **ret_value, struct error *err)
 {

@@ -10,13 +10,12 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/* Who may do what: the roles of each method are in rpc/methods.def (R12.1), what a token is
- * worth less stands here. Only what the hub saw itself counts: the door, the role, the token. A
- * process of our own user on the unix socket is the owner. A token allows less, on this machine
- * too, because tokens get stolen: what is kept for the owner leads to commands that run as this
- * user, to more tokens, or to answers without a person. For the same reasons an agent's own
- * processes (access.c) may not do that either, but for stopping the hub. tests/access.txt has the
- * outcome for every door and identity. */
+/* The roles of each method are in rpc/methods.def, what a token is worth less stands here. Only
+ * what the hub saw itself counts: the door, the role, the token. A process of our own user on the
+ * unix socket is the owner. A token allows less, on this machine too, because tokens get stolen:
+ * what is kept for the owner leads to commands that run as this user, to more tokens, or to answers
+ * without a person. For the same reasons an agent's own processes may not do that either, but for
+ * stopping the hub. tests/access.txt has the outcome for every door and identity. */
 
 static const struct restriction {
     enum method method;
@@ -271,13 +270,10 @@ void own_write(const struct engine *engine, const struct asker *asker, struct js
 
 struct asker own_read(const struct engine *engine, const char *origin_json)
 {
-    struct json *origin = NULL;
+    struct json *origin = json_of(origin_json);
     struct asker asker = { 0 };
-    const char *boot;
+    const char *boot = json_member_text(origin, "boot");
 
-    if (origin_json)
-        json_parse(origin_json, strlen(origin_json), &origin, NULL);
-    boot = json_member_text(origin, "boot");
     if (boot && *boot && strcmp(boot, engine->boot_id) == 0) {
         asker.front.pid = json_member_integer(origin, "pid", 0);
         asker.front.start = (uint64_t)json_member_integer(origin, "start", 0);

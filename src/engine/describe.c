@@ -5,46 +5,60 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "core/fields/answer.h"
 #include "core/response.h"
 #include "core/tools/arguments.h"
 #include "core/visible_text.h"
-#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/state.h"
+
+/* One that has begun counts; what is over is 0. */
+static int64_t seconds_of(int64_t left_ms)
+{
+    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+}
 
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
 {
-    int64_t left_ms;
-
     if (!live || !state_is_open(live->state))
         return -1;
     if (!live->deadline.place) /* its time is up and the end of it is on its way to the store */
         return live->is_deciding ? 0 : -1;
-    left_ms = live->deadline.boot_ms - engine_boot_ms(engine);
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return seconds_of(live->deadline.boot_ms - engine_boot_ms(engine));
 }
 
 /* How long others stay silent yet, because the agent's own client shows it (R2.6). */
 static int64_t quiet_s(const struct engine *engine, const struct live *live)
 {
-    int64_t left_ms;
-
     if (!live || !state_is_open(live->state) || !client_shows(live))
         return 0;
-    left_ms = live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine);
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return seconds_of(live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine));
 }
 
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms)
+{
+    if (utc_ms > 0)
+        describe_time_if(writer, key, utc_ms);
+    else
+        json_write_null(writer, key);
+}
+
+void describe_time_if(struct json_writer *writer, const char *key, int64_t utc_ms)
 {
     char when[32];
 
-    if (utc_ms <= 0) {
-        json_write_null(writer, key);
+    if (utc_ms <= 0)
         return;
-    }
     response_write_time(utc_ms, when);
     json_write_text(writer, key, when);
+}
+
+const char *describe_agent(const struct json *origin)
+{
+    const char *name = json_member_text(origin, "as");
+
+    return name ? name : json_member_text(origin, "name");
 }
 
 /* Most texts are shown as they are; then there is nothing to say. */
@@ -68,34 +82,35 @@ static void write_visible(struct json_writer *writer, const char *key, const cha
     text_release(&out);
 }
 
+static void write_shown(const char *title, const char *agent, const char *directory,
+                        const char *token, struct json_writer *writer)
+{
+    json_write_object(writer, "shown");
+    write_visible(writer, "title", title);
+    write_visible(writer, "agent", agent);
+    write_visible(writer, "directory", directory);
+    write_visible(writer, "token", token);
+    json_write_end_object(writer);
+}
+
 void describe_shown(const char *title, const char *agent, const char *directory,
                     struct json_writer *writer)
 {
     if (is_plain(title) && is_plain(agent) && is_plain(directory))
         return;
-    json_write_object(writer, "shown");
-    write_visible(writer, "title", title);
-    write_visible(writer, "agent", agent);
-    write_visible(writer, "directory", directory);
-    json_write_end_object(writer);
+    write_shown(title, agent, directory, NULL, writer);
 }
 
 /* What an agent wrote, as a person may see it. */
-static void write_shown(const struct ask *ask, const char *agent, struct json_writer *writer)
+static void show_ask(const struct ask *ask, const char *agent, struct json_writer *writer)
 {
-    const char *json = ask->origin_json;
-    struct json *origin = NULL;
+    struct json *origin;
 
-    if (is_plain(ask->title) && is_plain(agent) && is_plain(json))
+    if (is_plain(ask->title) && is_plain(agent) && is_plain(ask->origin_json))
         return;
-    if (json)
-        json_parse(json, strlen(json), &origin, NULL);
-    json_write_object(writer, "shown");
-    write_visible(writer, "title", ask->title);
-    write_visible(writer, "agent", agent);
-    write_visible(writer, "directory", json_member_text(origin, "directory"));
-    write_visible(writer, "token", json_member_text(origin, "token"));
-    json_write_end_object(writer);
+    origin = json_of(ask->origin_json);
+    write_shown(ask->title, agent, json_member_text(origin, "directory"),
+                json_member_text(origin, "token"), writer);
     json_free(origin);
 }
 
@@ -118,7 +133,7 @@ static void write_detached(const struct engine *engine, const struct ask *ask,
 
     json_write_bool(writer, "detached", is_detached);
     if (is_detached && live && live->detached_ms > 0)
-        write_time(writer, "detached_at", live->detached_ms);
+        describe_time(writer, "detached_at", live->detached_ms);
 }
 
 /* A row is read a moment before we hear that it was stored, or after we knew that it has ended:
@@ -127,11 +142,10 @@ static int64_t remaining_s(const struct engine *engine, const struct ask *ask,
                            const struct live *live)
 {
     int64_t left_s = describe_remaining_s(engine, live);
-    int64_t left_ms = ask->deadline_ms - engine_utc_ms(engine);
 
-    if (left_s >= 0 || ask->deadline_ms == 0)
-        return left_s;
-    return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
+    return left_s >= 0 || ask->deadline_ms == 0
+               ? left_s
+               : seconds_of(ask->deadline_ms - engine_utc_ms(engine));
 }
 
 /* Stores say "" where nobody did it: time ran out and defaults were sent. */
@@ -154,26 +168,23 @@ static void write_members(const struct engine *engine, const struct store_row *r
     json_write_text(writer, "status", state_name(ask->state));
     json_write_text(writer, "interface", interface_name(ask->interface));
     json_write_text(writer, "agent", agent);
-    write_time(writer, "created_at", ask->created_ms);
-    if (is_open && left_s >= 0)
-        json_write_integer(writer, "remaining_seconds", left_s);
-    else
-        json_write_null(writer, "remaining_seconds");
+    describe_time(writer, "created_at", ask->created_ms);
+    json_write_known(writer, "remaining_seconds", left_s, is_open && left_s >= 0);
     json_write_integer(writer, "version", ask->version);
     write_detached(engine, ask, writer);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
     json_write_bool_if(writer, "asked_back", is_open && (ask->flags & ASK_ASKED_BACK));
     json_write_bool_if(writer, "told", ask->flags & ASK_TOLD);
     json_write_bool_if(writer, "heard", ask->flags & ASK_HEARD);
-    write_time(writer, "decided_at", ask->decided_ms);
+    describe_time(writer, "decided_at", ask->decided_ms);
     if (ask->hold_used_ms > 0)
         json_write_integer(writer, "held_seconds", ask->hold_used_ms / 1000);
     if (silent_s > 0)
         json_write_integer(writer, "quiet_seconds", silent_s);
-    if (is_open && later_ms > 0)
-        write_time(writer, "later_until", later_ms);
+    if (is_open)
+        describe_time_if(writer, "later_until", later_ms);
     write_undo(engine, ask->id, writer);
-    write_shown(ask, agent, writer);
+    show_ask(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
     json_write_raw(writer, "answered_by", actor_of(row));
 }
@@ -181,22 +192,15 @@ static void write_members(const struct engine *engine, const struct store_row *r
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer)
 {
-    struct json *origin = NULL;
-    const char *json = row->ask.origin_json;
+    struct json *origin = json_of(row->ask.origin_json);
     struct store_row shown = *row;
     const struct live *live = live_find(engine, row->ask.id);
-    const char *agent = NULL;
 
-    if (json && json_parse(json, strlen(json), &origin, NULL)) {
-        agent = json_member_text(origin, "as");
-        if (!agent)
-            agent = json_member_text(origin, "name");
-    }
     if (live) { /* memory knows better who waits and who types right now */
         shown.ask.flags = live->flags;
         shown.ask.hold_used_ms = live_rare(live)->hold_used_ms;
     }
-    write_members(engine, &shown, agent, writer);
+    write_members(engine, &shown, describe_agent(origin), writer);
     json_free(origin);
 }
 
@@ -218,16 +222,7 @@ void describe_live(const struct engine *engine, const struct live *live, struct 
     json_write_end_object(writer);
 }
 
-static void read_actor(const struct json *actor, struct answered_by *by)
-{
-    by->person = json_member_text(actor, "person");
-    by->via = json_member_text(actor, "via");
-    by->uid = json_member_integer(actor, "uid", -1);
-    by->pid = json_member_integer(actor, "pid", 0);
-    by->tty = json_member_text(actor, "tty");
-    by->token = json_member_text(actor, "token");
-    by->same_process_tree = json_is_yes(json_member(actor, "same_process_tree"));
-}
+enum { WARNINGS_MOST = 4 };
 
 static size_t list_warnings(uint32_t flags, const char **out)
 {
@@ -241,7 +236,7 @@ static size_t list_warnings(uint32_t flags, const char **out)
     };
     size_t count = 0;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         if (flags & rows[i].flag)
             out[count++] = rows[i].warning;
     }
@@ -256,24 +251,32 @@ struct readings {
     struct json *answer_json, *actor_json;
 };
 
-static bool is_no(const struct json *value)
-{
-    return json_kind(value) == KIND_BOOL && !json_is_yes(value);
-}
-
 static void read_row(const struct store_row *row, struct readings *readings,
                      struct response_facts *facts)
 {
-    const char *form = row->ask.form_json, *answer = row->answer_json, *actor = row->actor_json;
+    const char *form = row->ask.form_json;
+    const struct json *actor, *visible;
 
+    readings->actor_json = json_of(row->actor_json);
+    readings->answer_json = json_of(row->answer_json);
     if (!facts->form && form && form_parse(form, strlen(form), &readings->form, NULL))
         facts->form = &readings->form;
-    if (actor && json_parse(actor, strlen(actor), &readings->actor_json, NULL))
-        read_actor(readings->actor_json, &facts->by);
-    facts->rule = json_member_text(readings->actor_json, "rule");
-    if (!answer || !json_parse(answer, strlen(answer), &readings->answer_json, NULL))
+    actor = readings->actor_json;
+    if (actor)
+        facts->by = (struct answered_by){
+            .person = json_member_text(actor, "person"),
+            .via = json_member_text(actor, "via"),
+            .uid = json_member_integer(actor, "uid", -1),
+            .pid = json_member_integer(actor, "pid", 0),
+            .tty = json_member_text(actor, "tty"),
+            .token = json_member_text(actor, "token"),
+            .same_process_tree = json_is_yes(json_member(actor, "same_process_tree")),
+        };
+    facts->rule = json_member_text(actor, "rule");
+    if (!readings->answer_json)
         return;
-    facts->hides_placeholder = is_no(json_member(readings->answer_json, "placeholder_visible"));
+    visible = json_member(readings->answer_json, "placeholder_visible");
+    facts->hides_placeholder = json_kind(visible) == KIND_BOOL && !json_is_yes(visible);
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
         facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
     else if (facts->form &&
@@ -281,35 +284,33 @@ static void read_row(const struct store_row *row, struct readings *readings,
         facts->answer = &readings->answer;
 }
 
-static void release_readings(struct readings *readings)
+/* Borrows from the row and from `ret_warnings`. */
+static struct response_facts facts_of(const struct store_row *row, const char **ret_warnings)
 {
-    answer_release(&readings->answer);
-    form_release(&readings->form);
-    json_free(readings->answer_json);
-    json_free(readings->actor_json);
-}
-
-enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
-                                const struct form *form, const struct known *known,
-                                bool is_replayed, struct text *out)
-{
-    const char *warnings[8];
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
-    struct readings readings = { 0 };
-    enum reply_kind kind;
-    struct text url = { 0 };
-    struct response_facts facts = {
+
+    return (struct response_facts){
         .shape = tool ? tool->response : NULL,
         .session_id = row->ask.id,
         .state = row->ask.state,
         .interface = row->ask.interface,
-        .form = form,
-        .answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms,
-        .is_replayed = is_replayed,
+        .warnings = list_warnings(row->ask.flags, ret_warnings) > 0 ? ret_warnings : NULL,
     };
+}
 
-    if (list_warnings(row->ask.flags, warnings) > 0)
-        facts.warnings = warnings;
+struct desk_reply describe_result(const struct engine *engine, const struct store_row *row,
+                                  const struct form *form, const struct known *known,
+                                  bool is_replayed, struct text *out)
+{
+    const char *warnings[WARNINGS_MOST];
+    struct response_facts facts = facts_of(row, warnings);
+    struct readings readings = { 0 };
+    struct desk_reply reply = { .session_id = row->ask.id };
+    struct text url = { 0 };
+
+    facts.form = form;
+    facts.answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms;
+    facts.is_replayed = is_replayed;
     if (known) {
         facts.answer = known->answer;
         facts.cancel_note = known->cancel_note;
@@ -320,44 +321,46 @@ enum reply_kind describe_result(const struct engine *engine, const struct store_
     }
     if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
         facts.url = text_string(&url);
-    kind = response_write(&facts, out);
-    release_readings(&readings);
+    reply.kind = response_write(&facts, out);
+    reply.json = text_string(out);
+    answer_release(&readings.answer);
+    form_release(&readings.form);
+    json_free(readings.answer_json);
+    json_free(readings.actor_json);
     text_release(&url);
-    return kind;
+    return reply;
 }
 
-enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
-                              const char *command, const char *asked_back, struct text *out)
+struct desk_reply describe_open(const struct engine *engine, const struct store_row *row,
+                                const char *command, const char *asked_back, struct text *out)
 {
-    const char *warnings[8];
+    const char *warnings[WARNINGS_MOST];
+    struct response_facts facts = facts_of(row, warnings);
+    struct desk_reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };
-    bool has_url = portal_write_url(engine, row->ask.id, &url);
-    const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
-    const struct response_facts facts = {
-        .shape = tool ? tool->response : NULL,
-        .session_id = row->ask.id,
-        .state = row->ask.state,
-        .interface = row->ask.interface,
-        .terminal_command = command,
-        .asked_back = asked_back,
-        .url = has_url ? text_string(&url) : NULL,
-        .warnings = list_warnings(row->ask.flags, warnings) > 0 ? warnings : NULL,
-    };
-    enum reply_kind kind = response_write(&facts, out);
 
+    facts.terminal_command = command;
+    facts.asked_back = asked_back;
+    if (portal_write_url(engine, row->ask.id, &url))
+        facts.url = text_string(&url);
+    reply.kind = response_write(&facts, out);
+    reply.json = text_string(out);
     text_release(&url);
-    return kind;
+    return reply;
 }
 
-void describe_winner(const struct store_row *row, struct text *out)
+void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct text winner = { 0 };
+    struct json_writer writer = json_object_to(&winner);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", row->ask.id);
     json_write_text(&writer, "status", state_name(row->ask.state));
     json_write_integer(&writer, "version", row->ask.version);
-    write_time(&writer, "answered_at", row->answered_ms ? row->answered_ms : row->ask.decided_ms);
+    describe_time(&writer, "answered_at",
+                  row->answered_ms ? row->answered_ms : row->ask.decided_ms);
     json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
+    errand_fail(errand, err, text_string(&winner));
+    text_release(&winner);
 }

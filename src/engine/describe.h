@@ -5,12 +5,16 @@
 #include "engine/state.h"
 
 struct form;
-struct json_writer;
+struct json;
 
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
+/* "2026-11-15T12:00:00.000Z"; null, or nothing at all, for a time that is 0. */
+void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms);
+void describe_time_if(struct json_writer *writer, const char *key, int64_t utc_ms);
+const char *describe_agent(const struct json *origin); /* as it calls itself; NULL: nameless */
 /* `shown` of what an agent wrote, where that is not what may be shown. */
 void describe_shown(const char *title, const char *agent, const char *directory,
                     struct json_writer *writer);
@@ -27,16 +31,16 @@ struct known {
     struct answered_by by;
     const struct form *form; /* as it was read to check the answer; NULL: it was not */
 };
-/* The agent's result (R2.2) for a row and what kind of reply it is; `out` gets one JSON object.
- * `form` and `known` may be NULL: then the row's own texts are read. */
-enum reply_kind describe_result(const struct engine *engine, const struct store_row *row,
-                                const struct form *form, const struct known *known,
-                                bool is_replayed, struct text *out);
+/* The agent's result (R2.2) for a row, as a reply that borrows from it and from `out`, which gets
+ * one JSON object. `form` and `known` may be NULL: then the row's own texts are read. */
+struct desk_reply describe_result(const struct engine *engine, const struct store_row *row,
+                                  const struct form *form, const struct known *known,
+                                  bool is_replayed, struct text *out);
 /* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
-enum reply_kind describe_open(const struct engine *engine, const struct store_row *row,
-                              const char *command, const char *asked_back, struct text *out);
-/* How it ended and by whom, for those who came too late. */
-void describe_winner(const struct store_row *row, struct text *out);
+struct desk_reply describe_open(const struct engine *engine, const struct store_row *row,
+                                const char *command, const char *asked_back, struct text *out);
+/* Ends the errand of one who came too late, with how the ask ended and by whom. */
+void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row);
 
 /* effects.c: what watchers are told */
 /* Room for a line that is written and sent at once; given back, its memory is used again. */

@@ -3,10 +3,27 @@
 
 #include "base/crash_point.h"
 #include "base/json_writer.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
+
+struct store_change effects_change(const struct engine *engine, const char *id,
+                                   enum ask_event event, const struct lifecycle_step *step,
+                                   const struct lifecycle_facts *facts)
+{
+    static const struct lifecycle_facts none;
+    struct store_change change = store_change_of(id, event);
+
+    change.from_states = lifecycle_states_for(event, facts ? facts : &none);
+    change.now_ms = engine_utc_ms(engine);
+    change.skips_row = true;
+    if (step) {
+        change.to_state = (int)step->state;
+        change.raises_version = step->raises_version;
+        change.needs_sync = step->needs_sync;
+    }
+    return change;
+}
 
 static void take_over(struct engine *engine, struct live *live, const struct lifecycle_step *step,
                       const struct store_change *change)
@@ -29,10 +46,9 @@ static void take_over(struct engine *engine, struct live *live, const struct lif
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     const struct live *live = live_find(engine, id);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", id);
     json_write_text(&writer, "status", state_name(state));
     json_write_integer(&writer, "version", version);
@@ -70,7 +86,7 @@ static void stop_clock(struct engine *engine, struct live *live, const struct st
 
     alarm_clear(&engine->alarms, &live->deadline);
     if (change->deliver_after_ms > 0 && window_ms > 0)
-        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+        alarm_in(engine, &live->deadline, window_ms);
 }
 
 /* The wall clock may have been set while the commit was under way; the store's rows have moved
@@ -101,7 +117,7 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
         switch (*effect) {
         case DO_START_CLOCK:
             time_start(engine, live);
-            wait_tell_time(engine, live);
+            wait_tell_time(engine, live, NULL);
             break;
         case DO_STOP_CLOCK:
             stop_clock(engine, live, change);
@@ -157,16 +173,11 @@ void line_give(struct engine *engine, struct text *take_line)
 static void tell_watchers(struct engine *engine, const struct live *live)
 {
     struct text line = line_take(engine);
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = event_begin(&line, "ask/changed");
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/changed");
-    json_write_object(&writer, "params");
     json_write_integer(&writer, "seq", live->seq);
     describe_live(engine, live, &writer, "ask");
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit_sees(visit, live->id))
             visit_tell(visit, line.bytes, line.used);

@@ -9,13 +9,10 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/os.h"
-#include "engine/ask/launch.h"
 #include "engine/ask/submit.h"
 #include "engine/conversation/conversation.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
-#include "engine/people/rules.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
@@ -25,6 +22,7 @@ static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too
 static const int64_t SWEEP_EVERY_MS = 3600000;
 static const int64_t DAY_MS = 86400000;
 static const int64_t LOAD_AGAIN_MS = 500;
+static const int64_t INDEX_START_MS = 3000; /* what an earlier hub left to be found by */
 
 static const struct desk_ops engine_ops = {
     .open = visit_open,
@@ -42,6 +40,11 @@ int64_t engine_boot_ms(const struct engine *engine)
 int64_t engine_utc_ms(const struct engine *engine)
 {
     return engine_boot_ms(engine) + engine->utc_minus_boot_ms;
+}
+
+void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms)
+{
+    alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + ms);
 }
 
 int64_t engine_setting(const struct engine *engine, enum setting_id id)
@@ -63,11 +66,7 @@ static void recover(struct engine *engine, const struct store_row *row)
 /* What is in memory and was not listed may have ended while the list was read. */
 static void look_at_unlisted(struct engine *engine)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
-
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         if (live->is_stored && live->load_pass != engine->load_pass)
             follow_ask(engine, live->id);
     }
@@ -94,8 +93,7 @@ static void on_live(void *context, const struct store_row *row, const struct err
         log_error("recovery.failed", "reason=%s", error_name(err->code));
     /* Others did things while the list was read: a second look sees those too. */
     if (follow_is_shared(engine) && (err || !engine->is_loaded))
-        alarm_set(&engine->alarms, &engine->load_alarm,
-                  engine_boot_ms(engine) + (err ? LOAD_AGAIN_MS : 0));
+        alarm_in(engine, &engine->load_alarm, err ? LOAD_AGAIN_MS : 0);
     else if (follow_is_shared(engine))
         look_at_unlisted(engine);
     engine->is_loaded = engine->is_loaded || !err || !follow_is_shared(engine);
@@ -124,8 +122,6 @@ bool engine_is_loaded(const struct engine *engine)
     return engine->is_loaded;
 }
 
-static void index_start(struct engine *engine);
-
 struct engine *engine_new(const struct engine_parts *parts)
 {
     struct engine *engine = mem_new(sizeof *engine);
@@ -135,11 +131,9 @@ struct engine *engine_new(const struct engine_parts *parts)
     engine->by_id = TABLE_OF(live, by_id, id);
     engine->by_call = TABLE_OF(live, by_call, call_match);
     engine->by_key = TABLE_OF(live_key, link, key);
-    undelivered_init(engine);
+    delivery_init(engine);
     launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
-    handed_init(engine);
-    delivering_init(engine);
     engine->armed_boot_ms = -1;
     engine->utc_minus_boot_ms = parts->clock->utc_ms(parts->clock) - engine_boot_ms(engine);
     engine->sweep_alarm = (struct alarm){ .kind = ALARM_SWEEP };
@@ -156,7 +150,8 @@ struct engine *engine_new(const struct engine_parts *parts)
     questions_load(engine);
     follow_store(engine);
     sweep_soon(engine);
-    index_start(engine);
+    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
+    alarm_in(engine, &engine->index_alarm, INDEX_START_MS);
     time_arm(engine);
     return engine;
 }
@@ -169,24 +164,22 @@ void engine_free(struct engine *engine)
         return;
     questions_release(engine);
     publish_dirty(engine); /* one by one each would be looked for among all */
-    for (link = table_each(&engine->by_id, NULL); link; link = next) {
-        next = table_each(&engine->by_id, link); /* from the start again would be quadratic */
-        live_free(engine, TABLE_THING(live, by_id, link));
+    for (struct live *live = live_each(engine, NULL), *after; live; live = after) {
+        after = live_each(engine, live); /* from the start again would be quadratic */
+        live_free(engine, live);
     }
     for (link = table_each(&engine->principals, NULL); link; link = next) {
         next = table_each(&engine->principals, link);
         table_remove(&engine->principals, link);
         free(TABLE_THING(principal, link, link));
     }
-    undelivered_release(engine);
+    delivery_release(engine);
     text_release(&engine->line);
     table_release(&engine->by_id);
     table_release(&engine->by_call);
     table_release(&engine->by_key);
     table_release(&engine->by_launch);
     table_release(&engine->principals);
-    handed_release(engine);
-    table_release(&engine->delivering);
     tokens_release(engine);
     rules_release(engine);
     keys_release(engine);
@@ -216,11 +209,11 @@ static void on_swept(void *context, const struct store_reply *reply)
     if (!is_more && engine->under_way == 0)
         os_give_memory_back(); /* thousands of asks on their way to the disk take much */
     if (is_more && is_busy)
-        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_PAUSE_MS);
+        alarm_in(engine, &engine->sweep_alarm, SWEEP_PAUSE_MS);
     else if (is_more)
         sweep_ring(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)
-        alarm_set(&engine->alarms, &engine->sweep_alarm, engine_boot_ms(engine) + SWEEP_EVERY_MS);
+        alarm_in(engine, &engine->sweep_alarm, SWEEP_EVERY_MS);
 }
 
 /* One batch of retention (R9.1); the next follows while there is more to do. */
@@ -233,7 +226,6 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
         .batch = SWEEP_BATCH,
         .most_us = SWEEP_MOST_US,
     };
-    struct errand *errand;
 
     (void)alarm;
     if (engine->is_sweeping || engine->is_leaving)
@@ -241,9 +233,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     engine->is_sweeping = true;
     engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
     keys_refresh(engine);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_sweep(engine->parts.store, &sweep, on_swept, errand);
+    store_write_sweep(engine->parts.store, &sweep, on_swept, errand_to_write(engine));
 }
 
 void sweep_soon(struct engine *engine)
@@ -256,10 +246,8 @@ void sweep_soon(struct engine *engine)
 
 void engine_save_drafts(struct engine *engine)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->by_id, link)))
-        draft_save_now(engine, TABLE_THING(live, by_id, link));
+    for (struct live *live = NULL; (live = live_each(engine, live));)
+        draft_save_now(engine, live);
 }
 
 void engine_leave(struct engine *engine)
@@ -282,27 +270,18 @@ size_t engine_open_count(const struct engine *engine)
     return engine->open_count;
 }
 
-/*
- * When the store takes up what searches are found by (store/store.h): a while after something
- * was asked or ended, in batches that leave room for other requests.
- */
+/* When the store takes up what searches are found by (store/store.h): a while after something was
+ * asked or ended, in batches that leave room for other requests. */
 
 enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
-static const int64_t INDEX_START_MS = 3000;  /* what an earlier hub left */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
 static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are open, at every hub */
 
 void index_later(struct engine *engine)
 {
     if (!engine->index_alarm.place)
-        alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_AFTER_MS);
-}
-
-static void index_start(struct engine *engine)
-{
-    engine->index_alarm = (struct alarm){ .kind = ALARM_INDEX };
-    alarm_set(&engine->alarms, &engine->index_alarm, engine_boot_ms(engine) + INDEX_START_MS);
+        alarm_in(engine, &engine->index_alarm, INDEX_AFTER_MS);
 }
 
 static void on_indexed(void *context, const struct store_reply *reply)
@@ -318,9 +297,8 @@ static void on_indexed(void *context, const struct store_reply *reply)
     engine->is_indexing = false;
     errand_end(errand);
     if (is_more && is_busy)
-        alarm_set(&engine->alarms, &engine->index_alarm,
-                  engine_boot_ms(engine) +
-                      (follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS));
+        alarm_in(engine, &engine->index_alarm,
+                 follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS);
     else if (is_more)
         index_ring(engine, &engine->index_alarm);
 }
@@ -333,19 +311,16 @@ void index_ring(struct engine *engine, struct alarm *alarm)
         .batch = follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH,
         .most_us = INDEX_MOST_US,
     };
-    struct errand *errand;
 
     if (engine->is_leaving)
         return;
     if (engine->is_indexing) {
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + INDEX_PAUSE_MS);
+        alarm_in(engine, alarm, INDEX_PAUSE_MS);
         return;
     }
     engine->is_indexing = true;
     engine->indexed_at_seq = store->ops->last_seq(store);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_index(store, &index, on_indexed, errand);
+    store_write_index(store, &index, on_indexed, errand_to_write(engine));
 }
 
 /* What became of asks since this hub began, for /metrics. */

@@ -18,15 +18,6 @@ static method_handler *const handlers[METHOD_COUNT] = {
 #include "rpc/methods.def"
 };
 
-/* The path of a number out of range begins in an ask's arguments if it is there, as all paths about
- * arguments do. */
-static bool is_allowed(struct engine *engine, struct visit *visit, enum method method,
-                       const struct json *params, struct error *err)
-{
-    return access_may(engine, visit, method, params, err) &&
-           json_check_range(json_member(params, "arguments"), err) && json_check_range(params, err);
-}
-
 void engine_call(struct desk *desk, struct desk_visit *calling, const struct request *request,
                  desk_done *done, void *context)
 {
@@ -39,12 +30,15 @@ void engine_call(struct desk *desk, struct desk_visit *calling, const struct req
 
     if (request->text && json_parse(request->text->bytes, request->text->used, &parsed, &reply.err))
         params = parsed;
-    if (reply.err.code != ERROR_NONE || !is_allowed(engine, visit, method, params, &reply.err) ||
-        methods[method].flags & METHOD_OF_HUB) {
+    /* the path of a number out of range begins in an ask's arguments if it is there, as all paths
+     * about arguments do */
+    if (reply.err.code != ERROR_NONE || !access_may(engine, visit, method, params, &reply.err) ||
+        !json_check_range(json_member(params, "arguments"), &reply.err) ||
+        !json_check_range(params, &reply.err) || methods[method].flags & METHOD_OF_HUB) {
         done(context, &reply);
     } else {
         engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
-        handlers[method](engine, visit, params, done, context);
+        handlers[method]((struct method_call){ engine, visit, params, done, context, false });
         engine->reader = NULL;
     }
     json_free(parsed);
@@ -56,28 +50,47 @@ static void count(struct errand *errand)
     errand->engine->under_way++;
 }
 
-void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
-                 void *context)
+void *errand_new(size_t bytes, struct method_call call)
 {
     struct errand *errand = spare_new(bytes);
 
     memset(errand, 0, bytes);
     errand->bytes = bytes;
-    if (visit)
-        engine_check_clock(engine); /* before anything is dated by a clock that was set */
-    errand->engine = engine;
-    errand->visit = visit;
-    errand->done = done;
-    errand->context = context;
-    if (errand->visit)
-        errand->visit->references++;
-    if (visit && visit == engine->reader) {
-        errand->holds_news = true;
-        errand->visit->look_count++;
+    errand->engine = call.engine;
+    errand->visit = call.visit;
+    errand->done = call.done;
+    errand->context = call.context;
+    errand->is_ours = call.is_ours;
+    if (call.visit) {
+        engine_check_clock(call.engine); /* before anything is dated by a clock that was set */
+        call.visit->references++;
     }
-    if (done)
+    if (call.visit && call.visit == call.engine->reader) {
+        errand->holds_news = true;
+        call.visit->look_count++;
+    }
+    if (call.done)
         count(errand); /* also while it only reads: it may write next, and its reply is owed */
     return errand;
+}
+
+void *errand_of_ours(size_t bytes, struct engine *engine, const char *id)
+{
+    struct errand *errand = errand_new(bytes, (struct method_call){ .engine = engine });
+
+    if (id)
+        memcpy(errand->id, id, sizeof errand->id);
+    return errand;
+}
+
+struct method_call errand_call(const struct errand *errand)
+{
+    return (struct method_call){
+        .engine = errand->engine,
+        .visit = errand->visit,
+        .done = errand->done,
+        .context = errand->context,
+    };
 }
 
 void errand_begin_write(struct errand *errand)
@@ -85,6 +98,44 @@ void errand_begin_write(struct errand *errand)
     errand->utc_minus_boot_ms = errand->engine->utc_minus_boot_ms;
     if (!errand->is_counted) /* it may be written again */
         count(errand);
+}
+
+struct errand *errand_to_write(struct engine *engine)
+{
+    struct errand *errand = errand_of_ours(sizeof *errand, engine, NULL);
+
+    errand_begin_write(errand);
+    return errand;
+}
+
+void look_drop(struct visit *visit)
+{
+    if (visit->unheard)
+        text_release(visit->unheard);
+    free(visit->unheard);
+    visit->unheard = NULL;
+}
+
+/* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
+static void tell_unheard(struct visit *visit)
+{
+    struct text *lines = visit->unheard;
+    char *at = lines ? lines->bytes : NULL;
+
+    visit->unheard = NULL;
+    for (char *end; at && !visit->is_gone && (end = strchr(at, '\n')); at = end + 1) {
+        *end = '\0';
+        visit->event(visit->context, at, (size_t)(end - at));
+    }
+    if (lines)
+        text_release(lines);
+    free(lines);
+}
+
+static void look_end(struct visit *visit)
+{
+    if (--visit->look_count == 0)
+        tell_unheard(visit);
 }
 
 void errand_end(struct errand *errand)
@@ -96,6 +147,7 @@ void errand_end(struct errand *errand)
         look_end(errand->visit);
     if (errand->visit)
         visit_release(errand->visit);
+    free(errand->text);
     spare_free(errand, errand->bytes);
 }
 
@@ -117,6 +169,12 @@ void errand_ok(struct errand *errand, const char *json)
 
     errand_reply(errand, &reply);
     errand_end(errand);
+}
+
+void errand_ok_take(struct errand *errand, struct text *take_json)
+{
+    errand_ok(errand, text_string(take_json));
+    text_release(take_json);
 }
 
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json)
@@ -152,12 +210,54 @@ void errand_say(struct errand *errand, enum error_code code, const char *path, e
     errand_fail(errand, &err, NULL);
 }
 
+bool errand_may(struct errand *errand, bool may, const struct error *err)
+{
+    if (!may)
+        errand_fail(errand, err, NULL);
+    return may;
+}
+
+bool errand_fails(struct errand *errand, const struct store_reply *reply)
+{
+    if (reply->outcome != STORE_FAILED)
+        return false;
+    errand_fail(errand, &reply->err, NULL);
+    return true;
+}
+
+void errand_saved(void *context, const struct store_reply *reply)
+{
+    if (!errand_fails(context, reply))
+        errand_ok(context, "{}");
+}
+
 void errand_not_found(struct errand *errand, const struct store_reply *reply)
 {
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(errand, &reply->err, NULL);
-    else
+    if (!errand_fails(errand, reply))
         errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
+}
+
+void errand_is_over(struct errand *errand)
+{
+    errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+}
+
+enum { PREFIX_LEAST_CHARS = 4 };
+
+bool id_begins(const char *id, const char *given)
+{
+    return given && strncmp(id, given, strlen(given)) == 0;
+}
+
+bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
+               struct error *err)
+{
+    if (!given || strlen(given) < PREFIX_LEAST_CHARS)
+        return error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
+                         TEXT_NUMBER(PREFIX_LEAST_CHARS), NULL);
+    if (count > 1)
+        return error_say(err, ERROR_conflicting_arguments, "/id", words->several, NULL);
+    return count == 1 || error_say(err, ERROR_not_found, "/id", words->none, NULL);
 }
 
 static void fail_to_find(struct errand *errand)
@@ -192,7 +292,7 @@ static void go_on(struct errand *errand)
         errand->next_early = engine->early;
         engine->early = errand;
     } else if (!live && follow_is_shared(engine)) {
-        engine->parts.store->ops->get(engine->parts.store, errand->id, on_made_elsewhere, errand);
+        errand_get(errand, on_made_elsewhere);
     } else {
         errand->next(errand);
     }
@@ -275,10 +375,8 @@ void errand_find_ask(struct errand *errand, const struct json *params,
 
     errand->next = next;
     errand->is_prefix = id != NULL;
-    if (!check_given_id(errand, given, &err)) {
-        errand_fail(errand, &err, NULL);
+    if (!errand_may(errand, check_given_id(errand, given, &err), &err))
         return;
-    }
     if (id && ask_id_is_valid(id)) {
         memcpy(errand->id, id, sizeof errand->id);
         go_on(errand);
@@ -288,40 +386,42 @@ void errand_find_ask(struct errand *errand, const struct json *params,
     store->ops->list(store, &query, on_candidate, errand);
 }
 
+void errand_for_ask(void (*next)(struct errand *errand), struct method_call call)
+{
+    errand_find_ask(errand_new(sizeof(struct errand), call), call.params, next);
+}
+
+void errand_get(struct errand *errand, store_done *done)
+{
+    struct store *store = errand->engine->parts.store;
+
+    store->ops->get(store, errand->id, done, errand);
+}
+
+static void writing_drop(struct errand *errand)
+{
+    text_release(&((struct writing *)errand)->out);
+}
+
+void *writing_new(size_t bytes, struct method_call call)
+{
+    struct writing *writing = errand_new(bytes, call);
+
+    writing->errand.drop = writing_drop;
+    writing->writer = json_object_to(&writing->out);
+    return writing;
+}
+
+void writing_end(struct writing *writing)
+{
+    json_write_end_object(&writing->writer);
+    errand_ok(&writing->errand, text_string(&writing->out));
+}
+
 /* News that wait while a reply about asks is read for the same visitor. */
 
 /* So much is kept for one visitor; with more he is told, and to look again. */
 enum { UNHEARD_BYTES = 262144 };
-
-void look_drop(struct visit *visit)
-{
-    if (visit->unheard)
-        text_release(visit->unheard);
-    free(visit->unheard);
-    visit->unheard = NULL;
-}
-
-/* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
-static void tell_unheard(struct visit *visit)
-{
-    struct text *lines = visit->unheard;
-    char *at = lines ? lines->bytes : NULL;
-
-    visit->unheard = NULL;
-    for (char *end; at && !visit->is_gone && (end = strchr(at, '\n')); at = end + 1) {
-        *end = '\0';
-        visit->event(visit->context, at, (size_t)(end - at));
-    }
-    if (lines)
-        text_release(lines);
-    free(lines);
-}
-
-void look_end(struct visit *visit)
-{
-    if (--visit->look_count == 0)
-        tell_unheard(visit);
-}
 
 bool look_holds(struct visit *visit, const char *line, size_t length)
 {

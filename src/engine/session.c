@@ -9,9 +9,7 @@
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "engine/ask/launch.h"
 #include "engine/ask/submit.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
@@ -44,14 +42,15 @@ static void load_client(struct engine *engine, struct visit *visit)
 {
     struct store *store = engine->parts.store;
     struct store_client client = visit_client(visit);
+    const struct method_call call = { .engine = engine, .visit = visit };
 
     if (!client.transport)
         return;
     visit->loading = 2;
     store->ops->get_client_fact(store, &client, false, patience_loaded,
-                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+                                errand_new(sizeof(struct errand), call));
     store->ops->get_client_fact(store, &client, true, form_fact_loaded,
-                                errand_new(sizeof(struct errand), engine, visit, NULL, NULL));
+                                errand_new(sizeof(struct errand), call));
 }
 
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)
@@ -188,17 +187,36 @@ void visit_tell(struct visit *visit, const char *line, size_t length)
         visit->event(visit->context, line, length);
 }
 
+struct json_writer event_begin(struct text *line, const char *method)
+{
+    struct json_writer writer = json_object_to(line);
+
+    json_write_text(&writer, "jsonrpc", "2.0");
+    json_write_text(&writer, "method", method);
+    json_write_object(&writer, "params");
+    return writer;
+}
+
+void event_end(struct json_writer *writer)
+{
+    json_write_end_object(writer);
+    json_write_end_object(writer);
+}
+
 bool visit_sees(const struct visit *visit, const char *id)
 {
     return visit->is_watching || strcmp(visit->attached, id) == 0;
 }
 
-static char *write_origin(const struct engine *engine, const struct visit *visit)
+/* Nothing of it changes during a visit. */
+const char *visit_origin(const struct engine *engine, struct visit *visit)
 {
     struct text origin = { 0 };
-    struct json_writer writer = json_writer_to(&origin);
+    struct json_writer writer;
 
-    json_write_object(&writer, NULL);
+    if (visit->origin_json)
+        return visit->origin_json;
+    writer = json_object_to(&origin);
     json_write_text(&writer, "name", visit->name);
     json_write_text_if(&writer, "version", visit->version);
     json_write_text_if(&writer, "as", visit->as_name);
@@ -213,15 +231,7 @@ static char *write_origin(const struct engine *engine, const struct visit *visit
     own_write(engine, &visit->asker, &writer);
     json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
     json_write_end_object(&writer);
-    return text_take(&origin);
-}
-
-/* Nothing of it changes during a visit. */
-const char *visit_origin(const struct engine *engine, struct visit *visit)
-{
-    if (!visit->origin_json)
-        visit->origin_json = write_origin(engine, visit);
-    return visit->origin_json;
+    return visit->origin_json = text_take(&origin);
 }
 
 struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
@@ -240,9 +250,8 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
 
 void visit_write_actor(const struct answered_by *by, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "person", by->person);
     json_write_text(&writer, "via", by->via);
     json_write_known(&writer, "uid", by->uid, by->uid >= 0);
@@ -253,11 +262,9 @@ void visit_write_actor(const struct answered_by *by, struct text *out)
     json_write_end_object(&writer);
 }
 
-/*
- * Where asks come from, as people are shown it. All asks of one connection say the same, so it
- * is kept once; only the latest few of a principal are looked at, because a loop that asks from
- * a new process each time has as many as asks.
- */
+/* Where asks come from, as people are shown it. All asks of one connection say the same, so it is
+ * kept once; only the latest few of a principal are looked at, because a loop that asks from a new
+ * process each time has as many as asks. */
 
 enum { ORIGINS_LOOKED_AT = 4 };
 
@@ -270,10 +277,9 @@ static struct origin *find(const struct principal *principal, const char *json, 
 {
     struct origin *origin = principal->origins;
 
-    for (int i = 0; origin && i < ORIGINS_LOOKED_AT; i++) {
+    for (int i = 0; origin && i < ORIGINS_LOOKED_AT; i++, origin = origin->next) {
         if (is_same(origin->json, json) && is_same(origin->agent, agent))
             return origin;
-        origin = origin->next;
     }
     return NULL;
 }

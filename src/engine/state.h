@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/json_writer.h"
 #include "base/metrics.h"
 #include "base/os.h"
 #include "base/seal.h"
@@ -31,6 +32,7 @@ struct errand;
 struct known;
 struct launch;
 struct live;
+struct rule_subject;
 struct visit;
 struct wait_terms;
 
@@ -346,11 +348,15 @@ static inline struct engine *engine_of(struct desk *desk)
     return (struct engine *)desk;
 }
 int64_t engine_boot_ms(const struct engine *engine);
+void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms); /* from now on */
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
 void sweep_ring(struct engine *engine, struct alarm *alarm);
 void load_ring(struct engine *engine, struct alarm *alarm);
 void load_asks(struct engine *engine, const struct error *err); /* once own_load has ended */
+void index_later(struct engine *engine);
+void index_ring(struct engine *engine, struct alarm *alarm);
+void tally_ended(struct engine *engine, const struct live *live);
 
 /* engine/cluster/follow.c: asks that other hubs make and change, where they share the store */
 bool follow_is_shared(const struct engine *engine);
@@ -375,6 +381,8 @@ void live_free(struct engine *engine, struct live *live);
 void live_forget(struct engine *engine, struct live *live);            /* it never was */
 struct table_link *id_find(const struct table *table, const char *id); /* of asks, by any text */
 struct live *live_find(const struct engine *engine, const char *id);   /* may miss */
+/* All of them, in no order: begins with NULL, ends with NULL. */
+struct live *live_each(const struct engine *engine, const struct live *after);
 const struct live_rare *live_rare(const struct live *live);
 void live_set_version(struct live *live, int64_t version);
 struct live_rare *live_need_rare(struct live *live); /* to be written to */
@@ -396,16 +404,15 @@ struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
-/* access.c: who may do what */
-bool access_may(struct engine *engine, struct visit *visit, enum method method,
-                const struct json *params, struct error *err);
-
 /* session.c: who stands at the desk */
 struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor);
 void visit_close(struct desk *desk, struct desk_visit *leaving);
 void visit_release(struct visit *visit);
 void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
 void visit_tell(struct visit *visit, const char *line, size_t length);
+/* What it is told: the members of the params are written in between. */
+struct json_writer event_begin(struct text *line, const char *method);
+void event_end(struct json_writer *writer);
 void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
 bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
@@ -418,9 +425,14 @@ struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
                                const struct asker *asker);
 /* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
 void visit_write_actor(const struct answered_by *by, struct text *out);
+/* The principal's origin that has these words, or a new one; each use is given back. */
+struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
+                          const struct asker *asker);
+void origin_release(struct principal *principal, struct origin *origin);
 
-/* access.c: what is the agent's own */
-struct json_writer;
+/* access.c: who may do what, and what is the agent's own */
+bool access_may(struct engine *engine, struct visit *visit, enum method method,
+                const struct json *params, struct error *err);
 void own_load(struct engine *engine); /* before any ask, so that an agent's process is known */
 /* A front: its client is known from now on. Over HTTP that is looked for when it asks. */
 void own_enter(struct engine *engine, struct visit *visit);
@@ -451,69 +463,101 @@ struct errand {
     int64_t utc_minus_boot_ms; /* by which the times it writes were reckoned */
     size_t found;              /* asks a prefix may mean */
     bool is_prefix;
-    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
+    bool is_ours; /* as in method_call */
     bool has_looked;
     bool holds_news; /* it is of METHOD_READS, see look_end */
     void (*next)(struct errand *errand);
     struct errand *next_early;           /* of engine->early */
+    char *text;                          /* owned; what it brings; NULL: nothing */
     void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
     size_t bytes;                        /* of the struct it begins */
 };
+/* Who calls, with what, and who is told of it. Borrowed for the call. */
+struct method_call {
+    struct engine *engine;
+    struct visit *visit; /* NULL: the engine's own */
+    const struct json *params;
+    desk_done *done;
+    void *context;
+    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
+};
 /* What the rows of rpc/methods.def do, each as id_method. */
-typedef void method_handler(struct engine *engine, struct visit *visit, const struct json *params,
-                            desk_done *done, void *context);
+typedef void method_handler(struct method_call call);
 #define HUB_METHOD(id, name, roles, flags)
 #define METHOD(id, name, roles, flags) method_handler id##_method;
 #include "rpc/methods.def"
 void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
                  desk_done *done, void *context);
-void *errand_new(size_t bytes, struct engine *engine, struct visit *visit, desk_done *done,
-                 void *context);
+void *errand_new(size_t bytes, struct method_call call);
+void *errand_of_ours(size_t bytes, struct engine *engine, const char *id); /* `id` NULL: of none */
+struct method_call
+errand_call(const struct errand *errand); /* the one it began with, without params */
 void errand_begin_write(struct errand *errand);
-void errand_end(struct errand *errand); /* drops what it embeds and frees it */
+struct errand *errand_to_write(struct engine *engine); /* one of ours, which has begun to */
+void errand_end(struct errand *errand);                /* drops what it embeds and frees it */
 void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
 void errand_reply(const struct errand *errand, const struct desk_reply *reply);
 /* Reply, then end. */
 void errand_ok(struct errand *errand, const char *json);
+void errand_ok_take(struct errand *errand, struct text *take_json);
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
 void errand_refuse(struct errand *errand, enum error_code code, const char *path,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The same in words for people (error_say). */
 void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
                 ...);
-/* There is no such ask, unless the store failed. */
+/* Where it may not it fails with `err`, and ends. */
+bool errand_may(struct errand *errand, bool may, const struct error *err);
+/* True: the store failed, and with it this ends. */
+bool errand_fails(struct errand *errand, const struct store_reply *reply);
+/* A store_done of an errand: all there was to do was to store it. */
+void errand_saved(void *context, const struct store_reply *reply);
+/* There is no such ask, unless the store failed; and: it is over. */
 void errand_not_found(struct errand *errand, const struct store_reply *reply);
+void errand_is_over(struct errand *errand);
+/* Things that are named by the first characters of their ids: `id` begins with those that were
+ * given, which may be NULL; and false with an error unless that was so of one. */
+struct named_by_prefix {
+    enum text_id several, none;
+};
+bool id_begins(const char *id, const char *given);
+bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
+               struct error *err);
 /* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
  * prefix, or, where it is left out, the only one that is open. Agents must give whole ids. Where
  * there is no such ask the errand fails and ends. */
 void errand_find_ask(struct errand *errand, const struct json *params,
                      void (*next)(struct errand *errand));
+/* A method that does no more than that. */
+void errand_for_ask(void (*next)(struct errand *errand), struct method_call call);
+void errand_get(struct errand *errand, store_done *done); /* the row of errand->id, for itself */
 /* The ask is stored, or came to nothing: acts that others began before we knew go on. */
 void errand_stored(struct engine *engine, const char *id);
 
+/* One whose reply is an object that is written while the store hands out what goes into it. */
+struct writing {
+    struct errand errand; /* first */
+    struct text out;
+    struct json_writer writer;
+};
+void *writing_new(size_t bytes, struct method_call call);
+void writing_end(struct writing *writing); /* replies it, then ends */
+
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the visitor hears that behind it, and what it hears last is the newest. */
-void look_end(struct visit *visit);
 void look_drop(struct visit *visit); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
 bool look_holds(struct visit *visit, const char *line, size_t length);
-
-/* session.c */
-/* The principal's that has these words, or a new one; each use is given back. */
-struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
-                          const struct asker *asker);
-void origin_release(struct principal *principal, struct origin *origin);
 
 /* engine/people/announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
 void announce_taken_up(struct engine *engine, const struct live *live);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
-
-/* engine.c */
-void index_later(struct engine *engine);
-void index_ring(struct engine *engine, struct alarm *alarm);
-void tally_ended(struct engine *engine, const struct live *live);
+void later_load(struct engine *engine);
+int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
+/* A person opened this ask; an agent's own process is none. */
+void seen_mark(struct engine *engine, struct visit *visit, const char *id);
 
 /* engine/cluster/session_notes.c: what every hub must know of MCP sessions */
 void session_notes_load(struct engine *engine);
@@ -525,7 +569,6 @@ void session_notes_release(struct engine *engine);
 bool portal_write_url(const struct engine *engine, const char *id, struct text *out);
 void portal_open(struct engine *engine, const char *id);      /* in the person's browser */
 int64_t portal_since_browser_ms(const struct engine *engine); /* -1: never */
-
 void keys_load(struct engine *engine);
 void keys_release(struct engine *engine);
 void keys_refresh(struct engine *engine); /* makes one where it is time */
@@ -536,12 +579,23 @@ void time_arm(struct engine *engine);
 void remaining_arm(struct engine *engine);
 
 /* engine/ask/change.c */
+/* What is said about an ask that stays open; only if it has this version; 0: any. */
+void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+                int64_t version);
+/* The code of a destructive ask, as it came with an answer: good once, on the connection it was
+ * shown on. On false `err` says why not. */
+bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
 void draft_ring(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct live *live);
 /* Typed elsewhere than with us: saved now, and shown to who has the ask open. */
 void draft_keep(struct engine *engine, struct live *live, const char *json);
 
 /* effects.c */
+/* The change that this event makes to an ask, for whoever does not look at its row; `step` NULL: it
+ * stays in its state. `facts` may be NULL: none of them. */
+struct store_change effects_change(const struct engine *engine, const char *id,
+                                   enum ask_event event, const struct lifecycle_step *step,
+                                   const struct lifecycle_facts *facts);
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may
  * be NULL, and so may `known`. */
 void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
@@ -550,43 +604,18 @@ void effects_run(struct engine *engine, struct live *live, const struct lifecycl
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
 
-/* What people, and agents about their own asks, do. */
-
 /* Defines a handler that calls `function` with a first argument of its own. */
 #define HANDLER(id, function, argument)                                                            \
-    void id##_method(struct engine *engine, struct visit *visit, const struct json *params,        \
-                     desk_done *done, void *context)                                               \
+    void id##_method(struct method_call call)                                                      \
     {                                                                                              \
-        function(argument, engine, visit, params, done, context);                                  \
+        function(argument, call);                                                                  \
     }
 
-/* engine/ask/decide.c */
-/* Through the agent's own client. `done` is the engine's own. */
-void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
-                      const char *id, const struct json *content, desk_done *done, void *context);
-
-/* What was said to a conversation, about the ask of its question. `done` is the engine's own. */
-void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
-                     const char *id, const struct json *params, desk_done *done, void *context);
-
-/* The code of a destructive ask, as it came with an answer: good once, on the connection it was
- * shown on. On false `err` says why not. */
-bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
-void look_reply(struct errand *errand); /* errand->id whole, then it ends */
-/* which, agent, before and before_ms of a list. */
-bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err);
-void list_write_next(struct json_writer *writer, int64_t ms, int64_t number);
-
-/* engine/ask/change.c: what is said about an ask that stays open, from errand->id; `done` is told
- * of it */
-struct retime_words {
-    enum ask_event event;
-    const char *said;
-    int64_t version; /* only if it has this one; 0: any */
-    bool is_ours;    /* `done` is the engine's own */
-};
-void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
-                void *context);
+/* engine/ask/decide.c: through the agent's own client, and what was said to a conversation about
+ * the ask of its question. `done` is the engine's own. */
+void decide_by_client(enum ask_event event, struct method_call call, const char *id,
+                      const struct json *content);
+void decide_question(enum ask_event event, struct method_call call, const char *id);
 
 /* engine/ask/ask_back.c: a person asks back, the agent explains */
 void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
@@ -596,30 +625,30 @@ bool back_is_news(const struct live *live); /* nobody was told yet what is asked
 /* That this open ask is asked back, and what. */
 void back_reply(const struct errand *errand, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
-void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
-                  const struct wait_terms *terms, desk_done *done, void *context);
+void back_explain(struct method_call call, const struct wait_terms *terms);
 /* One object of `talk`. */
 void back_write(const struct store_said *said, struct json_writer *writer);
 
-/* engine/people/history.c */
+/* engine/people/rules.c: answers that stand */
+void rules_load(struct engine *engine);
+void rules_reload(struct engine *engine); /* others made or revoked some */
+void rules_release(struct engine *engine);
+/* The id of the one for asks like this; NULL: there is none. */
+const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
+/* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
+ * to nothing the ask is shown. */
+bool rules_apply(struct engine *engine, struct live *live, const char *id);
+
+/* engine/people/list.c */
+void look_reply(struct errand *errand); /* errand->id whole, then it ends */
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
-
-/* engine/people/announce.c: asks that timed out and nobody looked */
-/* A person opened this ask; an agent's own process is none. */
-void seen_mark(struct engine *engine, struct visit *visit, const char *id);
-
-/* engine/people/announce.c */
-void later_load(struct engine *engine);
-int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
 
 /* engine/people/preferences.c */
 void hidden_load(struct engine *engine);
 void hidden_release(struct engine *engine);
 /* `hidden`, the ids of the options that are; nothing where none can be. */
 void hidden_write(const struct engine *engine, const struct ask *ask, struct json_writer *writer);
-
-/* engine/people/preferences.c */
 void preferences_load(struct engine *engine); /* the person's, as the store has them */
 
 #endif

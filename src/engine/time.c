@@ -3,11 +3,9 @@
  * Never early. After a suspend or a stop nothing ends for 5 s, so that a person who just came
  * back can still answer.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/crash_point.h"
-#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -38,7 +36,7 @@ void time_start(struct engine *engine, struct live *live)
         left_ms = live->original_ms;
     if (left_ms < 0)
         left_ms = 0;
-    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + left_ms);
+    alarm_in(engine, &live->deadline, left_ms);
 }
 
 void time_arm(struct engine *engine)
@@ -51,56 +49,24 @@ void time_arm(struct engine *engine)
     engine->parts.clock->wake_at(engine->parts.clock, next);
 }
 
-static void deadline_ring(struct engine *engine, struct alarm *alarm);
-static void remaining_ring(struct engine *engine, struct alarm *alarm);
-
-static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
-    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
-    [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
-    [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
-    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
-    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
-};
-
-void engine_on_time(struct engine *engine)
-{
-    int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
-    int64_t due = alarm_next(&engine->alarms);
-    struct alarm *alarm;
-
-    engine->armed_boot_ms = -1;
-    if (due >= 0 && now - due > TIME_LATE_MS)
-        engine->grace_until_boot_ms = now + TIME_GRACE_MS;
-    engine_check_clock(engine);
-    while ((alarm = alarm_take_due(&engine->alarms, now)))
-        rings[alarm->kind](engine, alarm);
-    engine_flush(engine);
-}
-
 struct expiry {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is an answer only if a setting submits the defaults */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
-    char *answer_json; /* only when the person's own setting submits the defaults */
 };
-
-static void expiry_drop(struct errand *errand)
-{
-    free(((struct expiry *)errand)->answer_json);
-}
 
 /* Still open: the disk failed, or something else about the ask changed meanwhile. */
 static void expire_later(struct engine *engine, struct live *live, const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED) {
         log_error("ask.expire_failed", "ask=%s reason=%s", live->id, error_name(reply->err.code));
-        alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_RETRY_MS);
+        alarm_in(engine, &live->deadline, TIME_RETRY_MS);
     } else if (reply->outcome == STORE_LOST && follow_is_shared(engine)) {
         follow_row(engine, reply->row);
         if (live_find(engine, reply->row->ask.id) == live && !live->deadline.place &&
             state_is_open(live->state)) /* not yet, by the store's own clock */
-            alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + TIME_EARLY_MS);
+            alarm_in(engine, &live->deadline, TIME_EARLY_MS);
     } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
         live_set_version(live, reply->row->ask.version);
         time_start(engine, live);
@@ -138,17 +104,13 @@ static void save_expiry(struct expiry *expiry)
         return;
     }
     expiry->step = lifecycle_next(live->state, EVENT_EXPIRED, &expiry->facts);
-    *change = store_change_of(expiry->errand.id, EVENT_EXPIRED);
-    change->from_states = lifecycle_states_for(EVENT_EXPIRED, &expiry->facts);
+    *change =
+        effects_change(engine, expiry->errand.id, EVENT_EXPIRED, &expiry->step, &expiry->facts);
     change->if_version = live->version; /* more time may be on its way to the store */
-    change->to_state = (int)expiry->step.state;
-    change->raises_version = expiry->step.raises_version;
-    change->needs_sync = expiry->step.needs_sync;
-    change->skips_row = true;
     change->when = STORE_PAST_DEADLINE;
-    change->now_ms = change->decided_ms = engine_utc_ms(engine);
-    if (expiry->answer_json) {
-        change->answer_json = expiry->answer_json;
+    change->decided_ms = change->now_ms;
+    if (expiry->errand.text) {
+        change->answer_json = expiry->errand.text;
         change->person = engine->parts.person;
     }
     CRASH_POINT(engine_before_expire);
@@ -170,7 +132,7 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
             answer_from_defaults(&form, &answer);
             answer_encode(&form, &answer, &json);
-            expiry->answer_json = text_take(&json);
+            expiry->errand.text = text_take(&json);
             expiry->facts.submits_defaults = true;
             answer_release(&answer);
         }
@@ -181,15 +143,13 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
 static void expire(struct engine *engine, struct live *live)
 {
-    struct expiry *expiry = errand_new(sizeof *expiry, engine, NULL, NULL, NULL);
+    struct expiry *expiry = errand_of_ours(sizeof *expiry, engine, live->id);
 
-    expiry->errand.drop = expiry_drop;
-    memcpy(expiry->errand.id, live->id, sizeof expiry->errand.id);
     expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
     live->is_deciding = true;
     if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||
         DELIBERATE_FAULT(silence_is_consent))
-        engine->parts.store->ops->get(engine->parts.store, live->id, on_expiring_row, expiry);
+        errand_get(&expiry->errand, on_expiring_row);
     else
         save_expiry(expiry);
 }
@@ -204,9 +164,9 @@ static void deadline_ring(struct engine *engine, struct alarm *alarm)
         wait_finish(engine, live, NULL, NULL); /* the undo window is over */
     else if (live->is_elsewhere && !live->waiters &&
              engine_utc_ms(engine) < live->deadline_ms + TIME_OTHERS_MS)
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_OTHERS_MS);
+        alarm_in(engine, alarm, TIME_OTHERS_MS);
     else if (DELIBERATE_FAULT(deadline_late) && engine_utc_ms(engine) < live->deadline_ms + 10000)
-        alarm_set(&engine->alarms, alarm, engine_boot_ms(engine) + TIME_RETRY_MS);
+        alarm_in(engine, alarm, TIME_RETRY_MS);
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
     else if (!live->is_deciding)
@@ -215,27 +175,21 @@ static void deadline_ring(struct engine *engine, struct alarm *alarm)
 
 static void on_shifted(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-
     if (reply->outcome == STORE_FAILED)
         log_error("clock.shift_failed", "reason=%s", error_name(reply->err.code));
-    errand_end(errand);
+    errand_end(context);
 }
 
 void engine_check_clock(struct engine *engine)
 {
     int64_t offset = engine->parts.clock->utc_ms(engine->parts.clock) - engine_boot_ms(engine);
     int64_t step_ms = offset - engine->utc_minus_boot_ms;
-    struct table_link *link = NULL;
-    struct errand *errand;
 
     if (step_ms > -TIME_CLOCK_STEP_MS && step_ms < TIME_CLOCK_STEP_MS)
         return;
     engine->utc_minus_boot_ms = offset;
     log_info("clock.was_set", "by_ms=%lld", (long long)step_ms);
-    while ((link = table_each(&engine->by_id, link))) {
-        struct live *live = TABLE_THING(live, by_id, link);
-
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         if (!follow_is_shared(engine))
             live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
         else if (state_is_open(live->state))
@@ -243,60 +197,47 @@ void engine_check_clock(struct engine *engine)
     }
     if (follow_is_shared(engine))
         return;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted, errand);
+    store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted,
+                      errand_to_write(engine));
 }
 
-/*
- * How much time is left, told every few seconds to watchers that want it (R7.2): a page shows
- * the hub's clock and never decides itself that time is up. Nothing ticks while there are no
- * watchers or no open asks.
- */
+/* How much time is left, told every few seconds to watchers that want it (R7.2): a page shows the
+ * hub's clock and never decides itself that time is up. Nothing ticks while there are no watchers
+ * or no open asks. */
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };
 
-static void tell_watchers(struct engine *engine, const struct text *line)
+static void write_some(struct engine *engine, struct live **at, struct text *line)
 {
-    for (struct visit *visit = engine->visits; visit; visit = visit->next)
-        if (visit->wants_remaining)
-            visit_tell(visit, line->bytes, line->used);
-}
-
-static void write_some(struct engine *engine, struct table_link **at, struct json_writer *writer)
-{
+    struct json_writer writer = event_begin(line, "ask/remaining");
     size_t count = 0;
 
-    json_write_object(writer, NULL);
-    json_write_text(writer, "jsonrpc", "2.0");
-    json_write_text(writer, "method", "ask/remaining");
-    json_write_object(writer, "params");
-    json_write_object(writer, "asks");
-    while (*at && count < REMAINING_ASKS) {
-        const struct live *live = TABLE_THING(live, by_id, *at);
+    json_write_object(&writer, "asks");
+    for (; *at && count < REMAINING_ASKS; *at = live_each(engine, *at)) {
+        const struct live *live = *at;
 
         if (state_is_open(live->state) && live->is_stored && live->deadline_ms > 0) {
-            json_write_integer(writer, live->id, describe_remaining_s(engine, live));
+            json_write_integer(&writer, live->id, describe_remaining_s(engine, live));
             count++;
         }
-        *at = table_each(&engine->by_id, *at);
     }
-    json_write_end_object(writer);
-    json_write_end_object(writer);
-    json_write_end_object(writer);
+    json_write_end_object(&writer);
+    event_end(&writer);
 }
 
 static void remaining_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct table_link *at = table_each(&engine->by_id, NULL);
+    struct live *at = live_each(engine, NULL);
 
     (void)alarm;
     while (at) {
         struct text line = { 0 };
-        struct json_writer writer = json_writer_to(&line);
 
-        write_some(engine, &at, &writer);
-        tell_watchers(engine, &line);
+        write_some(engine, &at, &line);
+        for (struct visit *visit = engine->visits; visit; visit = visit->next) {
+            if (visit->wants_remaining)
+                visit_tell(visit, line.bytes, line.used);
+        }
         text_release(&line);
     }
 }
@@ -306,6 +247,28 @@ void remaining_arm(struct engine *engine)
     if (engine->ticking_count == 0 || engine->open_count == 0 || engine->remaining_alarm.place)
         return;
     engine->remaining_alarm.kind = ALARM_REMAINING;
-    alarm_set(&engine->alarms, &engine->remaining_alarm,
-              engine_boot_ms(engine) + REMAINING_EVERY_MS);
+    alarm_in(engine, &engine->remaining_alarm, REMAINING_EVERY_MS);
+}
+
+static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
+    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
+    [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
+    [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
+    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
+    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
+};
+
+void engine_on_time(struct engine *engine)
+{
+    int64_t now = engine_boot_ms(engine) - engine->parts.clock->rounding_ms;
+    int64_t due = alarm_next(&engine->alarms);
+    struct alarm *alarm;
+
+    engine->armed_boot_ms = -1;
+    if (due >= 0 && now - due > TIME_LATE_MS)
+        engine->grace_until_boot_ms = now + TIME_GRACE_MS;
+    engine_check_clock(engine);
+    while ((alarm = alarm_take_due(&engine->alarms, now)))
+        rings[alarm->kind](engine, alarm);
+    engine_flush(engine);
 }

@@ -8,7 +8,7 @@
 #include "base/pool.h"
 #include "core/fields/form.h"
 #include "core/tools/arguments.h"
-#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
@@ -37,14 +37,6 @@ struct match live_match(const struct ask *ask)
         match_of(ask->principal, "key", ask->idempotency_key, strlen(ask->idempotency_key),
                  match.key);
     return match;
-}
-
-static void add_key(struct engine *engine, struct live *live, const uint8_t key[MATCH_BYTES])
-{
-    live->key = mem_new(sizeof *live->key);
-    live->key->live = live;
-    memcpy(live->key->key, key, MATCH_BYTES);
-    table_insert(&engine->by_key, &live->key->link);
 }
 
 const struct live_rare *live_rare(const struct live *live)
@@ -84,6 +76,12 @@ void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t deci
     }
 }
 
+static void count_open(struct engine *engine, const struct live *live, int more)
+{
+    live->principal->open_count += (size_t)more;
+    engine->open_count += (size_t)more;
+}
+
 static size_t live_bytes(size_t title_bytes)
 {
     return offsetof(struct live, title) + title_bytes + 1;
@@ -114,12 +112,14 @@ struct live *live_new(struct engine *engine, const struct ask *ask, const struct
     live->origin = origin_use(live->principal, ask->origin_json, agent, asker);
     table_insert(&engine->by_id, &live->by_id);
     table_insert(&engine->by_call, &live->by_call);
-    if (match->has_key)
-        add_key(engine, live, match->key);
-    if (state_is_open(live->state)) {
-        live->principal->open_count++;
-        engine->open_count++;
+    if (match->has_key) {
+        live->key = mem_new(sizeof *live->key);
+        live->key->live = live;
+        memcpy(live->key->key, match->key, MATCH_BYTES);
+        table_insert(&engine->by_key, &live->key->link);
     }
+    if (state_is_open(live->state))
+        count_open(engine, live, 1);
     return live;
 }
 
@@ -130,8 +130,7 @@ void live_set_state(struct engine *engine, struct live *live, enum ask_state sta
     live->state = (uint8_t)state;
     if (was_open == is_open)
         return;
-    live->principal->open_count += is_open ? 1 : (size_t)-1;
-    engine->open_count += is_open ? 1 : (size_t)-1;
+    count_open(engine, live, is_open ? 1 : -1);
     if (is_open)
         engine->tally.undone++;
     else
@@ -149,29 +148,20 @@ struct attention *live_attend(struct live *live)
     return live->attention;
 }
 
-static void forget_attention(struct engine *engine, struct attention *attention)
+void live_forget(struct engine *engine, struct live *live)
 {
-    if (!attention)
-        return;
-    alarm_clear(&engine->alarms, &attention->draft_alarm);
-    free(attention->draft);
-    free(attention);
-}
+    struct live **dirty = &engine->dirty;
 
-static void forget_dirty(struct engine *engine, struct live *live)
-{
-    struct live **at = &engine->dirty;
-
-    while (*at && *at != live)
-        at = &(*at)->next_dirty;
-    if (*at)
-        *at = live->next_dirty;
-}
-
-static void drop(struct engine *engine, struct live *live)
-{
+    while (live->is_dirty && *dirty && *dirty != live)
+        dirty = &(*dirty)->next_dirty;
+    if (live->is_dirty && *dirty)
+        *dirty = live->next_dirty;
     alarm_clear(&engine->alarms, &live->deadline);
-    forget_attention(engine, live->attention);
+    if (live->attention) {
+        alarm_clear(&engine->alarms, &live->attention->draft_alarm);
+        free(live->attention->draft);
+        free(live->attention);
+    }
     table_remove(&engine->by_id, &live->by_id);
     table_remove(&engine->by_call, &live->by_call);
     if (live->key)
@@ -179,10 +169,8 @@ static void drop(struct engine *engine, struct live *live)
     free(live->key);
     origin_release(live->principal, live->origin);
     live->principal->live_count--;
-    if (state_is_open(live->state)) {
-        live->principal->open_count--;
-        engine->open_count--;
-    }
+    if (state_is_open(live->state))
+        count_open(engine, live, -1);
     launch_keep(engine, live, (const uint8_t[DIGEST_BYTES]){ 0 });
     free(live->rare);
     if (live->form) {
@@ -197,19 +185,10 @@ void live_free(struct engine *engine, struct live *live)
 {
     if (state_is_decided_by_person(live->state))
         undelivered_add(engine, live->id, live->principal->id, live->call_match);
-    if (live->is_dirty) {
-        publish(engine, live); /* watchers see how it ended before it leaves memory */
-        forget_dirty(engine, live);
-    }
-    mine_publish_over(engine, live);
-    drop(engine, live);
-}
-
-void live_forget(struct engine *engine, struct live *live)
-{
     if (live->is_dirty)
-        forget_dirty(engine, live);
-    drop(engine, live);
+        publish(engine, live); /* watchers see how it ended before it leaves memory */
+    mine_publish_over(engine, live);
+    live_forget(engine, live);
 }
 
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
@@ -258,6 +237,13 @@ struct live *live_find(const struct engine *engine, const char *id)
     return link ? TABLE_THING(live, by_id, link) : NULL;
 }
 
+struct live *live_each(const struct engine *engine, const struct live *after)
+{
+    struct table_link *link = table_each(&engine->by_id, after ? &after->by_id : NULL);
+
+    return link ? TABLE_THING(live, by_id, link) : NULL;
+}
+
 /* Free to take: nobody waits for it, or only this same connection does (R5.5). */
 static bool is_free_for(const struct live *live, const struct visit *visit)
 {
@@ -271,23 +257,13 @@ static bool is_free_for(const struct live *live, const struct visit *visit)
 struct live *live_find_match(const struct engine *engine, const struct match *match,
                              const struct visit *visit)
 {
-    struct table_link *link;
+    /* a new key says: a new ask, whatever its words */
+    const struct table *table = match->has_key ? &engine->by_key : &engine->by_call;
+    struct table_link *link = table_find(table, match->has_key ? match->key : match->call);
 
-    if (DELIBERATE_FAULT(asked_twice))
-        return NULL;
-    if (match->has_key) {
-        for (link = table_find(&engine->by_key, match->key); link;
-             link = table_find_next(&engine->by_key, link)) {
-            struct live *live = TABLE_THING(live_key, link, link)->live;
-
-            if (is_free_for(live, visit))
-                return live;
-        }
-        return NULL; /* a new key says: a new ask, whatever its words */
-    }
-    for (link = table_find(&engine->by_call, match->call); link;
-         link = table_find_next(&engine->by_call, link)) {
-        struct live *live = TABLE_THING(live, by_call, link);
+    for (; link && !DELIBERATE_FAULT(asked_twice); link = table_find_next(table, link)) {
+        struct live *live = match->has_key ? TABLE_THING(live_key, link, link)->live
+                                           : TABLE_THING(live, by_call, link);
 
         if (is_free_for(live, visit))
             return live;

@@ -38,46 +38,33 @@ static bool check_text(const struct json *given, const char *path, int most, str
 }
 
 struct asking {
-    struct errand errand; /* first */
-    char *text;
-    int64_t version; /* the caller's If-Match; 0: any */
+    struct errand errand; /* first; its text is the question */
+    int64_t version;      /* the caller's If-Match; 0: any */
 };
-
-static void asking_drop(struct errand *errand)
-{
-    free(((struct asking *)errand)->text);
-}
 
 static void ask_back_found(struct errand *errand)
 {
     const struct asking *asking = (const struct asking *)errand;
-    const struct retime_words words = { .event = EVENT_ASKED_BACK,
-                                        .said = asking->text,
-                                        .version = asking->version };
 
     if (question_is(errand->engine, errand->id)) {
         errand_say(errand, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
         return;
     }
-    retime_say(errand, &words, errand->done, errand->context);
+    retime_say(EVENT_ASKED_BACK, errand_call(errand), errand->id, errand->text, asking->version);
     errand_end(errand);
 }
 
-void ask_back_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_back_method(struct method_call call)
 {
-    struct asking *asking = errand_new(sizeof *asking, engine, visit, done, context);
-    const struct json *text = json_member(params, "text");
+    struct asking *asking = errand_new(sizeof *asking, call);
+    const struct json *text = json_member(call.params, "text");
     struct error err;
 
-    asking->errand.drop = asking_drop;
-    if (!check_text(text, "/text", LIMIT_SAID_CHARS, &err)) {
-        errand_fail(&asking->errand, &err, NULL);
+    if (!errand_may(&asking->errand, check_text(text, "/text", LIMIT_SAID_CHARS, &err), &err))
         return;
-    }
-    asking->text = mem_text(json_text(text));
-    asking->version = json_member_integer(params, "version", 0);
-    errand_find_ask(&asking->errand, params, ask_back_found);
+    asking->errand.text = mem_text(json_text(text));
+    asking->version = json_member_integer(call.params, "version", 0);
+    errand_find_ask(&asking->errand, call.params, ask_back_found);
 }
 
 bool back_is_news(const struct live *live)
@@ -89,10 +76,8 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
 {
     const struct store_row row = live_row(live);
     struct text result = { 0 };
-    struct desk_reply reply = { .session_id = live->id };
+    const struct desk_reply reply = describe_open(engine, &row, NULL, question, &result);
 
-    reply.kind = describe_open(engine, &row, NULL, question, &result);
-    reply.json = text_string(&result);
     live->is_back_told = wait_tell_open(engine, live, &reply);
     text_release(&result);
 }
@@ -104,23 +89,21 @@ static void on_asked_elsewhere(void *context, const struct store_said *said,
     struct live *live;
 
     if (said) {
-        free(asking->text);
-        asking->text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
+        free(asking->errand.text);
+        asking->errand.text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
         return;
     }
     live = live_find(asking->errand.engine, asking->errand.id);
-    if (!err && live && asking->text && back_is_news(live))
-        back_tell_waiters(asking->errand.engine, live, asking->text);
+    if (!err && live && asking->errand.text && back_is_news(live))
+        back_tell_waiters(asking->errand.engine, live, asking->errand.text);
     errand_end(&asking->errand);
 }
 
 void back_tell_of(struct engine *engine, const struct live *live)
 {
     struct store *store = engine->parts.store;
-    struct asking *asking = errand_new(sizeof *asking, engine, NULL, NULL, NULL);
+    struct asking *asking = errand_of_ours(sizeof *asking, engine, live->id);
 
-    asking->errand.drop = asking_drop;
-    memcpy(asking->errand.id, live->id, sizeof asking->errand.id);
     store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
 }
 
@@ -140,7 +123,7 @@ static void on_question(void *context, const struct store_said *said, const stru
 {
     struct telling *telling = context;
     struct errand *errand = &telling->errand;
-    struct desk_reply reply = { .session_id = telling->row.ask.id };
+    struct desk_reply reply;
     struct text result = { 0 };
 
     if (said) {
@@ -153,12 +136,9 @@ static void on_question(void *context, const struct store_said *said, const stru
         errand_fail(errand, err, NULL);
         return;
     }
-    reply.kind =
-        describe_open(errand->engine, &telling->row, NULL,
-                      telling->question.used ? text_string(&telling->question) : NULL, &result);
-    reply.json = text_string(&result);
-    if (!errand->visit->is_gone)
-        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
+    reply = describe_open(errand->engine, &telling->row, NULL,
+                          telling->question.used ? text_string(&telling->question) : NULL, &result);
+    notices_reply(errand_call(errand), &reply);
     text_release(&result);
     errand_end(errand);
 }
@@ -166,8 +146,7 @@ static void on_question(void *context, const struct store_said *said, const stru
 void back_reply(const struct errand *errand, const struct store_row *row)
 {
     struct engine *engine = errand->engine;
-    struct telling *telling =
-        errand_new(sizeof *telling, engine, errand->visit, errand->done, errand->context);
+    struct telling *telling = errand_new(sizeof *telling, errand_call(errand));
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
     struct live *live = live_find(engine, row->ask.id);
 
@@ -184,9 +163,8 @@ void back_reply(const struct errand *errand, const struct store_row *row)
 
 /* An agent's explanation on its way; afterwards it waits on. */
 struct explaining {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is the explanation */
     struct wait_terms terms;
-    char *text;
     bool is_said; /* the last that was said is this, and by the agent */
     int tries;    /* others may change the ask at the same moment */
 };
@@ -194,18 +172,12 @@ enum { EXPLAIN_TRIES = 3 };
 
 static void explain(struct explaining *own);
 
-static void explaining_drop(struct errand *errand)
-{
-    free(((struct explaining *)errand)->text);
-}
-
 static void wait_on(struct explaining *own)
 {
     struct errand *errand = &own->errand;
 
     if (!errand->visit->is_gone)
-        wait_begin(errand->engine, errand->visit, errand->id, &own->terms, errand->done,
-                   errand->context);
+        wait_begin(errand_call(errand), errand->id, &own->terms);
     errand_end(errand);
 }
 
@@ -229,7 +201,8 @@ static void on_said_before(void *context, const struct store_said *said,
     struct explaining *own = context;
 
     if (said) {
-        own->is_said = said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->text) == 0;
+        own->is_said =
+            said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->errand.text) == 0;
     } else if (failure) {
         errand_fail(&own->errand, failure, NULL);
     } else if (own->is_said) {
@@ -243,36 +216,32 @@ static void explain(struct explaining *own)
 {
     struct engine *engine = own->errand.engine;
     const struct live *live = live_find(engine, own->errand.id);
-    struct retime_words words = { .event = EVENT_FORM_CHANGED, .is_ours = true, .said = own->text };
+    const struct method_call call = { engine, own->errand.visit, NULL, on_explained, own, true };
 
     own->tries++;
     if (!live || strcmp(live->principal->id, own->errand.visit->principal) != 0) {
         wait_on(own);
     } else if (live->flags & ASK_ASKED_BACK) {
-        words.version = live->version;
-        retime_say(&own->errand, &words, on_explained, own);
+        retime_say(EVENT_FORM_CHANGED, call, own->errand.id, own->errand.text, live->version);
     } else {
         engine->parts.store->ops->list_said(engine->parts.store, own->errand.id, on_said_before,
                                             own);
     }
 }
 
-void back_explain(struct engine *engine, struct visit *visit, const struct json *params,
-                  const struct wait_terms *terms, desk_done *done, void *context)
+void back_explain(struct method_call call, const struct wait_terms *terms)
 {
-    struct explaining *own = errand_new(sizeof *own, engine, visit, done, context);
-    const struct json *given = json_member(params, "explanation");
-    const char *id = json_member_text(params, "session_id");
+    struct explaining *own = errand_new(sizeof *own, call);
+    const struct json *given = json_member(call.params, "explanation");
+    const char *id = json_member_text(call.params, "session_id");
     struct error err;
 
-    own->errand.drop = explaining_drop;
     own->terms = *terms;
     memcpy(own->errand.id, id, sizeof own->errand.id);
-    if (!check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err)) {
-        errand_fail(&own->errand, &err, NULL);
+    if (!errand_may(&own->errand, check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err),
+                    &err))
         return;
-    }
-    own->text = mem_text(json_text(given));
+    own->errand.text = mem_text(json_text(given));
     explain(own);
 }
 
@@ -284,33 +253,29 @@ static void add_told(const struct json *told, struct text *out)
 
     if (summary)
         visible_text(summary, strlen(summary), VISIBLE_LINES, out);
-    if (note && (!summary || strcmp(summary, note) != 0))
-        text_add_text(out, summary ? "; " : "");
-    if (note && (!summary || strcmp(summary, note) != 0))
-        visible_text(note, strlen(note), VISIBLE_LINES, out);
+    if (!note || (summary && strcmp(summary, note) == 0))
+        return;
+    text_add_text(out, summary ? "; " : "");
+    visible_text(note, strlen(note), VISIBLE_LINES, out);
 }
 
 void back_write(const struct store_said *said, struct json_writer *writer)
 {
     bool is_told = said->event == EVENT_TOLD;
     struct text shown = { 0 };
-    struct json *told = NULL;
-    char when[32];
+    struct json *told = is_told ? json_of(said->text) : NULL;
 
-    if (is_told)
-        json_parse(said->text, strlen(said->text), &told, NULL);
     if (is_told)
         add_told(told, &shown);
     else
         visible_text(said->text, strlen(said->text), VISIBLE_LINES, &shown);
-    response_write_time(said->at_ms, when);
     json_write_object(writer, NULL);
     json_write_text(writer, "by", said->event == EVENT_FORM_CHANGED ? "agent" : "person");
     json_write_bool_if(writer, "after_deadline", is_told);
     if (json_member(told, "confirmed"))
         json_write_bool(writer, "confirmed", json_is_yes(json_member(told, "confirmed")));
     json_write_text_n(writer, "text", text_string(&shown), shown.used);
-    json_write_text(writer, "at", when);
+    describe_time(writer, "at", said->at_ms);
     json_write_end_object(writer);
     text_release(&shown);
     json_free(told);

@@ -22,36 +22,25 @@ static const int64_t CODE_MS = 600000;             /* a code is good for */
 enum { CODE_TRIES = 3 };
 
 struct retiming {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is said */
     enum ask_event event;
     int64_t version; /* the caller's If-Match; 0: any */
     int64_t seconds;
     enum ask_interface interface;
-    char *said; /* owned */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
 };
 
-/* An undo came to nothing: if its window ended meanwhile, the agent has waited for this. */
-static void deliver_if_due(struct engine *engine, struct live *live)
-{
-    if (!state_is_open(live->state) && !live->deadline.place)
-        wait_finish(engine, live, NULL, NULL);
-}
-
 static void refuse_row(struct errand *errand, const struct store_row *row)
 {
-    struct text winner = { 0 };
     struct error err;
 
     if (state_is_open(row->ask.state))
         error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED_LOOK, NULL);
     else
         error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
-    describe_winner(row, &winner);
-    errand_fail(errand, &err, text_string(&winner));
-    text_release(&winner);
+    errand_fail_won(errand, &err, row);
 }
 
 /* For an agent there are only its own. */
@@ -82,7 +71,7 @@ static bool is_overtaken(const struct retiming *retiming, const struct store_row
     if (follow_is_shared(engine))
         follow_row(engine, row);
     live = live_find(engine, retiming->errand.id);
-    return live && retiming->said && retiming->version == 0 &&
+    return live && retiming->errand.text && retiming->version == 0 &&
            live->version != retiming->change.if_version;
 }
 
@@ -94,8 +83,9 @@ static void on_retimed(void *context, const struct store_reply *reply)
 
     if (live && retiming->event == EVENT_UNDONE) {
         live->is_undoing = false;
-        if (reply->outcome != STORE_DONE)
-            deliver_if_due(engine, live);
+        /* it came to nothing: if its window ended meanwhile, the agent has waited for this */
+        if (reply->outcome != STORE_DONE && !state_is_open(live->state) && !live->deadline.place)
+            wait_finish(engine, live, NULL, NULL);
     }
     if (reply->outcome == STORE_LOST && live && is_overtaken(retiming, reply->row)) {
         retime_found(&retiming->errand); /* the ask is as it was meant for, with another deadline */
@@ -105,17 +95,14 @@ static void on_retimed(void *context, const struct store_reply *reply)
         live->seq = reply->seq;
         effects_run(engine, live, &retiming->step, &retiming->change, NULL, &retiming->errand);
         if (retiming->event == EVENT_ASKED_BACK)
-            back_tell_waiters(engine, live, retiming->said);
+            back_tell_waiters(engine, live, retiming->errand.text);
         if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, live->id); /* it goes on there */
         errand_end(&retiming->errand);
-    } else if (reply->outcome == STORE_FAILED) {
-        errand_fail(&retiming->errand, &reply->err, NULL);
-    } else if (reply->row) {
+    } else if (reply->outcome != STORE_FAILED && reply->row) {
         refuse_row(&retiming->errand, reply->row);
-    } else {
-        errand_say(&retiming->errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER,
-                   NULL);
+    } else if (!errand_fails(&retiming->errand, reply)) {
+        errand_is_over(&retiming->errand);
     }
 }
 
@@ -126,7 +113,7 @@ static void fill_said(const struct retiming *retiming, const struct live *live,
     int64_t whole = change->now_ms + live->original_ms;
     bool is_question = retiming->event == EVENT_ASKED_BACK;
 
-    change->said = retiming->said;
+    change->said = retiming->errand.text;
     change->deadline_ms = live->deadline_ms > whole ? live->deadline_ms : whole;
     change->set_flags = ASK_TALKED | (is_question ? ASK_ASKED_BACK : 0);
     change->clear_flags = is_question ? 0 : ASK_ASKED_BACK;
@@ -136,7 +123,7 @@ static void fill_change(struct retiming *retiming, const struct live *live)
 {
     struct engine *engine = retiming->errand.engine;
     struct store_change *change = &retiming->change;
-    int64_t now = engine_utc_ms(engine);
+    int64_t now = change->now_ms;
 
     if (retiming->event == EVENT_EXTENDED) {
         change->original_ms = retiming->seconds * 1000;
@@ -152,7 +139,7 @@ static void fill_change(struct retiming *retiming, const struct live *live)
         change->when = STORE_BEFORE_DELIVERY;
         change->person = engine->parts.person;
         change->deliver_after_ms = change->decided_ms = 0;
-    } else if (retiming->said) {
+    } else if (retiming->errand.text) {
         fill_said(retiming, live, change);
     } else {
         change->interface = (int)retiming->interface;
@@ -170,109 +157,89 @@ static void retime_found(struct errand *errand)
         live = NULL; /* for that agent there is none */
     if (!live || !live->is_stored ||
         (retiming->version != 0 && retiming->version != live->version)) {
-        if (follow_looks_first(errand, retime_found))
-            return;
-        engine->parts.store->ops->get(engine->parts.store, errand->id, on_late_row, errand);
+        if (!follow_looks_first(errand, retime_found))
+            errand_get(errand, on_late_row);
         return;
     }
     retiming->facts.within_undo = !state_is_open(live->state) && live->deadline.place &&
                                   !live->is_undoing && !live->is_sending;
     retiming->step = lifecycle_next(live->state, retiming->event, &retiming->facts);
     if (!retiming->step.is_legal) {
-        if (follow_looks_first(errand, retime_found))
-            return;
-        errand_say(&retiming->errand, retiming->step.refusal, "/session_id",
-                   retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
-                                                   : TEXT_REASON_IS_OVER,
-                   NULL);
+        if (!follow_looks_first(errand, retime_found))
+            errand_say(errand, retiming->step.refusal, "/session_id",
+                       retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
+                                                       : TEXT_REASON_IS_OVER,
+                       NULL);
         return;
     }
     if (retiming->event == EVENT_INTERFACE_SWITCHED)
         draft_save_now(engine, live); /* written first: it is there where the person goes on */
-    *change = store_change_of(errand->id, retiming->event);
-    change->from_states = lifecycle_states_for(retiming->event, &retiming->facts);
+    *change =
+        effects_change(engine, errand->id, retiming->event, &retiming->step, &retiming->facts);
     change->if_version = retiming->version;
-    if (retiming->said && retiming->version == 0)
+    if (retiming->errand.text && retiming->version == 0)
         change->if_version = live->version; /* more time may be on its way to the store */
-    change->to_state = (int)retiming->step.state;
-    change->raises_version = retiming->step.raises_version;
-    change->needs_sync = retiming->step.needs_sync;
-    change->skips_row = true;
-    change->now_ms = engine_utc_ms(engine);
     fill_change(retiming, live);
     live->is_undoing = live->is_undoing || retiming->event == EVENT_UNDONE;
     errand_begin_write(errand);
     store_write_change(engine->parts.store, change, on_retimed, retiming);
 }
 
-static struct retiming *retiming_new(enum ask_event event, struct engine *engine,
-                                     struct visit *visit, desk_done *done, void *context)
+static struct retiming *retiming_new(enum ask_event event, struct method_call call)
 {
-    struct retiming *retiming = errand_new(sizeof *retiming, engine, visit, done, context);
+    struct retiming *retiming = errand_new(sizeof *retiming, call);
 
     retiming->event = event;
     return retiming;
 }
 
-static void retiming_drop(struct errand *errand)
+void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+                int64_t version)
 {
-    free(((struct retiming *)errand)->said);
-}
+    struct retiming *retiming = retiming_new(event, call);
 
-void retime_say(const struct errand *errand, const struct retime_words *words, desk_done *done,
-                void *context)
-{
-    struct retiming *retiming =
-        retiming_new(words->event, errand->engine, errand->visit, done, context);
-
-    retiming->errand.drop = retiming_drop;
-    retiming->errand.is_ours = words->is_ours;
-    retiming->version = words->version;
-    retiming->said = mem_text(words->said);
-    memcpy(retiming->errand.id, errand->id, sizeof retiming->errand.id);
+    retiming->version = version;
+    retiming->errand.text = mem_text(said);
+    memcpy(retiming->errand.id, id, sizeof retiming->errand.id);
     retime_found(&retiming->errand);
 }
 
-void ask_extend_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_extend_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_EXTENDED, engine, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_EXTENDED, call);
 
-    retiming->version = json_member_integer(params, "version", 0);
-    if (!json_integer_of(json_member(params, "seconds"), &retiming->seconds) ||
+    retiming->version = json_member_integer(call.params, "version", 0);
+    if (!json_integer_of(json_member(call.params, "seconds"), &retiming->seconds) ||
         retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
         errand_say(&retiming->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_EXTEND_SECONDS,
                    NULL);
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
-void ask_undo_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_undo_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_UNDONE, engine, visit, done, context);
+    struct retiming *retiming = retiming_new(EVENT_UNDONE, call);
 
     if (DELIBERATE_FAULT(undo_ignored)) {
         errand_ok(&retiming->errand, "{}");
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
-void ask_switch_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_switch_method(struct method_call call)
 {
-    struct retiming *retiming =
-        retiming_new(EVENT_INTERFACE_SWITCHED, engine, visit, done, context);
-    const char *name = json_member_text(params, "interface");
+    struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, call);
+    const char *name = json_member_text(call.params, "interface");
 
     retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
     if (retiming->interface == INTERFACE_NONE) {
         errand_say(&retiming->errand, ERROR_bad_enum, "/interface", TEXT_REASON_INTERFACE, NULL);
         return;
     }
-    errand_find_ask(&retiming->errand, params, retime_found);
+    errand_find_ask(&retiming->errand, call.params, retime_found);
 }
 
 static void on_sent(void *context, const struct store_reply *reply)
@@ -283,10 +250,8 @@ static void on_sent(void *context, const struct store_reply *reply)
 
     if (live)
         live->is_sending = false;
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     if (live) {
         alarm_clear(&errand->engine->alarms, &live->deadline);
         effects_write_ack(errand->engine, live->id, live->state, live->version, false, &out);
@@ -299,29 +264,24 @@ static void on_sent(void *context, const struct store_reply *reply)
 /* Whoever comes too late learns how it ended. */
 static void on_nothing_to_send(void *context, const struct store_reply *reply)
 {
-    struct error err = reply->err;
-    struct text winner = { 0 };
+    struct error err;
 
-    if (reply->outcome == STORE_DONE) {
-        error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_NOTHING_TO_SEND, NULL);
-        describe_winner(reply->row, &winner);
-    } else if (reply->outcome != STORE_FAILED) {
-        error_say(&err, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
+    if (reply->outcome != STORE_DONE) {
+        errand_not_found(context, reply);
+        return;
     }
-    errand_fail(context, &err, winner.used ? text_string(&winner) : NULL);
-    text_release(&winner);
+    error_say(&err, ERROR_wrong_state, "/session_id", TEXT_REASON_NOTHING_TO_SEND, NULL);
+    errand_fail_won(context, &err, reply->row);
 }
 
 static void send_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
     struct live *live = live_find(errand->engine, errand->id);
     struct store_change change;
 
     if (!live || state_is_open(live->state) || live->is_undoing || live->is_sending) {
-        if (follow_looks_first(errand, send_found))
-            return;
-        store->ops->get(store, errand->id, on_nothing_to_send, errand);
+        if (!follow_looks_first(errand, send_found))
+            errand_get(errand, on_nothing_to_send);
         return;
     }
     live->is_sending = true;
@@ -332,16 +292,10 @@ static void send_found(struct errand *errand)
     change.needs_sync = true;
     change.now_ms = engine_utc_ms(errand->engine);
     errand_begin_write(errand);
-    store_write_change(store, &change, on_sent, errand);
+    store_write_change(errand->engine->parts.store, &change, on_sent, errand);
 }
 
-void ask_send_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
-{
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-
-    errand_find_ask(errand, params, send_found);
-}
+HANDLER(ask_send, errand_for_ask, send_found)
 
 /* This connection's own, so that others can't take it away. Those of asks that are over go on the
  * way: there are never more than asks. */
@@ -391,9 +345,8 @@ static void challenge_found(struct errand *errand)
     struct error err;
 
     if (!live || !state_is_open(live->state)) {
-        if (follow_looks_first(errand, challenge_found))
-            return;
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        if (!follow_looks_first(errand, challenge_found))
+            errand_is_over(errand);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
@@ -406,17 +359,10 @@ static void challenge_found(struct errand *errand)
     code->tries_left = CODE_TRIES;
     code->until_boot_ms = engine_boot_ms(errand->engine) + CODE_MS;
     text_add_format(&out, "{\"session_id\":\"%s\",\"code\":\"%s\"}", live->id, code->digits);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand, &out);
 }
 
-void ask_challenge_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
-{
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-
-    errand_find_ask(errand, params, challenge_found);
-}
+HANDLER(ask_challenge, errand_for_ask, challenge_found)
 
 /* What a person has typed so far: one per ask and person, last write wins, saved at most once a
  * second (R5.9). While somebody types the deadline stays 30 s away (R5.4). */
@@ -426,25 +372,17 @@ static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while 
 static const int64_t DRAFT_HOLD_MOST_MS = 600000; /* in all, per ask */
 enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
 
-static void on_saved(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* the next keystroke saves again; the page keeps its own copy */
-    errand_end(context);
-}
-
 void draft_save_now(struct engine *engine, struct live *live)
 {
     struct attention *attention = live->attention;
-    struct errand *errand;
 
     if (!attention || !attention->draft)
         return;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
+    /* the next keystroke saves again; the page keeps its own copy */
     store_write_draft(engine->parts.store,
                       &(struct store_draft){ live->id, engine->parts.person, attention->draft,
                                              engine_utc_ms(engine) },
-                      on_saved, errand);
+                      errand_forget, errand_to_write(engine));
     free(attention->draft);
     attention->draft = NULL;
     attention->draft_saved_boot_ms = engine_boot_ms(engine);
@@ -463,9 +401,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
     int64_t now_boot = engine_boot_ms(engine);
     int64_t missing = DRAFT_HOLD_MS - (live->deadline.boot_ms - now_boot);
     int64_t room = DRAFT_HOLD_MOST_MS - live_rare(live)->hold_used_ms;
-    struct store_change change = store_change_of(live->id, EVENT_DRAFT_CHANGED);
-    struct lifecycle_facts facts = { 0 };
-    struct errand *errand;
+    struct store_change change;
 
     if (missing > room)
         missing = room;
@@ -476,16 +412,13 @@ static void hold_deadline(struct engine *engine, struct live *live)
     live->deadline_ms += missing;
     live->original_ms += missing;
     alarm_set(&engine->alarms, &live->deadline, live->deadline.boot_ms + missing);
-    change.from_states = lifecycle_states_for(EVENT_DRAFT_CHANGED, &facts);
+    change = effects_change(engine, live->id, EVENT_DRAFT_CHANGED, NULL, NULL);
     change.deadline_ms = live->deadline_ms;
     change.original_ms = live->original_ms;
     change.hold_used_ms = live->rare->hold_used_ms;
     change.if_version = live->version; /* a person's own deadline may be on its way to the store */
-    change.now_ms = engine_utc_ms(engine);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_change(engine->parts.store, &change, on_saved, errand);
-    wait_tell_time(engine, live);
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
+    wait_tell_time(engine, live, NULL);
     live_mark_dirty(engine, live);
 }
 
@@ -494,16 +427,11 @@ static void share_draft(const struct engine *engine, const struct live *live,
                         const struct visit *from)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = event_begin(&line, "ask/drafted");
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/drafted");
-    json_write_object(&writer, "params");
     json_write_text(&writer, "session_id", live->id);
     json_write_raw(&writer, "draft", live->attention->draft);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit_sees(visit, live->id) && visit != from)
             visit_tell(visit, line.bytes, line.used);
@@ -523,19 +451,8 @@ void draft_keep(struct engine *engine, struct live *live, const char *json)
     draft_save_now(engine, live);
 }
 
-struct drafting {
-    struct errand errand; /* first */
-    char *json;
-};
-
-static void drafting_drop(struct errand *errand)
-{
-    free(((struct drafting *)errand)->json);
-}
-
 static void draft_found(struct errand *errand)
 {
-    struct drafting *drafting = (struct drafting *)errand;
     struct engine *engine = errand->engine;
     struct live *live = live_find(engine, errand->id);
     struct attention *attention;
@@ -543,7 +460,7 @@ static void draft_found(struct errand *errand)
     int64_t next;
 
     if (!live || !state_is_open(live->state)) {
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        errand_is_over(errand);
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
@@ -554,7 +471,7 @@ static void draft_found(struct errand *errand)
     seen_mark(engine, errand->visit, errand->id);
     attention = live_attend(live);
     free(attention->draft);
-    attention->draft = mem_text(drafting->json);
+    attention->draft = mem_text(errand->text);
     hold_deadline(engine, live);
     share_draft(engine, live, errand->visit);
     next = attention->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
@@ -565,27 +482,26 @@ static void draft_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-void ask_draft_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_draft_method(struct method_call call)
 {
-    struct drafting *drafting = errand_new(sizeof *drafting, engine, visit, done, context);
-    const struct json *draft = json_member(params, "draft");
+    struct errand *errand = errand_new(sizeof *errand, call);
+    const struct json *draft = json_member(call.params, "draft");
 
     if (DELIBERATE_FAULT(draft_submitted)) {
-        errand_end(&drafting->errand);
-        ask_answer_method(engine, visit, draft, done, context);
+        errand_end(errand);
+        call.params = draft;
+        ask_answer_method(call);
         return;
     }
-    drafting->errand.drop = drafting_drop;
     if (json_kind(draft) != KIND_OBJECT) {
-        errand_say(&drafting->errand, ERROR_bad_type, "/draft", TEXT_REASON_DRAFT_OBJECT, NULL);
+        errand_say(errand, ERROR_bad_type, "/draft", TEXT_REASON_DRAFT_OBJECT, NULL);
         return;
     }
-    drafting->json = json_encode_canonical(draft);
-    if (strlen(drafting->json) > DRAFT_MAX_BYTES) {
-        errand_say(&drafting->errand, ERROR_too_long, "/draft", TEXT_REASON_DRAFT_LONG, "most",
+    errand->text = json_encode_canonical(draft);
+    if (strlen(errand->text) > DRAFT_MAX_BYTES) {
+        errand_say(errand, ERROR_too_long, "/draft", TEXT_REASON_DRAFT_LONG, "most",
                    TEXT_NUMBER(DRAFT_MAX_BYTES), NULL);
         return;
     }
-    errand_find_ask(&drafting->errand, params, draft_found);
+    errand_find_ask(errand, call.params, draft_found);
 }

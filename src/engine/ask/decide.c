@@ -23,7 +23,7 @@
 #include "i18n/i18n.h"
 
 struct decision {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is stored as the answer */
     enum ask_event event;
     const char *via;
     bool is_client;                /* the agent's own client brought it */
@@ -34,7 +34,7 @@ struct decision {
     struct lifecycle_step step;
     struct store_change change;
     int64_t version; /* of the ask, once it is decided */
-    char *answer_json, *answer_key;
+    char *answer_key;
     struct answer answer; /* where event is EVENT_ANSWERED; else empty */
     struct form form;     /* read back from the store for that; else empty */
     struct text actor_json, told_json;
@@ -49,20 +49,21 @@ static void decision_drop(struct errand *errand)
     form_release(&decision->form);
     json_free(decision->params);
     json_free(decision->content);
-    free(decision->answer_json);
     free(decision->answer_key);
     text_release(&decision->actor_json);
     text_release(&decision->told_json);
 }
 
-static void succeed_again(struct decision *decision, const struct store_row *row)
+static void acknowledge(struct decision *decision, enum ask_state state, int64_t version,
+                        bool is_already)
 {
     struct text out = { 0 };
 
-    effects_write_ack(decision->errand.engine, row->ask.id, row->ask.state, row->ask.version, true,
+    effects_write_ack(decision->errand.engine, decision->errand.id, state, version, is_already,
                       &out);
-    errand_ok(&decision->errand, text_string(&out));
-    text_release(&out);
+    if (!is_already)
+        follow_ask(decision->errand.engine, decision->errand.id);
+    errand_ok_take(&decision->errand, &out);
 }
 
 /* The same person sending the same content again: a double click, or a retry after a lost reply. */
@@ -79,8 +80,8 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
         return false;
     if (decision->event == EVENT_AGENT_WITHDREW)
         return true;
-    return decision->answer_json && row->answer_json &&
-           strcmp(row->answer_json, decision->answer_json) == 0;
+    return decision->errand.text && row->answer_json &&
+           strcmp(row->answer_json, decision->errand.text) == 0;
 }
 
 static bool refuse_again(struct error *err)
@@ -90,11 +91,10 @@ static bool refuse_again(struct error *err)
 
 static void refuse_late(struct decision *decision, const struct store_row *row)
 {
-    struct text winner = { 0 };
     struct error err;
 
     if (is_already_so(decision, row) || DELIBERATE_FAULT(two_winners)) {
-        succeed_again(decision, row);
+        acknowledge(decision, row->ask.state, row->ask.version, true);
         return;
     }
     if (decision->event == EVENT_TOLD)
@@ -107,21 +107,7 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
         error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED, NULL);
     else
         error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_FASTER, NULL);
-    describe_winner(row, &winner);
-    errand_fail(&decision->errand, &err, text_string(&winner));
-    text_release(&winner);
-}
-
-/* Another hub has the ask, or changed it since: what became of it is read there. */
-static void acknowledge_unseen(struct decision *decision)
-{
-    struct text out = { 0 };
-
-    effects_write_ack(decision->errand.engine, decision->errand.id, decision->step.state,
-                      decision->version, false, &out);
-    follow_ask(decision->errand.engine, decision->errand.id);
-    errand_ok(&decision->errand, text_string(&out));
-    text_release(&out);
+    errand_fail_won(&decision->errand, &err, row);
 }
 
 static void on_decided(void *context, const struct store_reply *reply)
@@ -133,8 +119,9 @@ static void on_decided(void *context, const struct store_reply *reply)
     CRASH_POINT(engine_after_decide);
     switch (reply->outcome) {
     case STORE_DONE:
-        if (!live || live->seq > reply->seq) { /* others' waiters hear of it from the store */
-            acknowledge_unseen(decision);
+        if (!live || live->seq > reply->seq) {
+            /* another hub has it, or changed it since: what became of it is read */
+            acknowledge(decision, decision->step.state, decision->version, false);
             break;
         }
         live->seq = reply->seq;
@@ -145,7 +132,7 @@ static void on_decided(void *context, const struct store_reply *reply)
     case STORE_REPEATED:
         if (strcmp(reply->row->ask.id, decision->errand.id) == 0 &&
             is_already_so(decision, reply->row))
-            succeed_again(decision, reply->row);
+            acknowledge(decision, reply->row->ask.state, reply->row->ask.version, true);
         else
             errand_say(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
                        TEXT_REASON_ANSWER_KEY_USED, NULL);
@@ -184,14 +171,13 @@ static struct asker asker_of(const struct decision *decision, const struct store
 static void fill_told(struct decision *decision, const struct store_row *row,
                       struct store_change *change)
 {
-    struct json_writer writer = json_writer_to(&decision->told_json);
+    struct json_writer writer = json_object_to(&decision->told_json);
     struct store_row answered = *row;
 
     answered.ask.state = STATE_SUBMITTED;
-    answered.answer_json = decision->answer_json;
-    json_write_object(&writer, NULL);
+    answered.answer_json = decision->errand.text;
     history_write_answer(&writer, &answered);
-    json_write_raw(&writer, "answer", decision->answer_json);
+    json_write_raw(&writer, "answer", decision->errand.text);
     json_write_raw(&writer, "said_by", text_string(&decision->actor_json));
     json_write_end_object(&writer);
     change->said = text_string(&decision->told_json);
@@ -206,7 +192,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
     struct engine *engine = decision->errand.engine;
     struct store_change *change = &decision->change;
     struct asker asker = asker_of(decision, row);
-    int64_t now = engine_utc_ms(engine), window = undo_window_ms(decision, &asker);
+    int64_t window = undo_window_ms(decision, &asker);
 
     decision->step = lifecycle_next(row->ask.state, decision->event, &decision->facts);
     if (!decision->step.is_legal) {
@@ -226,22 +212,18 @@ static void save_decision(struct decision *decision, const struct store_row *row
                                                    .uid = decision->errand.visit->uid,
                                                    .token = decision->known.by.token };
     visit_write_actor(&decision->known.by, &decision->actor_json);
-    *change = store_change_of(decision->errand.id, decision->event);
-    change->from_states = lifecycle_states_for(decision->event, &decision->facts);
+    *change = effects_change(engine, decision->errand.id, decision->event, &decision->step,
+                             &decision->facts);
     decision->version = row->ask.version + decision->step.raises_version;
     change->if_version = json_member_integer(decision->params, "version", 0);
-    change->to_state = (int)decision->step.state;
-    change->raises_version = decision->step.raises_version;
-    change->needs_sync = decision->step.needs_sync;
-    change->now_ms = change->decided_ms = now;
-    change->deliver_after_ms = window ? now + window : STORE_KEEP;
+    change->decided_ms = change->now_ms;
+    change->deliver_after_ms = window ? change->now_ms + window : STORE_KEEP;
     change->actor_json = text_string(&decision->actor_json);
-    change->skips_row = true;
     if (decision->event == EVENT_TOLD) {
         fill_told(decision, row, change);
-    } else if (decision->answer_json) {
+    } else if (decision->errand.text) {
         change->person = engine->parts.person;
-        change->answer_json = decision->answer_json;
+        change->answer_json = decision->errand.text;
         change->answer_key = decision->answer_key;
     }
     errand_begin_write(&decision->errand);
@@ -327,7 +309,7 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     decision->answer.hides_placeholder = decision->known.hides_placeholder =
         form->fields[0].placeholder && hides_placeholder(decision);
     answer_encode(&asked, &decision->answer, &json);
-    decision->answer_json = text_take(&json);
+    decision->errand.text = text_take(&json);
     decision->known.answer = &decision->answer;
     return true;
 }
@@ -336,12 +318,13 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
 static bool encode_answer(struct decision *decision, const struct store_row *row,
                           const struct form *form, struct error *err)
 {
-    if (form)
-        return encode_by_form(decision, form, err);
-    if (!form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, err))
+    const char *json = row->ask.form_json;
+
+    if (!form && !form_parse(json, strlen(json), &decision->form, err))
         return false;
-    decision->known.form = &decision->form;
-    return encode_by_form(decision, &decision->form, err);
+    if (!form)
+        form = decision->known.form = &decision->form;
+    return encode_by_form(decision, form, err);
 }
 
 /* Cancelling and declining carry at most a note. */
@@ -367,7 +350,7 @@ static bool encode_note(struct decision *decision, struct error *err)
         json_write_bool(&writer, "placeholder_visible", false);
     json_write_end_object(&writer);
     decision->known.cancel_note = text && !visible_is_empty(text, strlen(text)) ? text : NULL;
-    decision->answer_json = text_take(&json);
+    decision->errand.text = text_take(&json);
     return true;
 }
 
@@ -453,9 +436,7 @@ static void on_decision_row(void *context, const struct store_reply *reply)
 {
     struct decision *decision = context;
 
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(&decision->errand, &reply->err, NULL);
-    else
+    if (!errand_fails(&decision->errand, reply))
         decide_row(decision, reply->outcome == STORE_DONE ? reply->row : NULL, NULL);
 }
 
@@ -463,7 +444,6 @@ static void on_decision_row(void *context, const struct store_reply *reply)
  * do not know was seen at another hub. */
 static void get_decision_row(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
     const struct live *live = live_find(errand->engine, errand->id);
     int64_t version = json_member_integer(((struct decision *)errand)->params, "version", 0);
 
@@ -473,7 +453,7 @@ static void get_decision_row(struct errand *errand)
 
         decide_row((struct decision *)errand, &row, live->form);
     } else {
-        store->ops->get(store, errand->id, on_decision_row, errand);
+        errand_get(errand, on_decision_row);
     }
 }
 
@@ -492,60 +472,47 @@ static bool take_key(struct decision *decision, struct error *err)
     return true;
 }
 
-static struct decision *decision_new(enum ask_event event, struct engine *engine,
-                                     struct visit *visit, const struct json *params,
-                                     desk_done *done, void *context)
+static struct decision *decision_new(enum ask_event event, struct method_call call)
 {
-    struct decision *decision = errand_new(sizeof *decision, engine, visit, done, context);
+    struct decision *decision = errand_new(sizeof *decision, call);
 
     decision->errand.drop = decision_drop;
     decision->event = event;
-    decision->via = visit->via;
-    decision->params = json_keep(params);
+    decision->via = call.visit->via;
+    decision->params = json_keep(call.params);
     return decision;
 }
 
-static void decide(enum ask_event event, struct engine *engine, struct visit *visit,
-                   const struct json *params, desk_done *done, void *context)
+static void decide(enum ask_event event, struct method_call call)
 {
-    struct decision *decision = decision_new(event, engine, visit, params, done, context);
+    struct decision *decision = decision_new(event, call);
     struct error err;
 
-    own_look(decision->errand.visit);
-    if (!take_key(decision, &err) || !may_answer(decision, &err)) {
-        errand_fail(&decision->errand, &err, NULL);
-        return;
-    }
-    errand_find_ask(&decision->errand, params, get_decision_row);
+    own_look(call.visit);
+    if (errand_may(&decision->errand, take_key(decision, &err) && may_answer(decision, &err), &err))
+        errand_find_ask(&decision->errand, call.params, get_decision_row);
 }
 
-/* For the engine itself, which knows the ask. */
-static void decide_ours(struct decision *decision, const char *id)
+void decide_by_client(enum ask_event event, struct method_call call, const char *id,
+                      const struct json *content)
 {
-    decision->errand.is_ours = true;
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
-}
-
-void decide_by_client(enum ask_event event, struct engine *engine, struct visit *visit,
-                      const char *id, const struct json *content, desk_done *done, void *context)
-{
-    struct decision *decision = decision_new(event, engine, visit, NULL, done, context);
+    struct decision *decision = decision_new(event, call);
 
     decision->via = "client";
     decision->is_client = true;
     decision->content = json_keep(content);
-    decide_ours(decision, id);
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
 }
 
-void decide_question(enum ask_event event, struct engine *engine, struct visit *visit,
-                     const char *id, const struct json *params, desk_done *done, void *context)
+void decide_question(enum ask_event event, struct method_call call, const char *id)
 {
-    struct decision *decision = decision_new(event, engine, visit, params, done, context);
+    struct decision *decision = decision_new(event, call);
 
     decision->via = "api";
-    decision->is_host = visit->role == ROLE_AGENT;
-    decide_ours(decision, id);
+    decision->is_host = call.visit->role == ROLE_AGENT;
+    memcpy(decision->errand.id, id, sizeof decision->errand.id);
+    get_decision_row(&decision->errand);
 }
 
 HANDLER(ask_answer, decide, EVENT_ANSWERED)

@@ -4,8 +4,6 @@
  * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
  * nobody else can. A fresh command replaces the hash, so the code before is worth nothing.
  */
-#include "engine/ask/launch.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/random.h"
+#include "engine/ask/submit.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
@@ -106,18 +105,15 @@ static void write_command(const struct engine *engine, const struct visit *visit
     text_release(&hub);
 }
 
-void launch_reply(struct engine *engine, struct visit *visit, const struct live *live,
-                  const struct launch_code *code, desk_done *done, void *context)
+void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code)
 {
     struct text command = { 0 }, result = { 0 };
     struct store_row row = live_row(live);
-    struct desk_reply reply = { .session_id = live->id };
+    struct desk_reply reply;
 
-    write_command(engine, visit, live, code->text, &command);
-    reply.kind = describe_open(engine, &row, text_string(&command), NULL, &result);
-    reply.json = text_string(&result);
-    if (!visit->is_gone)
-        notices_reply(engine, visit, done, context, &reply);
+    write_command(call.engine, call.visit, live, code->text, &command);
+    reply = describe_open(call.engine, &row, text_string(&command), NULL, &result);
+    notices_reply(call, &reply);
     text_release(&command);
     text_release(&result);
 }
@@ -130,22 +126,23 @@ struct opening {
     struct launch_code fresh; /* of a renewal */
 };
 
-static void save(struct opening *opening, struct live *live, enum ask_event event,
-                 const struct lifecycle_facts *facts, store_done *done)
-{
-    struct engine *engine = opening->errand.engine;
-    struct store_change *change = &opening->change;
+static const struct lifecycle_facts nothing;
 
+/* What is to be set besides is set before it is saved. */
+static struct store_change *begin_change(struct opening *opening, const struct live *live,
+                                         enum ask_event event, const struct lifecycle_facts *facts)
+{
     opening->step = lifecycle_next(live->state, event, facts);
-    change->from_states = lifecycle_states_for(event, facts);
-    change->to_state = (int)opening->step.state;
-    change->raises_version = opening->step.raises_version;
-    change->needs_sync = opening->step.needs_sync;
-    change->skips_row = true;
-    change->now_ms = engine_utc_ms(engine);
+    opening->change =
+        effects_change(opening->errand.engine, opening->errand.id, event, &opening->step, facts);
+    return &opening->change;
+}
+
+static void save(struct opening *opening, store_done *done)
+{
     errand_begin_write(&opening->errand);
     CRASH_POINT(engine_before_launch);
-    store_write_change(engine->parts.store, change, done, opening);
+    store_write_change(opening->errand.engine->parts.store, &opening->change, done, opening);
 }
 
 /* What the store has now is what memory knows from now on. */
@@ -165,8 +162,7 @@ static void on_renewed(void *context, const struct store_reply *reply)
 
     if (reply->outcome == STORE_DONE && live) {
         take_over(opening, live, reply);
-        launch_reply(errand->engine, errand->visit, live, &opening->fresh, errand->done,
-                     errand->context);
+        launch_reply(errand_call(errand), live, &opening->fresh);
         errand_end(errand);
     } else if (reply->outcome == STORE_LOST && !live) {
         wait_reply_row(errand, reply->row, false); /* decided meanwhile: that is what is wanted */
@@ -179,18 +175,18 @@ static void on_renewed(void *context, const struct store_reply *reply)
     }
 }
 
-void launch_renew(struct engine *engine, struct visit *visit, struct live *live, desk_done *done,
-                  void *context)
+void launch_renew(struct method_call call, struct live *live)
 {
     const struct lifecycle_facts facts = { .wait_for_terminal = true };
-    struct opening *opening = errand_new(sizeof *opening, engine, visit, done, context);
+    struct opening *opening = errand_new(sizeof *opening, call);
+    struct store_change *change;
 
     memcpy(opening->errand.id, live->id, sizeof opening->errand.id);
     opening->fresh = launch_make();
-    opening->change = store_change_of(opening->errand.id, EVENT_INTERFACE_SWITCHED);
-    opening->change.interface = INTERFACE_TERMINAL;
-    memcpy(opening->change.launch_hash, opening->fresh.hash, DIGEST_BYTES);
-    save(opening, live, EVENT_INTERFACE_SWITCHED, &facts, on_renewed);
+    change = begin_change(opening, live, EVENT_INTERFACE_SWITCHED, &facts);
+    change->interface = INTERFACE_TERMINAL;
+    memcpy(change->launch_hash, opening->fresh.hash, DIGEST_BYTES);
+    save(opening, on_renewed);
 }
 
 /* From now on it is told of this ask. */
@@ -226,14 +222,14 @@ static void attach(struct errand *errand, struct live *live, const uint8_t *open
 {
     struct opening *opening = (struct opening *)errand;
     const struct launch *launch = live_rare(live)->launch;
-    const struct lifecycle_facts facts = { 0 };
 
-    opening->change = store_change_of(errand->id, EVENT_ATTACHED);
+    struct store_change *change = begin_change(opening, live, EVENT_ATTACHED, &nothing);
+
     if (launch)
-        memcpy(opening->change.launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
+        memcpy(change->launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
     if (opened && launch)
-        memcpy(opening->change.if_launch_hash, launch->hash, DIGEST_BYTES);
-    save(opening, live, EVENT_ATTACHED, &facts, on_attached);
+        memcpy(change->if_launch_hash, launch->hash, DIGEST_BYTES);
+    save(opening, on_attached);
 }
 
 /* The agent's own shell ran the command of a destructive ask: it is shown, and the command stays
@@ -262,25 +258,12 @@ static void on_spent(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(errand, &reply->err, NULL);
-    else if (reply->outcome != STORE_DONE)
+    if (errand_fails(errand, reply))
+        return;
+    if (reply->outcome != STORE_DONE)
         errand_say(errand, ERROR_not_found, "/launch", TEXT_REASON_LAUNCH_ELSEWHERE, NULL);
     else
         errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
-}
-
-/* `id` NULL: of an older hub's command, which named no ask. */
-static void refuse_code(struct errand *errand, const char *id)
-{
-    struct store *store = errand->engine->parts.store;
-
-    if (!id || !ask_id_is_valid(id)) {
-        on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
-        return;
-    }
-    text_put(errand->id, sizeof errand->id, id);
-    store->ops->get(store, id, on_spent, errand);
 }
 
 static void attach_by_code(struct errand *errand, const char *code, const char *key, const char *id)
@@ -294,7 +277,11 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
     if (!live)
         live = find(errand->engine, opened);
     if (!live || !live->is_stored) {
-        refuse_code(errand, id);
+        text_put(errand->id, sizeof errand->id, id && ask_id_is_valid(id) ? id : "");
+        if (errand->id[0])
+            errand_get(errand, on_spent);
+        else
+            on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
         return;
     }
     memcpy(errand->id, live->id, sizeof errand->id);
@@ -304,16 +291,14 @@ static void attach_by_code(struct errand *errand, const char *code, const char *
         look_reply(errand);
 }
 
-void ask_attach_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_attach_method(struct method_call call)
 {
-    struct opening *opening;
-    const struct json *launch = json_member(params, "launch");
-    const char *code = json_text(launch), *key = json_member_text(params, "key");
+    struct opening *opening = errand_new(sizeof *opening, call);
+    const struct json *launch = json_member(call.params, "launch");
+    const char *code = json_text(launch), *key = json_member_text(call.params, "key");
 
-    opening = errand_new(sizeof *opening, engine, visit, done, context);
     if (!launch) {
-        errand_find_ask(&opening->errand, params, attach_found);
+        errand_find_ask(&opening->errand, call.params, attach_found);
         return;
     }
     if (!code || !ask_id_is_valid(code) || strlen(code) != json_length(launch)) {
@@ -322,25 +307,18 @@ void ask_attach_method(struct engine *engine, struct visit *visit, const struct 
         return;
     }
     attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",
-                   json_member_text(params, "session_id"));
-}
-
-static void on_lost(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* that it is gone is seen; the note is for the history */
-    errand_end(context);
+                   json_member_text(call.params, "session_id"));
 }
 
 void launch_lose(struct engine *engine, const struct visit *visit)
 {
-    const struct lifecycle_facts facts = { 0 };
     struct live *live = visit->is_attach_kept ? live_find(engine, visit->attached) : NULL;
     struct opening *opening;
 
     if (!live || live->state != STATE_PENDING)
         return;
-    opening = errand_new(sizeof *opening, engine, NULL, NULL, NULL);
-    opening->change = store_change_of(live->id, EVENT_TERMINAL_LOST);
-    save(opening, live, EVENT_TERMINAL_LOST, &facts, on_lost);
+    opening = errand_of_ours(sizeof *opening, engine, live->id);
+    begin_change(opening, live, EVENT_TERMINAL_LOST, &nothing);
+    save(opening, errand_forget); /* that it is gone is seen; the note is for the history */
     live_mark_dirty(engine, live);
 }

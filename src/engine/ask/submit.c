@@ -1,38 +1,372 @@
 /*
  * submit.c - an agent asks: checked whole before anyone is disturbed, and matched with what it
- * asked before (R5.5).
+ * asked before (R5.5). What is new is limited (R5.8), routed (R2.6), stored, and only then shown.
  */
 #include "engine/ask/submit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crash_point.h"
 #include "base/crypto.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
+#include "base/random.h"
 #include "core/conversation.h"
 #include "core/known_clients.h"
 #include "core/limits.h"
+#include "core/routing.h"
+#include "core/rule.h"
 #include "core/tools/arguments.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
+/* For the next time, so that the front has it when this one's patience ends. */
+static void write_state(const struct submission *submission, const char *id,
+                        struct json_writer *writer)
+{
+    const struct errand *errand = &submission->errand;
+    const struct round next = { .number = submission->terms.round.number + 1 };
+    struct text state = { 0 };
+
+    if (submission->terms.comes_back &&
+        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
+        json_write_text(writer, "state", text_string(&state));
+    text_release(&state);
+}
+
+/* The front learns the id as soon as it is safe, long before there is an answer. */
+void submission_tell_created(const struct submission *submission, const char *id)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct live *live;
+    struct text line, url = { 0 };
+    struct json_writer writer;
+
+    if (!submission->errand.text)
+        return;
+    live = live_find(engine, id);
+    line = line_take(engine);
+    writer = event_begin(&line, "ask/created");
+    json_write_text(&writer, "tag", submission->errand.text);
+    json_write_text(&writer, "session_id", id);
+    if (live && live->deadline.place && state_is_open(live->state))
+        json_write_integer(&writer, "remaining_ms",
+                           live->deadline.boot_ms - engine_boot_ms(engine));
+    if (live && state_is_open(live->state) && portal_write_url(engine, id, &url))
+        json_write_text(&writer, "url", text_string(&url));
+    text_release(&url);
+    write_state(submission, id, &writer);
+    event_end(&writer);
+    visit_tell(submission->errand.visit, line.bytes, line.used);
+    line_give(engine, &line);
+}
+
+void submission_park(struct submission *submission, struct live *live)
+{
+    struct errand *errand = &submission->errand;
+
+    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
+        return; /* the latter waits for nobody: it is told a command, and collects later */
+    wait_add(errand_call(errand), live, &submission->terms);
+}
+
+/* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
+static void submission_reply_launch(const struct submission *submission, struct live *live,
+                                    const struct error *failure)
+{
+    const struct errand *errand = &submission->errand;
+    struct desk_reply reply = { 0 };
+
+    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
+        return;
+    if (failure) {
+        reply.err = *failure;
+        errand_reply(errand, &reply);
+    } else if (submission->launch.text[0]) {
+        launch_reply(errand_call(errand), live, &submission->launch);
+    } else {
+        launch_renew(errand_call(errand), live);
+    }
+}
+
+/* Identical calls that came while the ask was being stored learn its id with the first. */
+static void submission_end_late(struct live *live, const struct error *failure)
+{
+    struct submission *late = live_take_late(live);
+
+    while (late) {
+        struct submission *next = late->next_late;
+
+        if (!failure)
+            submission_tell_created(late, live->id);
+        submission_reply_launch(late, live, failure);
+        errand_end(&late->errand);
+        late = next;
+    }
+}
+
+/* Same key, other words: giving the old answer to a new question would invent one. False. */
+static bool submission_refuse_key(struct error *err)
+{
+    return error_say(err, ERROR_conflicting_arguments, "/idempotency_key",
+                     TEXT_REASON_OTHER_ARGUMENTS, NULL);
+}
+
+/* One that is new */
+
+/* To people, as the step that made it says. */
+static void present(const struct submission *submission, struct live *live)
+{
+    struct engine *engine = submission->errand.engine;
+
+    if (submission->earlier_json)
+        draft_keep(engine, live, submission->earlier_json);
+    live_mark_dirty(engine, live);
+    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
+    announce_new(engine, live);
+    if (submission->opens_browser)
+        portal_open(engine, live->id);
+}
+
+/* Another hub has this call's ask: whoever came for ours waits for that one. */
+static void join(struct submission *submission, struct live *live, const char *id)
+{
+    struct engine *engine = submission->errand.engine;
+    struct submission *late = live_take_late(live), *next;
+
+    submission_tell_created(submission, id);
+    for (; late; late = next) {
+        next = late->next_late;
+        submission_tell_created(late, id);
+        errand_end(&late->errand);
+    }
+    wait_move(engine, live, id);
+    if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
+        const struct wait_terms terms = { .wants_launch = true };
+
+        wait_begin(errand_call(&submission->errand), id, &terms);
+    }
+    live_forget(engine, live);
+    errand_end(&submission->errand);
+}
+
+static void take_created(struct submission *submission, const struct store_reply *reply)
+{
+    struct engine *engine = submission->errand.engine;
+    struct live *live = live_find(engine, submission->ask.id);
+
+    if (reply->outcome == STORE_REPEATED) {
+        join(submission, live, reply->row->ask.id);
+        return;
+    }
+    if (reply->outcome != STORE_DONE) {
+        struct error err = reply->err;
+
+        if (reply->outcome == STORE_LOST)
+            submission_refuse_key(&err);
+        wait_fail(engine, live, &err);
+        submission_reply_launch(submission, live, &err);
+        submission_end_late(live, &err);
+        live_free(engine, live);
+        errand_end(&submission->errand);
+        return;
+    }
+    live->is_stored = true;
+    live->seq = reply->seq;
+    if (live->is_overtaken)
+        follow_ask(engine, live->id);
+    engine->tally.created++;
+    if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
+        live->flags |= ASK_DETACHED;
+    time_start(engine, live);
+    submission_tell_created(submission, live->id);
+    submission_reply_launch(submission, live, NULL);
+    submission_end_late(live, NULL);
+    wait_stored(engine, live);
+    if (!submission->rule[0] || !rules_apply(engine, live, submission->rule))
+        present(submission, live);
+    errand_end(&submission->errand);
+    sweep_soon(engine);
+    index_later(engine);
+}
+
+static void on_created(void *context, const struct store_reply *reply)
+{
+    struct submission *submission = context;
+    struct engine *engine = submission->errand.engine;
+    char id[ASK_ID_BYTES];
+
+    CRASH_POINT(engine_after_create);
+    memcpy(id, submission->ask.id, sizeof id);
+    take_created(submission, reply);
+    errand_stored(engine, id);
+}
+
+static bool route(struct submission *submission, struct error *err)
+{
+    const struct engine *engine = submission->errand.engine;
+    struct ask *ask = &submission->ask;
+    struct routing_facts facts = {
+        .asked = submission->call->interface,
+        .saved = settings_interface(engine->parts.settings),
+        .portal_on = settings_is_on(engine->parts.settings, SETTING_PORTAL),
+        .terminal_on = settings_is_on(engine->parts.settings, SETTING_TERMINAL),
+        .portal_built = engine->parts.portal_built && engine->portal_url[0],
+        .terminal_built = engine->parts.terminal_built,
+        /* a client's form takes no second, deliberate act (R2) */
+        .client_form_works =
+            !form_may_destroy(&submission->call->form) &&
+            form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
+        .page_connected = engine->page_count > 0,
+        .inbox_connected = engine->inbox_count > 0,
+        .since_browser_ms = portal_since_browser_ms(engine),
+    };
+    struct lifecycle_facts life = { 0 };
+    struct route chosen = routing_decide(&facts);
+
+    if (submission->is_question) { /* its host shows it too, and has no use for a command */
+        chosen.wait_for_terminal = false;
+        chosen.has_channel = true;
+        if (chosen.interface == INTERFACE_NONE || chosen.interface == INTERFACE_TERMINAL)
+            chosen.interface = INTERFACE_AUTO;
+    }
+    if (!chosen.has_channel)
+        return error_say(err, ERROR_no_human_channel, "", TEXT_REASON_NOBODY_REACHED, NULL);
+    ask->interface = chosen.interface;
+    if (chosen.interface_unavailable)
+        ask->flags |= ASK_INTERFACE_UNAVAILABLE;
+    if (chosen.silent_ms > 0)
+        ask->flags |= ASK_UNTOLD;
+    submission->quiet_ms = chosen.silent_ms;
+    submission->opens_browser = chosen.open_browser;
+    life.wait_for_terminal = chosen.wait_for_terminal && !submission->rule[0];
+    submission->step = lifecycle_next(STATE_NEW, EVENT_CREATED, &life);
+    ask->state = submission->step.state;
+    if (life.wait_for_terminal) {
+        submission->launch = launch_make();
+        memcpy(ask->launch_hash, submission->launch.hash, sizeof ask->launch_hash);
+    }
+    return true;
+}
+
+static void fill_ask(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    struct ask *ask = &submission->ask;
+    const struct ask_call *call = submission->call;
+    int64_t timeout_s = call->timeout_s;
+
+    if (timeout_s == 0 && !submission->is_question)
+        timeout_s = engine_setting(engine, SETTING_TIMEOUT_SECONDS);
+    if (!ask->id[0])
+        random_id(ask->id);
+    form_encode(&call->form, &submission->form_json);
+    ask->tool = submission->tool->name;
+    ask->title = call->form.title;
+    ask->form_json = text_string(&submission->form_json);
+    ask->arguments_json = call->arguments_json;
+    ask->origin_json = visit_origin(engine, submission->errand.visit);
+    ask->version = ask->form_version = 1;
+    ask->created_ms = engine_utc_ms(engine);
+    ask->original_ms = timeout_s * 1000;
+    ask->deadline_ms = timeout_s ? ask->created_ms + ask->original_ms : 0;
+    if (ask->deadline_ms && DELIBERATE_FAULT(deadline_early))
+        ask->deadline_ms -= 3600000;
+    ask->joins = follow_is_shared(engine) && !submission->is_question && !submission->is_anothers;
+    ask->flags |= form_may_destroy(&call->form) ? ASK_DESTRUCTIVE : 0;
+    ask->flags |= call->defaults_ignored ? ASK_DEFAULTS_IGNORED : 0;
+    ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
+}
+
+/* The store has its own copy of what was asked; many may wait for it at once. */
+static void drop_words(struct submission *submission)
+{
+    struct ask *ask = &submission->ask;
+
+    ask->title = ask->origin_json = ask->form_json = ask->arguments_json = NULL;
+    ask->idempotency_key = NULL;
+    ask_call_release(submission->call);
+    free(submission->call);
+    submission->call = NULL;
+    if (!submission->terms.client.has_form) /* else it is about to be shown */
+        text_release(&submission->form_json);
+}
+
+/* Nobody is to be asked what a person has answered for all asks of this kind. */
+static void match_rule(struct submission *submission)
+{
+    const struct visit *visit = submission->errand.visit;
+    const struct rule_subject subject = {
+        .principal = visit->principal,
+        .directory = visit->directory,
+        .tool = submission->tool->name,
+        .form = &submission->call->form,
+    };
+    const char *id = rules_match(submission->errand.engine, &subject);
+
+    if (id)
+        memcpy(submission->rule, id, sizeof submission->rule);
+}
+
+static void submission_create(struct submission *submission)
+{
+    struct engine *engine = submission->errand.engine;
+    const struct visit *visit = submission->errand.visit;
+    struct store_principal principal = {
+        .id = visit->principal,
+        .kind = !visit->token_id     ? "local"
+                : visit->token_id[0] ? "token"
+                                     : "http",
+        .uid = visit->uid,
+        .name = visit->as_name ? visit->as_name : visit->name,
+        .place = visit->token_id ? visit->token : visit->directory,
+    };
+    struct error err;
+    struct live *live;
+
+    if (!submission->is_question) /* its host could not be told that nobody looked at it */
+        match_rule(submission);
+    if (!route(submission, &err) ||
+        (!submission->is_question &&
+         !principal_admit(engine, principal_get(engine, visit->principal), &err))) {
+        errand_fail(&submission->errand, &err, NULL);
+        return;
+    }
+    fill_ask(submission);
+    live = live_new(engine, &submission->ask, &submission->match, &visit->asker, principal.name);
+    if (submission->quiet_ms > 0)
+        live_need_rare(live)->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
+    launch_keep(engine, live, submission->ask.launch_hash);
+    submission_park(submission, live);
+    errand_begin_write(&submission->errand);
+    CRASH_POINT(engine_before_create);
+    store_write_create(engine->parts.store, &(struct store_create){ submission->ask, principal },
+                       on_created, submission);
+    live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
+    drop_words(submission);
+}
+
+/* One that may have been asked before */
+
 /* So long after an answer the same call may be one that lost it, among so many. */
 static const int64_t LOST_MS = 120000;
 enum { LOST_ROWS = 64 };
 
-static bool is_same_call(const struct submission *submission, const uint8_t *digest,
-                         struct error *err)
-{
-    return memcmp(submission->ask.digest, digest, DIGEST_BYTES) == 0 || submission_refuse_key(err);
-}
-
 static void match_or_create(struct submission *submission);
-static void find_undelivered(struct submission *submission);
+static store_done on_undelivered;
+
+static void find_undelivered(struct submission *submission)
+{
+    struct store *store = submission->errand.engine->parts.store;
+
+    submission->errand.has_looked = true;
+    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
+                                 submission->ask.idempotency_key, on_undelivered, submission);
+}
 
 static void on_undelivered(void *context, const struct store_reply *reply)
 {
@@ -56,22 +390,14 @@ static void on_undelivered(void *context, const struct store_reply *reply)
         submission->is_anothers =
             reply->outcome == STORE_DONE && !live_find(errand->engine, reply->row->ask.id);
         match_or_create(submission);
-    } else if (!is_same_call(submission, reply->row->ask.digest, &err)) {
+    } else if (memcmp(submission->ask.digest, reply->row->ask.digest, DIGEST_BYTES) != 0) {
+        submission_refuse_key(&err);
         errand_fail(errand, &err, NULL);
     } else {
         submission_tell_created(submission, reply->row->ask.id);
         wait_reply_row(errand, reply->row, true);
         errand_end(errand);
     }
-}
-
-static void find_undelivered(struct submission *submission)
-{
-    struct store *store = submission->errand.engine->parts.store;
-
-    submission->errand.has_looked = true;
-    store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
-                                 submission->ask.idempotency_key, on_undelivered, submission);
 }
 
 /* A client that cancels without a word has lost what its call was answered then. If it asks the
@@ -130,21 +456,18 @@ static void match_or_create(struct submission *submission)
         visit->held_end = &submission->next_late;
         return;
     }
-    if (!live && !submission->has_looked_back && may_be_lost(submission)) {
-        look_back(submission);
-        return;
-    }
-    if (!live && (submission->errand.has_looked ||
-                  !undelivered_may_match(engine, match->call, match->has_key))) {
-        submission_create(submission);
-        return;
-    }
     if (!live) {
-        find_undelivered(submission);
+        if (!submission->has_looked_back && may_be_lost(submission))
+            look_back(submission);
+        else if (submission->errand.has_looked ||
+                 !undelivered_may_match(engine, match->call, match->has_key))
+            submission_create(submission);
+        else
+            find_undelivered(submission);
         return;
     }
     if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
-        is_same_call(submission, (const uint8_t[DIGEST_BYTES]){ 0 }, &err);
+        submission_refuse_key(&err);
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
@@ -175,39 +498,29 @@ void submit_held_back(struct visit *visit)
     }
 }
 
-/* NULL: there is none. What is no whole text opens as little as an empty one. */
-static char *read_state(const struct json *state)
-{
-    const char *text = json_text(state);
-
-    if (!state)
-        return NULL;
-    return mem_text(text && strlen(text) == json_length(state) ? text : "");
-}
-
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
     struct visit *visit = submission->errand.visit;
     const char *tool = json_member_text(params, "tool");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
+    const struct json *state = json_member(params, "state");
+    const char *text = json_text(state);
 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
-    if (!submission->tool) {
-        error_set(err, ERROR_bad_enum, "", "there is no such tool");
-        return false;
-    }
+    if (!submission->tool)
+        return error_set(err, ERROR_bad_enum, "", "there is no such tool");
     if (!ask_tool_allows(submission->tool, visit->is_sub_agent, err))
         return false;
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
     submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
-    submission->terms.comes_back =
-        json_is_yes(json_member(params, "comes_back")) &&
-        come_back_may(submission->errand.engine, submission->errand.visit, 1);
-    submission->tag = mem_text(json_member_text(params, "tag"));
+    submission->terms.comes_back = json_is_yes(json_member(params, "comes_back")) &&
+                                   come_back_may(submission->errand.engine, visit, 1);
+    submission->errand.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
-    submission->state = read_state(json_member(params, "state"));
+    if (state) /* what is no whole text opens as little as an empty one */
+        submission->state = mem_text(text && strlen(text) == json_length(state) ? text : "");
     return arguments_check(submission->tool, json_member(params, "arguments"), submission->call,
                            err);
 }
@@ -220,8 +533,7 @@ static void collect(struct submission *submission)
         .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
     };
 
-    wait_begin(errand->engine, errand->visit, submission->call->session_id, &terms, errand->done,
-               errand->context);
+    wait_begin(errand_call(errand), submission->call->session_id, &terms);
     errand_end(errand);
 }
 
@@ -233,8 +545,7 @@ static void resume(struct submission *submission)
     if (live && live->is_stored)
         round_resume(submission, live);
     else
-        wait_begin(errand->engine, errand->visit, submission->ask.id, &submission->terms,
-                   errand->done, errand->context);
+        wait_begin(errand_call(errand), submission->ask.id, &submission->terms);
     errand_end(errand);
 }
 
@@ -253,6 +564,7 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 static void take_up(struct submission *submission, const struct json *response)
 {
     struct errand *errand = &submission->errand;
+    struct store *store = errand->engine->parts.store;
     struct wait_terms *terms = &submission->terms;
     struct error err;
 
@@ -268,73 +580,9 @@ static void take_up(struct submission *submission, const struct json *response)
         terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
     submission->response = response ? json_keep(response) : NULL;
     if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
-        errand->engine->parts.store->ops->get(errand->engine->parts.store, submission->ask.id,
-                                              on_made_elsewhere, submission);
+        store->ops->get(store, submission->ask.id, on_made_elsewhere, submission);
     else
         resume(submission);
-}
-
-static struct submission *submission_new(struct engine *engine, struct visit *visit,
-                                         desk_done *done, void *context);
-static void submission_match(struct submission *submission);
-
-void ask_create_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
-{
-    struct submission *submission;
-    struct error err;
-
-    if (visit->locate && !visit->line)
-        own_enter(engine, visit);
-    submission = submission_new(engine, visit, done, context);
-    if (!read_call(submission, params, &err)) {
-        errand_fail(&submission->errand, &err, NULL);
-        return;
-    }
-    if (submission->call->session_id[0]) {
-        collect(submission);
-        return;
-    }
-    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
-    submission->ask.idempotency_key = submission->call->idempotency_key;
-    submission_match(submission);
-    if (submission->state)
-        take_up(submission, json_member(params, "response"));
-    else
-        match_or_create(submission);
-}
-
-/* Read again; if by now it would be refused, as it was understood when it was kept. */
-static void read_question(const struct conversation *machine, struct ask_call *ret_call)
-{
-    const char *input = machine->current.input_json;
-    struct json *json = NULL;
-    struct text form = { 0 };
-
-    if (!json_parse(input, strlen(input), &json, NULL) ||
-        !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
-        form_encode(&machine->form, &form);
-        *ret_call =
-            (struct ask_call){ .timeout_s = machine->timeout_s, .arguments_json = mem_text(input) };
-        form_parse(form.bytes, form.used, &ret_call->form, NULL);
-        text_release(&form);
-    }
-    json_free(json);
-}
-
-void submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const struct conversation *machine, desk_done *done, void *context)
-{
-    struct submission *submission = submission_new(engine, visit, done, context);
-
-    submission->tool = &tool_ask_user_question;
-    submission->is_question = true;
-    submission->terms.wait_ms = -1;
-    read_question(machine, submission->call);
-    memcpy(submission->ask.id, id, sizeof submission->ask.id);
-    memcpy(submission->ask.principal, visit->principal, PRINCIPAL_BYTES);
-    submission_match(submission);
-    submission_create(submission);
 }
 
 static void submission_drop(struct errand *errand)
@@ -346,16 +594,14 @@ static void submission_drop(struct errand *errand)
     free(submission->call);
     json_free(submission->response);
     text_release(&submission->form_json);
-    free(submission->tag);
     free(submission->state);
     free(submission->earlier_json);
 }
 
 /* with an empty call */
-static struct submission *submission_new(struct engine *engine, struct visit *visit,
-                                         desk_done *done, void *context)
+static struct submission *submission_new(struct method_call call)
 {
-    struct submission *submission = errand_new(sizeof *submission, engine, visit, done, context);
+    struct submission *submission = errand_new(sizeof *submission, call);
 
     submission->errand.drop = submission_drop;
     submission->call = mem_new(sizeof *submission->call);
@@ -374,97 +620,56 @@ static void submission_match(struct submission *submission)
     submission->match = live_match(&submission->ask);
 }
 
-/* For the next time, so that the front has it when this one's patience ends. */
-static void write_state(const struct submission *submission, const char *id,
-                        struct json_writer *writer)
+void ask_create_method(struct method_call call)
 {
-    const struct errand *errand = &submission->errand;
-    const struct round next = { .number = submission->terms.round.number + 1 };
-    struct text state = { 0 };
+    struct submission *submission;
+    struct error err;
 
-    if (submission->terms.comes_back &&
-        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
-        json_write_text(writer, "state", text_string(&state));
-    text_release(&state);
-}
-
-/* The front learns the id as soon as it is safe, long before there is an answer. */
-void submission_tell_created(const struct submission *submission, const char *id)
-{
-    struct engine *engine = submission->errand.engine;
-    const struct live *live;
-    struct text line, url = { 0 };
-    struct json_writer writer = json_writer_to(&line);
-
-    if (!submission->tag)
+    if (call.visit->locate && !call.visit->line)
+        own_enter(call.engine, call.visit);
+    submission = submission_new(call);
+    if (!errand_may(&submission->errand, read_call(submission, call.params, &err), &err))
         return;
-    live = live_find(engine, id);
-    line = line_take(engine);
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/created");
-    json_write_object(&writer, "params");
-    json_write_text(&writer, "tag", submission->tag);
-    json_write_text(&writer, "session_id", id);
-    if (live && live->deadline.place && state_is_open(live->state))
-        json_write_integer(&writer, "remaining_ms",
-                           live->deadline.boot_ms - engine_boot_ms(engine));
-    if (live && state_is_open(live->state) && portal_write_url(engine, id, &url))
-        json_write_text(&writer, "url", text_string(&url));
-    text_release(&url);
-    write_state(submission, id, &writer);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    visit_tell(submission->errand.visit, line.bytes, line.used);
-    line_give(engine, &line);
-}
-
-void submission_park(struct submission *submission, struct live *live)
-{
-    struct errand *errand = &submission->errand;
-
-    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
-        return; /* the latter waits for nobody: it is told a command, and collects later */
-    wait_add(errand->engine, live, errand->visit, &submission->terms, errand->done,
-             errand->context);
-}
-
-void submission_reply_launch(const struct submission *submission, struct live *live,
-                             const struct error *failure)
-{
-    const struct errand *errand = &submission->errand;
-    struct desk_reply reply = { 0 };
-
-    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
+    if (submission->call->session_id[0]) {
+        collect(submission);
         return;
-    if (failure) {
-        reply.err = *failure;
-        errand_reply(errand, &reply);
-    } else if (submission->launch.text[0]) {
-        launch_reply(errand->engine, errand->visit, live, &submission->launch, errand->done,
-                     errand->context);
-    } else {
-        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
     }
+    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
+    submission->ask.idempotency_key = submission->call->idempotency_key;
+    submission_match(submission);
+    if (submission->state)
+        take_up(submission, json_member(call.params, "response"));
+    else
+        match_or_create(submission);
 }
 
-void submission_end_late(struct live *live, const struct error *failure)
+/* Read again; if by now it would be refused, as it was understood when it was kept. */
+static void read_question(const struct conversation *machine, struct ask_call *ret_call)
 {
-    struct submission *late = live_take_late(live);
+    const char *input = machine->current.input_json;
+    struct json *json = json_of(input);
+    struct text form = { 0 };
 
-    while (late) {
-        struct submission *next = late->next_late;
-
-        if (!failure)
-            submission_tell_created(late, live->id);
-        submission_reply_launch(late, live, failure);
-        errand_end(&late->errand);
-        late = next;
+    if (!json || !arguments_check(&tool_ask_user_question, json, ret_call, NULL)) {
+        form_encode(&machine->form, &form);
+        *ret_call =
+            (struct ask_call){ .timeout_s = machine->timeout_s, .arguments_json = mem_text(input) };
+        form_parse(form.bytes, form.used, &ret_call->form, NULL);
+        text_release(&form);
     }
+    json_free(json);
 }
 
-bool submission_refuse_key(struct error *err)
+void submit_question(struct method_call call, const char *id, const struct conversation *machine)
 {
-    return error_say(err, ERROR_conflicting_arguments, "/idempotency_key",
-                     TEXT_REASON_OTHER_ARGUMENTS, NULL);
+    struct submission *submission = submission_new(call);
+
+    submission->tool = &tool_ask_user_question;
+    submission->is_question = true;
+    submission->terms.wait_ms = -1;
+    read_question(machine, submission->call);
+    memcpy(submission->ask.id, id, sizeof submission->ask.id);
+    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
+    submission_match(submission);
+    submission_create(submission);
 }

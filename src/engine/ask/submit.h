@@ -2,14 +2,29 @@
 #ifndef ENGINE_ASK_SUBMIT_H
 #define ENGINE_ASK_SUBMIT_H
 #include "core/lifecycle.h"
-#include "engine/ask/launch.h"
 #include "engine/delivery/delivery.h"
 
 struct ask_call;
 struct conversation;
 
+/* launch.c: asks that are handed to a terminal by a command that works once (R6.2) */
+struct launch_code {
+    char text[ASK_ID_BYTES]; /* 130 random bits; nobody keeps it */
+    uint8_t hash[DIGEST_BYTES];
+};
+void launch_init(struct engine *engine);
+struct launch_code launch_make(void);
+/* Zero: forgets it. */
+void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES]);
+bool launch_is_usable(const struct engine *engine);
+/* Tells whoever asked for it how to open this ask, which is open; notices go along. */
+void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code);
+/* The same with a fresh code; the one before is worth nothing any more. */
+void launch_renew(struct method_call call, struct live *live);
+void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
+
 struct submission {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is a tag of the front, for ask/created */
     const struct ask_tool *tool;
     struct ask_call *call;
     struct ask ask;
@@ -20,7 +35,6 @@ struct submission {
     char *state;           /* the client came back with it; NULL: it asks for the first time */
     struct json *response; /* and with this; NULL: nothing */
     struct submission *next_late;
-    char *tag;                 /* chosen by the front, comes back with ask/created */
     struct launch_code launch; /* of an ask that waits for a terminal */
     struct text form_json;
     bool opens_browser;      /* once it is stored */
@@ -32,26 +46,12 @@ struct submission {
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 
-/* submit.c: what all of its stations do */
+/* submit.c */
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
-/* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
-void submission_reply_launch(const struct submission *submission, struct live *live,
-                             const struct error *failure);
-/* Identical calls that came while the ask was being stored learn its id with the first. */
-void submission_end_late(struct live *live, const struct error *failure);
-
-/* Same key, other words: giving the old answer to a new question would invent one. False. */
-bool submission_refuse_key(struct error *err);
-
-/* create.c: nobody has asked it before; `submission` ends */
-void submission_create(struct submission *submission);
-
-/* submit.c */
 void submit_held_back(struct visit *visit); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
  * for it. */
-void submit_question(struct engine *engine, struct visit *visit, const char *id,
-                     const struct conversation *machine, desk_done *done, void *context);
+void submit_question(struct method_call call, const char *id, const struct conversation *machine);
 
 #endif

@@ -8,32 +8,25 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "engine/ask/launch.h"
+#include "engine/ask/submit.h"
 #include "engine/conversation/conversation.h"
-#include "engine/delivery/client_form.h"
 #include "engine/delivery/delivery.h"
-#include "engine/people/rules.h"
+#include "engine/describe.h"
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-/*
- * The mark "the agent stopped waiting", for people and for other hubs (R5.5). Whose connection
- * a hub holds is that hub's to know; where it is gone, the others find out from the store and
- * settle it: one conditional update decides, and the first hub to run it wins.
- */
+/* The mark "the agent stopped waiting", for people and for other hubs (R5.5). Whose connection a
+ * hub holds is that hub's to know; where it is gone, the others find out from the store and settle
+ * it: one conditional update decides, and the first hub to run it wins. */
 
 static struct store_change change_of(struct engine *engine, const struct live *live,
                                      bool is_detached)
 {
     enum ask_event event = is_detached ? EVENT_AGENT_DETACHED : EVENT_AGENT_REATTACHED;
-    struct store_change change = store_change_of(live->id, event);
-    struct lifecycle_facts facts = { 0 };
+    struct store_change change = effects_change(engine, live->id, event, NULL, NULL);
 
-    change.from_states = lifecycle_states_for(event, &facts);
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
-    change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
     return change;
 }
 
@@ -49,26 +42,18 @@ static void detached_set(struct engine *engine, struct live *live, bool is_detac
         live->detached_ms = engine_utc_ms(engine);
 }
 
-static void on_saved(void *context, const struct store_reply *reply)
-{
-    (void)reply; /* the flag is a courtesy: waiters in memory are what counts */
-    errand_end(context);
-}
-
 void detached_save(struct engine *engine, struct live *live, bool is_detached)
 {
-    struct lifecycle_facts facts = { 0 };
+    const struct lifecycle_facts facts = { 0 };
     struct store_change change = change_of(engine, live, is_detached);
     struct lifecycle_step step = lifecycle_next(live->state, change.event, &facts);
-    struct errand *errand;
 
     if (!step.is_legal || step.is_ignored || !live->is_stored ||
         (is_detached && engine->is_leaving))
         return;
     detached_set(engine, live, is_detached);
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_change(engine->parts.store, &change, on_saved, errand);
+    /* the flag is a courtesy: waiters in memory are what counts */
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
     live_mark_dirty(engine, live);
 }
 
@@ -108,9 +93,10 @@ static void on_judged(void *context, const struct store_reply *reply)
     errand_end(&verdict->errand);
 }
 
-/* The hub where it waited is gone */
-static void detached_judge(struct engine *engine, const char *id)
+/* The hub where it waited is gone. */
+static void on_news_abandoned(void *context, const char *id)
 {
+    struct engine *engine = context;
     struct live *live = live_find(engine, id);
     struct store_change change;
     struct verdict *verdict;
@@ -121,8 +107,7 @@ static void detached_judge(struct engine *engine, const char *id)
     }
     if (!state_is_open(live->state))
         return;
-    verdict = errand_new(sizeof *verdict, engine, NULL, NULL, NULL);
-    memcpy(verdict->errand.id, live->id, sizeof verdict->errand.id);
+    verdict = errand_of_ours(sizeof *verdict, engine, live->id);
     verdict->is_detached = !live->waiters;
     change = change_of(engine, live, verdict->is_detached);
     change.when = STORE_ABANDONED;
@@ -136,23 +121,6 @@ bool follow_is_shared(const struct engine *engine)
     return engine->parts.store->ops->follow != NULL;
 }
 
-static struct live *add(struct engine *engine, const struct ask *ask, const struct match *match)
-{
-    struct json *origin = NULL;
-    const char *json = ask->origin_json, *agent = NULL;
-    struct asker asker = own_read(engine, json);
-    struct live *live;
-
-    if (json && json_parse(json, strlen(json), &origin, NULL)) {
-        agent = json_member_text(origin, "as");
-        if (!agent)
-            agent = json_member_text(origin, "name");
-    }
-    live = live_new(engine, ask, match, &asker, agent);
-    json_free(origin);
-    return live;
-}
-
 /* The rest of its undo window; never more than one, whatever became of the wall clock. */
 static void hold_back(struct engine *engine, struct live *live, int64_t until_ms)
 {
@@ -161,7 +129,7 @@ static void hold_back(struct engine *engine, struct live *live, int64_t until_ms
 
     if (window_ms > most_ms && !follow_is_shared(engine))
         window_ms = most_ms;
-    alarm_set(&engine->alarms, &live->deadline, engine_boot_ms(engine) + window_ms);
+    alarm_in(engine, &live->deadline, window_ms);
 }
 
 bool follow_is_held_back(const struct engine *engine, const struct ask *ask)
@@ -174,11 +142,10 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
 {
     bool is_undelivered = state_is_decided_by_person(ask->state) && ask->delivered_ms == 0;
 
-    if (is_undelivered) {
+    if (is_undelivered)
         undelivered_add(engine, ask->id, ask->principal, match->call);
-    } else {
+    else
         undelivered_remove(engine, ask->id, ask->principal);
-    }
     if ((ask->flags & (ASK_TOLD | ASK_HEARD)) == ASK_TOLD ||
         (is_undelivered && follow_is_shared(engine)))
         notices_mark(engine, principal_get(engine, ask->principal));
@@ -187,13 +154,18 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
 struct live *follow_take_up(struct engine *engine, const struct store_row *row)
 {
     struct match match = live_match(&row->ask);
+    struct asker asker;
+    struct json *origin;
     struct live *live;
 
     if (!state_is_open(row->ask.state) && !follow_is_held_back(engine, &row->ask)) {
         note_over(engine, &row->ask, &match);
         return NULL;
     }
-    live = add(engine, &row->ask, &match);
+    asker = own_read(engine, row->ask.origin_json);
+    origin = json_of(row->ask.origin_json);
+    live = live_new(engine, &row->ask, &match, &asker, describe_agent(origin));
+    json_free(origin);
     live->is_stored = true;
     live->is_elsewhere = follow_is_shared(engine);
     live->seq = row->seq;
@@ -258,7 +230,7 @@ static void go_on(struct engine *engine, struct live *live, const struct store_r
         time_start(engine, live);
         if (live->waiters && live->flags & ASK_DETACHED)
             detached_save(engine, live, false); /* there it left, here it waits */
-        wait_tell_time(engine, live);
+        wait_tell_time(engine, live, NULL);
         if (!was_open)
             client_offer(engine, live, NULL);
         if (back_is_news(live))
@@ -318,11 +290,7 @@ static void on_read(void *context, const struct store_reply *reply)
 
 void follow_ask(struct engine *engine, const char *id)
 {
-    struct store *store = engine->parts.store;
-    struct errand *errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-
-    memcpy(errand->id, id, sizeof errand->id);
-    store->ops->get(store, id, on_read, errand);
+    errand_get(errand_of_ours(sizeof(struct errand), engine, id), on_read);
 }
 
 static void on_looked(void *context, const struct store_reply *reply)
@@ -336,13 +304,11 @@ static void on_looked(void *context, const struct store_reply *reply)
 
 bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand))
 {
-    struct store *store = errand->engine->parts.store;
-
     if (errand->has_looked || !follow_is_shared(errand->engine))
         return false;
     errand->has_looked = true;
     errand->next = again;
-    store->ops->get(store, errand->id, on_looked, errand);
+    errand_get(errand, on_looked);
     return true;
 }
 
@@ -354,11 +320,6 @@ static void on_news_ask(void *context, const struct store_row *row)
 static void on_news_conversation(void *context, const char *id)
 {
     question_follow(context, id);
-}
-
-static void on_news_abandoned(void *context, const char *id)
-{
-    detached_judge(context, id);
 }
 
 static void on_news_facts(void *context)

@@ -34,6 +34,14 @@ struct session_note {
     bool is_gone, is_seen;
 };
 
+/* All of them, in no order: begins with NULL, ends with NULL. */
+static struct session_note *note_each(const struct engine *engine, const struct session_note *after)
+{
+    struct table_link *link = table_each(&engine->notes, after ? &after->link : NULL);
+
+    return link ? TABLE_THING(session_note, link, link) : NULL;
+}
+
 static struct session_note *find_next(const struct engine *engine, const char *session,
                                       const struct session_note *after)
 {
@@ -89,25 +97,18 @@ static void tell(const struct engine *engine, const struct session_note *note)
                                       note->is_gone ? NULL : note->value);
 }
 
-/* Writing ---------------------------------------------------------------------------------------
- */
+/* Writing */
 
 struct note_errand {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is what is noted */
     char session[LIMIT_ID_CHARS + 1];
-    char *what;
 };
-
-static void note_errand_drop(struct errand *errand)
-{
-    free(((struct note_errand *)errand)->what);
-}
 
 static void on_written(void *context, const struct store_reply *reply)
 {
     struct note_errand *own = context;
     struct engine *engine = own->errand.engine;
-    struct session_note *note = find(engine, own->session, own->what);
+    struct session_note *note = find(engine, own->session, own->errand.text);
     bool is_failed = reply->outcome == STORE_FAILED;
 
     if (note)
@@ -127,18 +128,18 @@ static void on_written(void *context, const struct store_reply *reply)
 static void write_note(struct engine *engine, struct session_note *note, desk_done *done,
                        void *context)
 {
-    struct store *store = engine->parts.store;
-    struct note_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct note_errand *own =
+        errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context, false });
     char *name = mem_format("%s %s", note->session, note->what);
     char *value = mem_format("%" PRId64 " %s %s", note->expires_ms,
                              note->token[0] ? note->token : no_token, note->value);
 
-    own->errand.drop = note_errand_drop;
     memcpy(own->session, note->session, sizeof own->session);
-    own->what = mem_text(note->what);
+    own->errand.text = mem_text(note->what);
     note->writes++;
     errand_begin_write(&own->errand);
-    store_write_setting(store, &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
+    store_write_setting(engine->parts.store,
+                        &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
                         on_written, own);
     free(name);
     free(value);
@@ -155,13 +156,10 @@ static void remove_note(struct engine *engine, struct session_note *note, desk_d
 static void drop_over(struct engine *engine)
 {
     int64_t now = engine_utc_ms(engine), next = 0;
-    struct table_link *link = NULL;
 
     if (!engine->notes_over_ms || now < engine->notes_over_ms)
         return;
-    while ((link = table_each(&engine->notes, link))) {
-        struct session_note *note = TABLE_THING(session_note, link, link);
-
+    for (struct session_note *note = NULL; (note = note_each(engine, note));) {
         if (note->is_gone)
             continue;
         if (note->expires_ms <= now)
@@ -174,14 +172,11 @@ static void drop_over(struct engine *engine)
 
 static bool has_room(const struct engine *engine, const char *token)
 {
-    struct table_link *link = NULL;
     size_t count = 0, of_token = 0;
 
     if (engine->notes.count < NOTES_OF_TOKEN)
         return true;
-    while ((link = table_each(&engine->notes, link))) {
-        const struct session_note *note = TABLE_THING(session_note, link, link);
-
+    for (struct session_note *note = NULL; (note = note_each(engine, note));) {
         count += !note->is_gone;
         of_token += !note->is_gone && strcmp(note->token, token) == 0;
     }
@@ -245,8 +240,7 @@ void engine_each_note(const struct engine *engine, const char *session, engine_n
     }
 }
 
-/* Reading ---------------------------------------------------------------------------------------
- */
+/* Reading */
 
 /* "SESSION WHAT" and "EXPIRES TOKEN VALUE", as they are written above. */
 static bool read_row(const char *name, const char *value, struct engine_note *ret_note,
@@ -297,14 +291,12 @@ static void take_up(void *context, const char *name, const char *value)
 void session_notes_read(struct engine *engine)
 {
     struct store *store = engine->parts.store;
-    struct table_link *next;
 
     store->ops->list_settings(store, owner, take_up, engine);
-    for (struct table_link *link = table_each(&engine->notes, NULL); link; link = next) {
-        struct session_note *note = TABLE_THING(session_note, link, link);
+    for (struct session_note *note = note_each(engine, NULL), *next; note; note = next) {
         bool is_known = note->is_seen || note->writes > 0;
 
-        next = table_each(&engine->notes, link);
+        next = note_each(engine, note);
         note->is_seen = false;
         if (is_known)
             continue;
@@ -323,11 +315,9 @@ void session_notes_load(struct engine *engine)
 
 void session_notes_release(struct engine *engine)
 {
-    struct table_link *next;
-
-    for (struct table_link *link = table_each(&engine->notes, NULL); link; link = next) {
-        next = table_each(&engine->notes, link);
-        note_free(engine, TABLE_THING(session_note, link, link));
+    for (struct session_note *note = note_each(engine, NULL), *next; note; note = next) {
+        next = note_each(engine, note);
+        note_free(engine, note);
     }
     table_release(&engine->notes);
 }

@@ -5,9 +5,6 @@
 #include "core/fields/answer.h"
 #include "engine/state.h"
 
-struct json;
-struct json_writer;
-
 /* conversation.c: hosts' conversations as the store has them */
 struct talk {
     char id[ASK_ID_BYTES], ask_id[ASK_ID_BYTES], earlier_ask_id[ASK_ID_BYTES];
@@ -19,14 +16,8 @@ struct talk {
 /* False: it is not one of ours, or damaged. */
 bool talk_read(struct talk *talk, const struct store_conversation *stored, struct error *err);
 void talk_release(struct talk *talk);
-/* The id that `params` names; false: it is none, and the same is said as of one that is unknown. */
-bool talk_read_id(const struct json *params, char *ret_id, struct error *err);
-bool talk_refuse_unknown(struct error *err);
-bool talk_is_seen_by(const struct talk *talk, const struct visit *visit);
-/* Its members, for an object that has more of them. */
-void talk_write(const struct engine *engine, const struct talk *talk, struct json_writer *writer);
 
-/* step.c: what is said to one, and what comes of it */
+/* What is said to one, and what comes of it. */
 struct saying {
     struct errand errand; /* first; its id is the conversation's */
     enum conversation_event_kind kind;
@@ -46,20 +37,14 @@ struct saying {
     void (*after)(struct saying *saying); /* kept, or, with `failure`, not; NULL: it is replied */
     struct error failure;
 };
-struct saying *saying_new(struct engine *engine, struct visit *visit, desk_done *done,
-                          void *context);
-void saying_drop(struct errand *errand); /* what it holds */
+struct saying *saying_new(struct method_call call);
 /* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));
-/* The same of the one that `params` name. */
-void saying_about(struct saying *saying, const struct json *params,
-                  void (*next)(struct errand *errand));
 void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
+void saying_reply_loaded(struct errand *errand);           /* the same of one that is new */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);
-
-/* conversation.c: what happened, and who is told */
 void conversation_tell(struct engine *engine, const struct talk *talk); /* there is more of it */
 
 /* question.c: a question of a conversation as an ask, and its end as what was said */
@@ -71,8 +56,6 @@ void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
-
-/* question.c */
 void question_decide(struct errand *errand); /* a saying that is loaded; it ends */
 
 #endif

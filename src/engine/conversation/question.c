@@ -60,16 +60,10 @@ static void retry_later(struct question *question, const struct error *err)
 
     log_error("conversation.question_failed", "conversation=%s reason=%s", question->id,
               error_name(err->code));
-    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_RETRY_MS);
+    alarm_in(engine, &question->alarm, QUESTION_RETRY_MS);
 }
 
-/* Its end ----------------------------------------------------------------------------------------
- */
-
-static void reply_loaded(struct errand *errand)
-{
-    saying_reply((struct saying *)errand, false);
-}
+/* Its end */
 
 static void on_settled(struct saying *saying)
 {
@@ -83,7 +77,7 @@ static void on_settled(struct saying *saying)
         while (decider) {
             struct saying *next = decider->next;
 
-            saying_load(decider, reply_loaded);
+            saying_load(decider, saying_reply_loaded);
             decider = next;
         }
         question_free(question);
@@ -127,7 +121,7 @@ static void on_ended_row(void *context, const struct store_reply *reply)
         retry_later(question, &err);
         return;
     }
-    saying = saying_new(question->engine, NULL, NULL, NULL);
+    saying = saying_new((struct method_call){ .engine = question->engine });
     memcpy(saying->errand.id, question->id, sizeof saying->errand.id);
     memcpy(saying->asked, question->ask_id, sizeof saying->asked);
     saying->after = on_settled;
@@ -155,8 +149,14 @@ static void on_over(void *context, const struct desk_reply *reply)
     retry_later(question, &err);
 }
 
-/* Its beginning ----------------------------------------------------------------------------------
- */
+/* Its beginning */
+
+static struct method_call question_call(struct question *question)
+{
+    struct engine *engine = question->engine;
+
+    return (struct method_call){ engine, question->visit, NULL, on_over, question, false };
+}
 
 static void on_conversation(void *context, const struct store_conversation *stored,
                             const struct error *err)
@@ -174,18 +174,8 @@ static void on_conversation(void *context, const struct store_conversation *stor
         talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0)
         question_free(question); /* nothing of it is to be asked any more */
     else
-        submit_question(question->engine, question->visit, question->ask_id, &talk.machine, on_over,
-                        question);
+        submit_question(question_call(question), question->ask_id, &talk.machine);
     talk_release(&talk);
-}
-
-/* The hub that has the question makes the ask; if it can't, we do. */
-static void leave_it(struct question *question)
-{
-    struct engine *engine = question->engine;
-
-    question->others_looks--;
-    alarm_set(&engine->alarms, &question->alarm, engine_boot_ms(engine) + QUESTION_LOOK_MS);
 }
 
 static void on_ask(void *context, const struct store_reply *reply)
@@ -195,27 +185,25 @@ static void on_ask(void *context, const struct store_reply *reply)
     struct store *store = engine->parts.store;
     const struct wait_terms terms = { .wait_ms = -1 };
 
-    if (reply->outcome == STORE_DONE)
-        wait_begin(engine, question->visit, question->ask_id, &terms, on_over, question);
-    else if (reply->outcome == STORE_MISSING && question->others_looks > 0)
-        leave_it(question);
-    else if (reply->outcome == STORE_MISSING)
+    if (reply->outcome == STORE_DONE) {
+        wait_begin(question_call(question), question->ask_id, &terms);
+    } else if (reply->outcome == STORE_MISSING && question->others_looks > 0) {
+        question->others_looks--; /* who has the question makes the ask; if it can't, we do */
+        alarm_in(engine, &question->alarm, QUESTION_LOOK_MS);
+    } else if (reply->outcome == STORE_MISSING) {
         store->ops->get_conversation(store, question->id, on_conversation, question);
-    else
+    } else {
         retry_later(question, &reply->err);
-}
-
-static void look(struct question *question)
-{
-    struct store *store = question->engine->parts.store;
-
-    store->ops->get(store, question->ask_id, on_ask, question);
+    }
 }
 
 void question_ring(struct engine *engine, struct alarm *alarm)
 {
-    (void)engine;
-    look((struct question *)(void *)((char *)alarm - offsetof(struct question, alarm)));
+    struct store *store = engine->parts.store;
+    struct question *question =
+        (struct question *)(void *)((char *)alarm - offsetof(struct question, alarm));
+
+    store->ops->get(store, question->ask_id, on_ask, question);
 }
 
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
@@ -242,7 +230,7 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->visit = (struct visit *)visit_open(&engine->desk, &visitor);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
-    look(question);
+    question_ring(engine, &question->alarm);
 }
 
 void question_begin(struct engine *engine, const struct talk *talk)
@@ -300,7 +288,7 @@ void question_follow(struct engine *engine, const char *conversation_id)
     struct store *store = engine->parts.store;
 
     store->ops->get_conversation(store, conversation_id, on_followed,
-                                 errand_new(sizeof(struct errand), engine, NULL, NULL, NULL));
+                                 errand_of_ours(sizeof(struct errand), engine, NULL));
 }
 
 /* The store is closed by now. */
@@ -318,10 +306,8 @@ void questions_release(struct engine *engine)
             question->deciders = decider->next;
             errand_end(&decider->errand);
         }
-        alarm_clear(&engine->alarms, &question->alarm);
         wait_forget_visit(engine, question->visit);
-        visit_close(&engine->desk, (struct desk_visit *)question->visit);
-        free(question);
+        question_free(question);
     }
     table_release(&engine->questions);
 }
@@ -340,11 +326,9 @@ static bool question_add_decider(struct engine *engine, struct saying *saying)
     return true;
 }
 
-/*
- * A person, or a host that may, answers or cancels the question of a conversation. It is the
- * ask that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
- * What was decided before is told again, whatever happened since (R5.3).
- */
+/* A person, or a host that may, answers or cancels the question of a conversation. It is the ask
+ * that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
+ * What was decided before is told again, whatever happened since (R5.3). */
 
 static void reply_already(struct errand *errand)
 {
@@ -354,7 +338,7 @@ static void reply_already(struct errand *errand)
 static void on_decided(void *context, const struct desk_reply *reply)
 {
     struct saying *saying = context;
-    struct json *ack = NULL;
+    struct json *ack;
     bool is_already;
 
     if (reply->err.code != ERROR_NONE) {
@@ -364,11 +348,11 @@ static void on_decided(void *context, const struct desk_reply *reply)
         errand_fail(&saying->errand, &err, reply->json);
         return;
     }
-    is_already = reply->json && json_parse(reply->json, strlen(reply->json), &ack, NULL) &&
-                 json_is_yes(json_member(ack, "already"));
+    ack = json_of(reply->json);
+    is_already = json_is_yes(json_member(ack, "already"));
     json_free(ack);
     if (is_already || !question_add_decider(saying->errand.engine, saying))
-        saying_load(saying, is_already ? reply_already : reply_loaded);
+        saying_load(saying, is_already ? reply_already : saying_reply_loaded);
 }
 
 /* Who sends again what was decided is told so, whatever happened since (R5.3). */
@@ -379,13 +363,6 @@ static bool is_said_before(const struct saying *saying, const struct store_row *
         return row->ask.state == STATE_CANCELLED;
     return row->ask.state == STATE_SUBMITTED && answer_json && row->answer_json &&
            strcmp(row->answer_json, answer_json) == 0;
-}
-
-static bool is_current(const struct saying *saying, struct error *err)
-{
-    return saying->if_version == 0 || saying->if_version == saying->talk.version ||
-           error_set(err, ERROR_wrong_state, "/version",
-                     "the conversation went on meanwhile: look at it again, then answer");
 }
 
 static void refuse(struct saying *saying, enum error_code code, enum text_id text)
@@ -400,12 +377,13 @@ static void refuse(struct saying *saying, enum error_code code, enum text_id tex
 
 static void decide(struct saying *saying, const char *params_json)
 {
-    struct json *params = NULL;
+    struct json *params = json_of(params_json);
     enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
-    json_parse(params_json, strlen(params_json), &params, NULL);
-    decide_question(event, saying->errand.engine, saying->errand.visit, saying->talk.ask_id, params,
-                    on_decided, saying);
+    decide_question(event,
+                    (struct method_call){ saying->errand.engine, saying->errand.visit, params,
+                                          on_decided, saying, true },
+                    saying->talk.ask_id);
     json_free(params);
 }
 
@@ -414,14 +392,11 @@ static bool write_params(struct saying *saying, const struct store_row *row, str
                          struct error *err)
 {
     const char *form = row->ask.form_json;
-    char *body;
 
     answer_release(&saying->answer);
     form_release(&saying->form);
     if (saying->kind == SAID_CANCEL) {
-        body = json_encode(saying->body);
-        text_add_text(out, body);
-        free(body);
+        json_add(out, saying->body);
         return true;
     }
     if (!form_parse(form, strlen(form), &saying->form, err) ||
@@ -462,13 +437,11 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     const struct talk *talk = &saying->talk;
     bool is_waiting = talk->machine.state == CONVERSATION_AWAITING;
     struct text params = { 0 };
-    struct error err = reply->err, changed;
+    struct error err;
     bool is_good;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&saying->errand, &err, NULL);
+    if (errand_fails(&saying->errand, reply))
         return;
-    }
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
             refuse(saying, ERROR_unavailable, TEXT_REASON_BEING_ASKED);
@@ -478,18 +451,21 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     }
     is_good = write_params(saying, reply->row, &params, &err);
     if (!state_is_open(reply->row->ask.state) &&
-        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL))
+        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL)) {
         saying_load(saying, reply_already);
-    else if (!is_waiting)
+    } else if (!is_waiting) {
         saying_refuse(saying);
-    else if (!is_current(saying, &changed))
-        refuse_or_look_back(saying, &changed);
-    else if (is_good)
-        decide(saying, text_string(&params));
-    else if (state_is_open(reply->row->ask.state))
+    } else if (saying->if_version != 0 && saying->if_version != talk->version) {
+        error_set(&err, ERROR_wrong_state, "/version",
+                  "the conversation went on meanwhile: look at it again, then answer");
         refuse_or_look_back(saying, &err);
-    else
+    } else if (is_good) {
+        decide(saying, text_string(&params));
+    } else if (state_is_open(reply->row->ask.state)) {
+        refuse_or_look_back(saying, &err);
+    } else {
         refuse(saying, ERROR_already_answered, TEXT_REASON_FASTER);
+    }
     text_release(&params);
 }
 

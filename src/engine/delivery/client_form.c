@@ -4,13 +4,10 @@
  * content against the form, refusals by how long it was shown. What does not count costs nothing:
  * the ask is open everywhere else (R4.2, R4.3).
  */
-#include "engine/delivery/client_form.h"
-
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/jsonrpc.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "core/fields/field_class.h"
@@ -20,10 +17,8 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * What is known of the forms of agents' own clients, by name, version and transport: whether a
- * person has used them, or they were found not to work (R4.3).
- */
+/* What is known of the forms of agents' own clients, by name, version and transport: whether a
+ * person has used them, or they were found not to work (R4.3). */
 
 void form_fact_loaded(void *context, const struct store_reply *reply)
 {
@@ -44,10 +39,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
 /* `worked`: the person did something there. */
 static void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
 {
-    struct store *store = engine->parts.store;
     struct store_client client = visit_client(visit);
     int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
-    struct errand *errand;
 
     if (!client.transport || fact == visit->form_fact)
         return;
@@ -56,9 +49,8 @@ static void form_fact_learn(struct engine *engine, const struct visit *visit, bo
         if (visit_is_of(other, &client))
             other->form_fact = fact;
     }
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
-    store_write_client(store, &(struct store_client_fact){ client, true, fact }, on_learnt, errand);
+    store_write_client(engine->parts.store, &(struct store_client_fact){ client, true, fact },
+                       on_learnt, errand_to_write(engine));
 }
 
 bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
@@ -67,7 +59,7 @@ bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
     return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
 }
 
-/* Showing and withdrawing ---------------------------------------------------------------------- */
+/* Showing and withdrawing */
 
 struct client_side client_read(const struct json *params)
 {
@@ -116,28 +108,18 @@ static void client_write_form(const struct engine *engine, const struct waiter *
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
 }
 
-static void tell(struct visit *visit, const char *method, const struct text *params)
-{
-    struct text line = { 0 };
-
-    jsonrpc_add_notification(&line, method, text_string(params));
-    visit_tell(visit, line.bytes, line.used - 1);
-    text_release(&line);
-}
-
 static void tell_present(const struct engine *engine, struct waiter *waiter, const char *form_json)
 {
     const struct live *live = waiter->live;
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct text line = { 0 };
+    struct json_writer writer = event_begin(&line, "client/present");
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, waiter, &writer, form_json);
-    json_write_end_object(&writer);
-    tell(waiter->visit, "client/present", &params);
-    text_release(&params);
+    event_end(&writer);
+    visit_tell(waiter->visit, line.bytes, line.used);
+    text_release(&line);
 }
 
 static bool is_wanted(const struct live *live)
@@ -210,9 +192,7 @@ static void on_form(void *context, const struct store_reply *reply)
 
 void client_offer(struct engine *engine, struct live *live, const char *form_json)
 {
-    struct store *store = engine->parts.store;
     struct text own = { 0 };
-    struct errand *errand;
 
     if (!is_wanted(live) || !find_shower(engine, live))
         return;
@@ -223,9 +203,7 @@ void client_offer(struct engine *engine, struct live *live, const char *form_jso
         show(engine, live, text_string(&own));
         text_release(&own);
     } else {
-        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-        memcpy(errand->id, live->id, sizeof errand->id);
-        store->ops->get(store, live->id, on_form, errand);
+        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_form);
     }
 }
 
@@ -240,19 +218,18 @@ bool client_shows(const struct live *live)
 
 static void withdraw(const struct live *live)
 {
-    struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct text line = { 0 };
+    struct json_writer writer = event_begin(&line, "client/withdraw");
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", live->id);
     json_write_text(&writer, "why", state_name(live->state));
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form)
-            tell(waiter->visit, "client/withdraw", &params);
+            visit_tell(waiter->visit, line.bytes, line.used);
         waiter->shows_form = false;
     }
-    text_release(&params);
+    text_release(&line);
 }
 
 void client_end(struct engine *engine, struct live *live, enum ask_event event)
@@ -267,7 +244,7 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
         withdraw(live);
 }
 
-/* What comes back ------------------------------------------------------------------------------ */
+/* What comes back */
 
 /* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
  * for its sake need not any more. */
@@ -278,7 +255,7 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
             continue;
         waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
-            alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + waiter->wait_ms);
+            alarm_in(engine, &waiter->alarm, waiter->wait_ms);
     }
     if (live_rare(live)->quiet_until_boot_ms > engine_boot_ms(engine))
         live_mark_dirty(engine, live);
@@ -314,7 +291,8 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
-        decide_by_client(refusal, engine, visit, id, NULL, ignore, NULL);
+        decide_by_client(refusal, (struct method_call){ engine, visit, NULL, ignore, NULL, true },
+                         id, NULL);
         return;
     }
     if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
@@ -386,8 +364,10 @@ static void client_take(struct errand *errand, const char *action, const struct 
         errand_ok(errand, "{}");
         return;
     }
-    decide_by_client(verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal, errand->engine,
-                     errand->visit, errand->id, content, on_decided, errand);
+    decide_by_client(
+        verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
+        (struct method_call){ errand->engine, errand->visit, NULL, on_decided, errand, true },
+        errand->id, content);
 }
 
 /* A form that is returned, on its way. */
@@ -429,10 +409,8 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
     struct returned *returned = context;
     struct engine *engine = returned->errand.engine;
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&returned->errand, &reply->err, NULL);
+    if (errand_fails(&returned->errand, reply))
         return;
-    }
     if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
         follow_found(engine, reply->row);
     returned->take(&returned->errand, returned->params);
@@ -440,40 +418,28 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 
 /* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
  * that. */
-static void take_returned(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context,
-                          void (*take)(struct errand *errand, const struct json *params))
+static void take_returned(void (*take)(struct errand *errand, const struct json *params),
+                          struct method_call call)
 {
-    const char *id = json_member_text(params, "session_id");
-    struct returned *returned;
+    struct store *store = call.engine->parts.store;
+    const char *id = json_member_text(call.params, "session_id");
+    struct returned *returned = errand_new(sizeof *returned, call);
 
-    returned = errand_new(sizeof *returned, engine, visit, done, context);
     returned->errand.drop = returned_drop;
-    returned->params = json_keep(params);
+    returned->params = json_keep(call.params);
     returned->take = take;
-    if (follow_is_shared(engine) && id && ask_id_is_valid(id) && !live_find(engine, id))
-        engine->parts.store->ops->get(engine->parts.store, id, on_made_elsewhere, returned);
+    if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !live_find(call.engine, id))
+        store->ops->get(store, id, on_made_elsewhere, returned);
     else
-        take(&returned->errand, params);
+        take(&returned->errand, call.params);
 }
 
-void client_result_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
-{
-    take_returned(engine, visit, params, done, context, take_result);
-}
+HANDLER(client_result, take_returned, take_result)
+HANDLER(client_failed, take_returned, take_failure)
 
-void client_failed_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
-{
-    take_returned(engine, visit, params, done, context, take_failure);
-}
-
-/*
- * Clients of 2026-07-28, which are asked by the reply to a call and call again with what the
- * person did. Between the two nothing is open: what must be known when they come back they
- * carry themselves (hold.c). Whatever they bring, they get the decision that won (R5.3).
- */
+/* Clients of 2026-07-28, which are asked by the reply to a call and call again with what the person
+ * did. Between the two nothing is open: what must be known when they come back they carry
+ * themselves (hold.c). Whatever they bring, they get the decision that won (R5.3). */
 
 /* Clients follow so many rounds of one call at most. */
 enum { ROUNDS_MOST = 10 };
@@ -516,9 +482,7 @@ static void round_ask(struct engine *engine, struct waiter *waiter, const char *
 }
 
 /* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
- * else NULL, and only modern clients are asked. False: it was asked often enough. Once more,
- * because what came was no answer. `lacks`: an unfinished one, and what is missing; else NULL, and
- * only modern clients are asked. False: it was asked often enough. */
+ * else NULL, and only modern clients are asked. False: it was asked often enough. */
 static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
                             const struct error *lacks)
 {
@@ -548,6 +512,7 @@ void round_resume(struct submission *submission, struct live *live)
     const struct json *response = submission->response;
     const struct round *round = &submission->terms.round;
     bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
+    const struct method_call call = { .engine = engine, .visit = submission->errand.visit };
     struct errand *attempt;
 
     if (comes_to_wait)
@@ -558,7 +523,7 @@ void round_resume(struct submission *submission, struct live *live)
     if (!state_is_open(live->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!comes_to_wait && response) {
-        attempt = errand_new(sizeof *attempt, engine, submission->errand.visit, NULL, NULL);
+        attempt = errand_new(sizeof *attempt, call);
         memcpy(attempt->id, live->id, sizeof attempt->id);
         client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
                     engine_utc_ms(engine) - round->asked_ms);

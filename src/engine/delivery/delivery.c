@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/text.h"
+#include "core/ask.h"
 #include "core/limits.h"
 #include "engine/state.h"
 
@@ -42,11 +43,6 @@ struct delivered_errand {
     bool is_unsure; /* some of them may not be this agent's */
     struct delivered_errand *next_unsure;
 };
-
-void delivering_init(struct engine *engine)
-{
-    engine->delivering = TABLE_OF(delivering, link, id);
-}
 
 static struct delivering *find_delivering(const struct engine *engine, const char *id)
 {
@@ -108,17 +104,15 @@ static void on_delivered(void *context, const struct store_reply *reply)
 static void save(struct delivered_errand *delivered)
 {
     struct engine *engine = delivered->errand.engine;
-    struct store_change change = store_change_of(delivered->results[0].id, EVENT_DELIVERED);
-    struct lifecycle_facts facts = { 0 };
+    struct store_change change =
+        effects_change(engine, delivered->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
     for (size_t i = 1; i < delivered->count; i++)
         text_add_format(&others, " %s", delivered->results[i].id);
     change.principal = delivered->errand.visit->principal;
     change.more_ids = others.used ? others.bytes : NULL;
-    change.from_states = lifecycle_states_for(EVENT_DELIVERED, &facts);
-    change.delivered_ms = change.now_ms = engine_utc_ms(engine);
-    change.skips_row = true;
+    change.delivered_ms = change.now_ms;
     store_write_change(engine->parts.store, &change, on_delivered, delivered);
     text_release(&others);
 }
@@ -181,15 +175,13 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
     }
 }
 
-void ask_delivered_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void ask_delivered_method(struct method_call call)
 {
-    struct delivered_errand *delivered =
-        errand_new(sizeof *delivered, engine, visit, done, context);
-    const struct json *ids = json_member(params, "session_ids");
+    struct delivered_errand *delivered = errand_new(sizeof *delivered, call);
+    const struct json *ids = json_member(call.params, "session_ids");
 
     delivered->errand.drop = delivered_drop;
-    notices_heard(engine, visit, json_member(params, "with_notices"));
+    notices_heard(call.engine, call.visit, json_member(call.params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {
@@ -212,13 +204,11 @@ void ask_delivered_method(struct engine *engine, struct visit *visit, const stru
         save(delivered);
 }
 
-/*
- * Results that an agent's side was given and has not confirmed yet. Until it is dropped such a
- * result is given to no other call, also not to one of the same connection: the agent may have
- * it, so the identical call is a new ask (R5.5). It is no late answer either. It is returned
- * when the connection ends, or when its client gave up on the call. The newest returned ones
- * are remembered: their agent may confirm them on its next connection.
- */
+/* Results that an agent's side was given and has not confirmed yet. Until it is dropped such a
+ * result is given to no other call, also not to one of the same connection: the agent may have it,
+ * so the identical call is a new ask (R5.5). It is no late answer either. It is returned when the
+ * connection ends, or when its client gave up on the call. The newest returned ones are remembered:
+ * their agent may confirm them on its next connection. */
 
 enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept account of for ever */
 
@@ -229,11 +219,6 @@ struct handed {
     struct handed *next, *previous; /* of the same visit */
     struct handed **place;          /* of one that was returned, in the engine's ring */
 };
-
-void handed_init(struct engine *engine)
-{
-    engine->handed = TABLE_OF(handed, link, id);
-}
 
 static struct handed *find_next(const struct engine *engine, const char *id,
                                 const struct handed *after)
@@ -289,19 +274,11 @@ static void keep_returned(struct engine *engine, struct handed *handed)
     *handed->place = handed;
 }
 
-void handed_release(struct engine *engine)
-{
-    for (size_t i = 0; i < HANDED_RETURNED; i++)
-        drop(engine, engine->returned[i]);
-    table_release(&engine->handed);
-}
-
-void handed_add(struct engine *engine, struct visit *visit, const char *id)
+static void handed_add(struct engine *engine, struct visit *visit, const char *id)
 {
     struct handed *handed;
 
-    if (visit->is_gone || visit->handed_count >= HANDED_MOST ||
-        find_at(engine, id, visit->principal, visit))
+    if (visit->handed_count >= HANDED_MOST || find_at(engine, id, visit->principal, visit))
         return;
     handed = spare_new(sizeof *handed);
     memset(handed, 0, sizeof *handed);
@@ -356,11 +333,9 @@ void handed_return_all(struct engine *engine, struct visit *visit)
     notices_mark(engine, principal_get(engine, visit->principal));
 }
 
-/*
- * Answers that no agent has confirmed, known by heart, so that a new call need not ask the
- * store for one that is its own (R5.5). Only a filter: the store says what is so. When they
- * become too many to know, or other hubs share the store, every call asks.
- */
+/* Answers that no agent has confirmed, known by heart, so that a new call need not ask the store
+ * for one that is its own (R5.5). Only a filter: the store says what is so. When they become too
+ * many to know, or other hubs share the store, every call asks. */
 
 struct undelivered {
     struct table_link by_id, by_call;
@@ -368,12 +343,6 @@ struct undelivered {
     char principal[PRINCIPAL_BYTES];
     uint8_t call_match[MATCH_BYTES];
 };
-
-void undelivered_init(struct engine *engine)
-{
-    engine->undelivered = TABLE_OF(undelivered, by_id, id);
-    engine->undelivered_calls = TABLE_OF(undelivered, by_call, call_match);
-}
 
 static struct undelivered *find_undelivered(const struct engine *engine, const char *id)
 {
@@ -429,7 +398,15 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
            (has_key && engine->undelivered.count > 0) || undelivered_knows(engine, call_match);
 }
 
-void undelivered_release(struct engine *engine)
+void delivery_init(struct engine *engine)
+{
+    engine->delivering = TABLE_OF(delivering, link, id);
+    engine->handed = TABLE_OF(handed, link, id);
+    engine->undelivered = TABLE_OF(undelivered, by_id, id);
+    engine->undelivered_calls = TABLE_OF(undelivered, by_call, call_match);
+}
+
+void delivery_release(struct engine *engine)
 {
     struct table_link *next, *link = table_each(&engine->undelivered, NULL);
 
@@ -437,6 +414,193 @@ void undelivered_release(struct engine *engine)
         next = table_each(&engine->undelivered, link);
         forget(engine, TABLE_THING(undelivered, by_id, link));
     }
+    for (size_t i = 0; i < HANDED_RETURNED; i++)
+        drop(engine, engine->returned[i]);
     table_release(&engine->undelivered);
     table_release(&engine->undelivered_calls);
+    table_release(&engine->handed);
+    table_release(&engine->delivering);
+}
+
+/* A late answer, decided while nobody waited for it, is announced in the results of its principal's
+ * next calls (R5.7): once on each connection, until it is collected. The store is asked only when
+ * there may be something new for that connection.
+ *
+ * What a person told the agent after a deadline (engine/ask/decide.c) goes along as it is. The
+ * agent has heard it once its side confirms a result with the notices in it; else its next
+ * connection is told again. */
+
+enum { NOTICES_LOOKED = 64 }; /* the newest; what is older is found by its id */
+
+/* What a connection was told of, and with the result of which ask. */
+struct announced {
+    char ids[NOTICES_LOOKED][ASK_ID_BYTES];
+    char with[NOTICES_LOOKED][ASK_ID_BYTES]; /* "": there is nothing to be heard */
+    size_t next;
+};
+
+/* A result on its way out, while the store is asked what else there is to tell. */
+struct due_notices {
+    struct errand errand; /* first; its id is the ask's whose result it is */
+    struct text result;
+    enum reply_kind kind;
+    int64_t late_count;
+    struct notice notices[NOTICES_MOST]; /* texts owned */
+    size_t count, more;
+};
+
+static void announcement_drop(struct errand *errand)
+{
+    struct due_notices *announcement = (struct due_notices *)errand;
+
+    for (size_t i = 0; i < announcement->count; i++) {
+        free((char *)announcement->notices[i].session_id);
+        free((char *)announcement->notices[i].title);
+        free((char *)announcement->notices[i].told_json);
+    }
+    text_release(&announcement->result);
+}
+
+void notices_mark(struct engine *engine, struct principal *principal)
+{
+    principal->late_count = ++engine->late_count;
+}
+
+void notices_repeat(struct visit *visit)
+{
+    visit->late_seen = 0;
+    free(visit->announced);
+    visit->announced = NULL;
+}
+
+static bool is_announced(const struct visit *visit, const char *id)
+{
+    for (size_t i = 0; visit->announced && i < NOTICES_LOOKED; i++) {
+        if (strcmp(visit->announced->ids[i], id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void remember(struct visit *visit, const struct notice *notice, const char *with)
+{
+    struct announced *announced = visit->announced;
+    size_t at;
+
+    if (!announced)
+        announced = visit->announced = mem_new(sizeof *visit->announced);
+    at = announced->next;
+    memcpy(announced->ids[at], notice->session_id, ASK_ID_BYTES);
+    memcpy(announced->with[at], notice->told_json ? with : "",
+           notice->told_json ? ASK_ID_BYTES : 1);
+    announced->next = (at + 1) % NOTICES_LOOKED;
+}
+
+static void save_heard(struct engine *engine, const char *principal, const char *id)
+{
+    struct store_change change = effects_change(engine, id, EVENT_DELIVERED, NULL, NULL);
+
+    change.from_states = state_bit(STATE_TIMEOUT);
+    change.principal = principal;
+    change.set_flags = ASK_HEARD;
+    /* where it fails, the agent's next connection is told again */
+    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
+}
+
+void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)
+{
+    struct announced *announced = visit->announced;
+
+    for (size_t i = 0; announced && i < NOTICES_LOOKED; i++) {
+        bool is_heard = false;
+
+        for (size_t k = 0; announced->with[i][0] && k < json_length(with) && !is_heard; k++) {
+            const char *id = json_text(json_item(with, k));
+
+            is_heard = id && strcmp(id, announced->with[i]) == 0;
+        }
+        if (!is_heard)
+            continue;
+        announced->with[i][0] = '\0';
+        save_heard(engine, visit->principal, announced->ids[i]);
+    }
+}
+
+/* Neither on its way to somebody, nor within its undo window, nor told before. What is no answer
+ * can go along with the result of its own ask. */
+static bool is_news(const struct due_notices *announcement, const struct ask *ask)
+{
+    const struct engine *engine = announcement->errand.engine;
+    const char *id = ask->id;
+
+    if (is_announced(announcement->errand.visit, id))
+        return false;
+    return ask->state == STATE_TIMEOUT ||
+           (strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
+            !handed_is_out(engine, id) && !wait_is_delivering(engine, id));
+}
+
+static void send(struct due_notices *announcement)
+{
+    struct visit *visit = announcement->errand.visit;
+    struct desk_reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
+
+    for (size_t i = 0; i < announcement->count; i++)
+        remember(visit, &announcement->notices[i], announcement->errand.id);
+    if (announcement->more == 0)
+        visit->late_seen = announcement->late_count;
+    notices_add(announcement->notices, announcement->count, announcement->more,
+                &announcement->result);
+    reply.json = text_string(&announcement->result);
+    errand_reply(&announcement->errand, &reply);
+    errand_end(&announcement->errand);
+}
+
+/* What could not be read is told of with the next result. */
+static void on_late(void *context, const struct store_row *row, const struct error *err)
+{
+    struct due_notices *announcement = context;
+
+    if (err)
+        announcement->late_count = announcement->errand.visit->late_seen;
+    if (!row) {
+        send(announcement);
+    } else if (is_news(announcement, &row->ask)) {
+        if (announcement->count < NOTICES_MOST)
+            announcement->notices[announcement->count++] = (struct notice){
+                .session_id = mem_text(row->ask.id),
+                .title = mem_text(row->ask.title),
+                .state = row->ask.state,
+                .decided_ms = row->ask.decided_ms,
+                .told_json = mem_text(row->answer_json),
+            };
+        else
+            announcement->more++;
+    }
+}
+
+void notices_reply(struct method_call call, const struct desk_reply *reply)
+{
+    struct engine *engine = call.engine;
+    struct visit *visit = call.visit;
+    struct due_notices *announcement;
+    int64_t late_count;
+
+    if (visit->is_gone || !call.done)
+        return;
+    late_count = principal_get(engine, visit->principal)->late_count;
+    if (reply->kind == REPLY_FINAL)
+        handed_add(engine, visit, reply->session_id);
+    if (reply->err.code != ERROR_NONE || visit->late_seen == late_count) {
+        call.done(call.context, reply);
+        return;
+    }
+    announcement = errand_new(sizeof *announcement, call);
+    announcement->errand.drop = announcement_drop;
+    memcpy(announcement->errand.id, reply->session_id, sizeof announcement->errand.id);
+    text_add_text(&announcement->result, reply->json);
+    announcement->kind = reply->kind;
+    announcement->late_count = late_count;
+    engine->parts.store->ops->list_undelivered(engine->parts.store, visit->principal,
+                                               NOTICES_LOOKED, on_late, announcement);
 }

@@ -4,6 +4,7 @@
 #include "engine/state.h"
 
 struct known;
+struct submission;
 
 /* wait.c: parked calls */
 void wait_ring(struct engine *engine, struct alarm *alarm);
@@ -15,8 +16,7 @@ struct wait_terms {
     struct client_side client;
     struct round round; /* where it is retried */
 };
-void wait_add(struct engine *engine, struct live *live, struct visit *visit,
-              const struct wait_terms *terms, desk_done *done, void *context);
+void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms);
 /* All who wait for this ask wait for that one instead. */
 void wait_move(struct engine *engine, struct live *live, const char *id);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
@@ -35,30 +35,28 @@ void wait_bound_visit(struct engine *engine, struct visit *visit);
 void wait_drop_visit(struct engine *engine, struct visit *visit);
 void wait_forget_visit(struct engine *engine,
                        struct visit *visit); /* without a word to the store */
-/* The deadline of an ask they wait for was moved. */
-void wait_tell_time(struct engine *engine, const struct live *live);
+/* How long the person still has; who asks knows from ask/created. `visit` NULL: all who wait. */
+void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit);
 
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
                  const struct known *known);
 
-/* Who comes for one that was asked before. */
-/* For an ask that may be over; `id` is whole. */
-void wait_begin(struct engine *engine, struct visit *visit, const char *id,
-                const struct wait_terms *terms, desk_done *done, void *context);
+/* For who comes for an ask that was asked before, and may be over; `id` is whole. */
+void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms);
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed);
 
 /* engine/cluster/follow.c: the mark that no agent waits */
 void detached_save(struct engine *engine, struct live *live, bool is_detached);
 
 /* delivery.c: results that the agent has */
-void delivering_init(struct engine *engine);
+void delivery_init(struct engine *engine);
+void delivery_release(struct engine *engine);
 /* Its delivery is on the way to the store: no other call gets it. */
 bool wait_is_delivering(const struct engine *engine, const char *id);
 
 /* Which answers the agents have not confirmed. */
-void undelivered_init(struct engine *engine);
 void undelivered_add(struct engine *engine, const char *id, const char *principal,
                      const uint8_t call_match[MATCH_BYTES]);
 /* False: it was not among them. */
@@ -68,26 +66,21 @@ bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MAT
 /* False: the store has none for this call. */
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key);
-void undelivered_release(struct engine *engine);
 
 /* Results the agent's side was given and has not confirmed. */
-void handed_init(struct engine *engine);
-void handed_release(struct engine *engine);
-void handed_add(struct engine *engine, struct visit *visit, const char *id);
 bool handed_is_out(const struct engine *engine, const char *id);
 /* False: this agent does not have it. */
 bool handed_confirm(struct engine *engine, const char *principal, const char *id);
 void handed_return(struct engine *engine, struct visit *visit, const char *id);
 void handed_return_all(struct engine *engine, struct visit *visit);
 
-/* notices.c: late answers */
+/* Late answers. */
 void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
 void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
 /* The agent has what went along with the results of these asks. */
 void notices_heard(struct engine *engine, struct visit *visit, const struct json *with);
-/* Hands a result over, with what else there is to tell this visit. */
-void notices_reply(struct engine *engine, struct visit *visit, desk_done *done, void *context,
-                   const struct desk_reply *reply);
+/* Hands a result over, with what else there is to tell this visit, unless it is gone. */
+void notices_reply(struct method_call call, const struct desk_reply *reply);
 
 /* hold.c: how long a client lets its calls be held */
 store_done patience_loaded;                                      /* gets an errand, which ends */
@@ -102,5 +95,22 @@ bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES]
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
 bool come_back_open(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                     const char *sealed, char *ret_id, struct round *ret_round);
+
+/* client_form.c: the agent's own client as a channel (R4.2, R4.3) */
+struct client_side client_read(const struct json *params);
+/* To clients of this ask that can show it and do not; `form_json` NULL: only the store has it. */
+void client_offer(struct engine *engine, struct live *live, const char *form_json);
+bool client_shows(const struct live *live); /* one does, or is to bring it back */
+/* An ask is over, or was taken back: who still shows it learns so, where the result does not say
+ * it. Who showed it to the very end without a word shows it to nobody. */
+void client_end(struct engine *engine, struct live *live, enum ask_event event);
+
+/* What is known of a client's own forms. */
+store_done form_fact_loaded; /* gets an errand, which ends */
+bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+                        const struct client_side *client);
+
+/* With what it brought, to an ask that is alive. */
+void round_resume(struct submission *submission, struct live *live);
 
 #endif

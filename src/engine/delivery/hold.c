@@ -20,16 +20,11 @@
 static void tell_hold(struct visit *visit)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = event_begin(&line, "client/hold");
     int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "client/hold");
-    json_write_object(&writer, "params");
     json_write_integer(&writer, "hold_ms", hold_ms < 0 ? 0 : hold_ms);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     visit->is_hold_told = true;
     visit_tell(visit, line.bytes, line.used);
     text_release(&line);
@@ -69,10 +64,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
     struct errand *errand = &lesson->errand;
     struct store_client client = visit_client(errand->visit);
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
              (long long)lesson->cut_off_ms);
     for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {
@@ -85,22 +78,21 @@ static void on_learnt(void *context, const struct store_reply *reply)
     errand_ok(errand, "{}");
 }
 
-void client_cut_off_method(struct engine *engine, struct visit *visit, const struct json *params,
-                           desk_done *done, void *context)
+void client_cut_off_method(struct method_call call)
 {
-    struct lesson *lesson = errand_new(sizeof *lesson, engine, visit, done, context);
-    const struct visit *gave_up = lesson->errand.visit;
+    struct lesson *lesson = errand_new(sizeof *lesson, call);
+    const struct visit *gave_up = call.visit;
     struct store_client client = visit_client(gave_up);
-    int64_t held_ms = json_member_integer(params, "held_ms", 0);
+    int64_t held_ms = json_member_integer(call.params, "held_ms", 0);
 
-    lesson->cut_off_ms =
-        patience_learn(gave_up->cut_off_ms, held_ms, json_is_yes(json_member(params, "timed_out")));
+    lesson->cut_off_ms = patience_learn(gave_up->cut_off_ms, held_ms,
+                                        json_is_yes(json_member(call.params, "timed_out")));
     if (!client.transport || lesson->cut_off_ms == gave_up->cut_off_ms) {
         errand_ok(&lesson->errand, "{}");
         return;
     }
     errand_begin_write(&lesson->errand);
-    store_write_client(engine->parts.store,
+    store_write_client(call.engine->parts.store,
                        &(struct store_client_fact){ client, false, lesson->cut_off_ms }, on_learnt,
                        lesson);
 }
@@ -116,12 +108,10 @@ void patience_forget(struct engine *engine, store_done *done, struct errand *err
     store_write_client(engine->parts.store, &(struct store_client_fact){ 0 }, done, errand);
 }
 
-/*
- * The state with which a client comes back for an ask that it cannot wait for any longer
- * (R5.7), or shows itself (R4.2): which ask, and how many times it came back. It is sealed for its
- * principal and for the very same call, so a state that opens names an ask of the one who
- * brings it (B6). Source: MCP 2026-07-28, basic/patterns/mrtr.
- */
+/* The state with which a client comes back for an ask that it cannot wait for any longer (R5.7), or
+ * shows itself (R4.2): which ask, and how many times it came back. It is sealed for its principal
+ * and for the very same call, so a state that opens names an ask of the one who brings it (B6).
+ * Source: MCP 2026-07-28, basic/patterns/mrtr. */
 
 /* Clients give a call up after ten rounds, and some count the first call as one. */
 enum { COME_BACK_ROUNDS = 8 };
@@ -131,7 +121,7 @@ static const char purpose[] = "come_back";
 /* Some put a long call aside and take its answer for hearsay, in however many rounds it came. */
 bool come_back_may(const struct engine *engine, const struct visit *visit, int round)
 {
-    int64_t wish = settings_integer(engine->parts.settings, SETTING_COME_BACK);
+    int64_t wish = engine_setting(engine, SETTING_COME_BACK);
 
     if (round > COME_BACK_ROUNDS)
         return false;

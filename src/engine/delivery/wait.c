@@ -13,8 +13,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "core/tools/arguments.h"
-#include "engine/ask/launch.h"
-#include "engine/delivery/client_form.h"
+#include "engine/ask/submit.h"
 #include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
@@ -53,16 +52,39 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     pool_free(waiter, sizeof *waiter);
 }
 
-/* Nobody reads this one but the front: what else there is to tell waits for one that is read. */
-static void wait_reply_unseen(const struct errand *errand, const struct store_row *row)
+static void end_wait(struct engine *engine, struct waiter *waiter)
+{
+    struct live *live = waiter->live;
+
+    unlink_waiter(live, waiter);
+    free_waiter(engine, waiter);
+    if (!live->waiters)
+        detached_save(engine, live, true);
+}
+
+/* One that is not seen is read by nobody but the front: what else there is to tell waits. */
+static void reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed,
+                      bool is_seen)
 {
     struct text result = { 0 };
-    struct desk_reply reply = { .session_id = row->ask.id };
+    struct desk_reply reply =
+        describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
 
-    reply.kind = describe_result(errand->engine, row, NULL, NULL, false, &result);
-    reply.json = text_string(&result);
-    errand_reply(errand, &reply);
+    if (is_seen)
+        notices_reply(errand_call(errand), &reply);
+    else
+        errand_reply(errand, &reply);
     text_release(&result);
+}
+
+static struct method_call waiter_call(struct engine *engine, const struct waiter *waiter)
+{
+    return (struct method_call){
+        .engine = engine,
+        .visit = waiter->visit,
+        .done = waiter->done,
+        .context = waiter->context,
+    };
 }
 
 void wait_ring(struct engine *engine, struct alarm *alarm)
@@ -85,68 +107,44 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
         owe(engine, waiter);
         return;
     }
-    errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
+    errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
     memcpy(errand->id, live->id, sizeof errand->id);
-    unlink_waiter(live, waiter);
-    free_waiter(engine, waiter);
-    if (!live->waiters)
-        detached_save(engine, live, true);
+    end_wait(engine, waiter);
     memcpy(row.ask.id, live->id, sizeof row.ask.id);
     if (comes_back && !back_is_news(live))
-        wait_reply_unseen(errand, &row);
+        reply_row(errand, &row, false, false);
     else
         wait_reply_row(errand, &row, false);
     errand_end(errand);
 }
 
-static void write_retimed(const struct engine *engine, const struct live *live, struct text *line)
-{
-    struct json_writer writer = json_writer_to(line);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "ask/retimed");
-    json_write_object(&writer, "params");
-    json_write_text(&writer, "session_id", live->id);
-    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-}
-
-void wait_tell_time(struct engine *engine, const struct live *live)
+void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit)
 {
     struct text line = { 0 };
+    struct json_writer writer;
 
     if (!live->deadline.place)
         return;
-    write_retimed(engine, live, &line);
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next)
+    writer = event_begin(&line, "ask/retimed");
+    json_write_text(&writer, "session_id", live->id);
+    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    event_end(&writer);
+    if (visit)
+        visit_tell(visit, line.bytes, line.used);
+    for (struct waiter *waiter = visit ? NULL : live->waiters; waiter; waiter = waiter->next)
         visit_tell(waiter->visit, line.bytes, line.used);
     text_release(&line);
 }
 
-/* Who collects learns how long the person still has, as who asks does from ask/created. */
-static void wait_tell_time_left(const struct engine *engine, const struct live *live,
-                                struct visit *visit)
-{
-    struct text line = { 0 };
-
-    if (!live->deadline.place || !state_is_open(live->state))
-        return;
-    write_retimed(engine, live, &line);
-    visit_tell(visit, line.bytes, line.used);
-    text_release(&line);
-}
-
 /* The agent's client gave up on a call: its wait ends now, as it would when its time is up. */
-void ask_detach_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_detach_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-    const char *id = json_member_text(params, "session_id");
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
+    const char *id = json_member_text(call.params, "session_id");
     struct waiter *next;
 
-    for (struct waiter *waiter = visit->waiters; id && waiter; waiter = next) {
+    for (struct waiter *waiter = call.visit->waiters; id && waiter; waiter = next) {
         next = waiter->visit_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
@@ -154,8 +152,8 @@ void ask_detach_method(struct engine *engine, struct visit *visit, const struct 
         }
     }
     if (id)
-        handed_return(engine, visit, id); /* the client dropped it on its way */
-    notices_repeat(visit);
+        handed_return(engine, call.visit, id); /* the client dropped it on its way */
+    notices_repeat(call.visit);
     errand_ok(errand, "{}");
 }
 
@@ -175,14 +173,15 @@ void wait_bound_visit(struct engine *engine, struct visit *visit)
         if (!waiter->done || wait_ms == waiter->wait_ms)
             continue;
         waiter->wait_ms = wait_ms;
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+        alarm_in(engine, &waiter->alarm, wait_ms);
     }
     time_arm(engine);
 }
 
-void wait_add(struct engine *engine, struct live *live, struct visit *visit,
-              const struct wait_terms *terms, desk_done *done, void *context)
+void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms)
 {
+    struct engine *engine = call.engine;
+    struct visit *visit = call.visit;
     struct waiter *waiter = pool_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
     /* Again: what is known of the client's patience may have come after its call. */
@@ -191,8 +190,8 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     waiter->live = live;
     waiter->visit = visit;
     waiter->comes_back = terms->comes_back;
-    waiter->done = done;
-    waiter->context = context;
+    waiter->done = call.done;
+    waiter->context = call.context;
     waiter->wait_ms = wait_ms;
     waiter->client = terms->client;
     if (terms->round.number > 0 || terms->round.is_bad) {
@@ -210,7 +209,7 @@ void wait_add(struct engine *engine, struct live *live, struct visit *visit,
     if (wait_ms == 0)
         owe(engine, waiter);
     if (wait_ms >= 0)
-        alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine) + wait_ms);
+        alarm_in(engine, &waiter->alarm, wait_ms);
     if (was_detached)
         detached_save(engine, live, false);
 }
@@ -244,21 +243,22 @@ void wait_end_silent(struct engine *engine, struct live *live, const struct visi
     }
 }
 
+/* Who is told may leave, so it waits no more when it is told. */
+static void reply_to(struct engine *engine, struct waiter *waiter, const struct desk_reply *reply)
+{
+    const struct method_call call = waiter_call(engine, waiter);
+
+    call.visit->references++;
+    unlink_waiter(waiter->live, waiter);
+    free_waiter(engine, waiter);
+    notices_reply(call, reply);
+    visit_release(call.visit);
+}
+
 static void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
 {
-    while (live->waiters) {
-        struct waiter *waiter = live->waiters;
-        struct visit *visit = waiter->visit;
-        desk_done *done = visit->is_gone ? NULL : waiter->done;
-        void *context = waiter->context;
-
-        live->waiters = waiter->next;
-        visit->references++;
-        free_waiter(engine, waiter); /* first: who is told may leave */
-        if (done)
-            notices_reply(engine, visit, done, context, reply);
-        visit_release(visit);
-    }
+    while (live->waiters)
+        reply_to(engine, live->waiters, reply);
 }
 
 void wait_fail(struct engine *engine, struct live *live, const struct error *err)
@@ -279,11 +279,8 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         next = waiter->next;
         if (waiter->visit != visit)
             continue;
-        errand = errand_new(sizeof *errand, engine, waiter->visit, waiter->done, waiter->context);
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter);
-        if (!live->waiters)
-            detached_save(engine, live, true);
+        errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
+        end_wait(engine, waiter);
         errand_fail(errand, err, NULL);
         next = live->waiters; /* who is told may leave, and its other waits with it */
     }
@@ -292,42 +289,24 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
 void wait_drop_visit(struct engine *engine, struct visit *visit)
 {
     for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
-        struct live *live = waiter->live;
-
         next = waiter->visit_next;
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter);
-        if (!live->waiters)
-            detached_save(engine, live, true);
+        end_wait(engine, waiter);
     }
-}
-
-static struct waiter *first_told(const struct live *live)
-{
-    struct waiter *waiter = live->waiters;
-
-    while (waiter && !waiter->done)
-        waiter = waiter->next;
-    return waiter;
 }
 
 bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply)
 {
-    struct waiter *waiter;
+    struct waiter *waiter = live->waiters;
     bool is_told = false;
 
-    while ((waiter = first_told(live))) {
-        struct visit *visit = waiter->visit;
-        desk_done *done = visit->is_gone ? NULL : waiter->done;
-        void *context = waiter->context;
-
-        visit->references++;
-        unlink_waiter(live, waiter);
-        free_waiter(engine, waiter); /* first: who is told may leave */
-        if (done)
-            notices_reply(engine, visit, done, context, reply);
-        is_told = is_told || done;
-        visit_release(visit);
+    while (waiter) {
+        if (!waiter->done) {
+            waiter = waiter->next;
+            continue;
+        }
+        is_told = is_told || !waiter->visit->is_gone;
+        reply_to(engine, waiter, reply);
+        waiter = live->waiters; /* from the start: others may have left too */
     }
     if (!live->waiters && is_told)
         detached_save(engine, live, true);
@@ -346,44 +325,32 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
 {
     while (live->waiters) {
         struct waiter *waiter = live->waiters;
-        struct visit *visit = waiter->visit;
+        const struct method_call call = waiter_call(engine, waiter);
         struct wait_terms terms = { .wait_ms = waiter->wait_ms,
                                     .comes_back = waiter->comes_back,
                                     .client = waiter->client };
-        desk_done *done = waiter->done;
-        void *context = waiter->context;
 
         if (waiter->round)
             terms.round = *waiter->round;
         terms.round.lacks = NULL; /* its form is not shown for that ask */
         live->waiters = waiter->next;
-        visit->references++;
+        call.visit->references++;
         free_waiter(engine, waiter);
-        if (done)
-            wait_begin(engine, visit, id, &terms, done, context);
-        visit_release(visit);
+        if (call.done)
+            wait_begin(call, id, &terms);
+        visit_release(call.visit);
     }
 }
 
-/*
- * Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can
- * be opened.
- */
+/* Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can be
+ * opened. */
 
 void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
 {
-    struct text result = { 0 };
-    struct desk_reply reply = { .session_id = row->ask.id };
-
-    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK) {
+    if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK)
         back_reply(errand, row);
-        return;
-    }
-    reply.kind = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
-    reply.json = text_string(&result);
-    if (!errand->visit->is_gone)
-        notices_reply(errand->engine, errand->visit, errand->done, errand->context, &reply);
-    text_release(&result);
+    else
+        reply_row(errand, row, is_replayed, true);
 }
 
 struct wait_errand {
@@ -399,10 +366,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     struct store_row row;
 
     /* Unknown, somebody else's, or removed: one same answer (R2.4). */
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+    if (errand_fails(errand, reply))
         return;
-    }
     if (reply->outcome != STORE_DONE ||
         (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
          !DELIBERATE_FAULT(crossed_principal))) {
@@ -415,13 +380,14 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     }
     if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
         launch_is_usable(errand->engine)) {
-        launch_renew(errand->engine, errand->visit, live, errand->done, errand->context);
+        launch_renew(errand_call(errand), live);
         errand_end(errand);
         return;
     }
     if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
-        wait_tell_time_left(errand->engine, live, errand->visit);
-        wait_add(errand->engine, live, errand->visit, &wait->terms, errand->done, errand->context);
+        if (state_is_open(live->state))
+            wait_tell_time(errand->engine, live, errand->visit);
+        wait_add(errand_call(errand), live, &wait->terms);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
         return;
@@ -437,32 +403,30 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         row.answer_json = row.actor_json = NULL;
     }
     if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
-        wait_reply_unseen(errand, &row);
+        reply_row(errand, &row, false, false);
     else
         wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
     errand_end(errand);
 }
 
-void wait_begin(struct engine *engine, struct visit *visit, const char *id,
-                const struct wait_terms *terms, desk_done *done, void *context)
+void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms)
 {
-    struct wait_errand *wait = errand_new(sizeof *wait, engine, visit, done, context);
+    struct wait_errand *wait = errand_new(sizeof *wait, call);
 
     memcpy(wait->errand.id, id, sizeof wait->errand.id);
     wait->terms = *terms;
-    engine->parts.store->ops->get(engine->parts.store, id, on_wait_row, wait);
+    errand_get(&wait->errand, on_wait_row);
 }
 
-void ask_wait_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_wait_method(struct method_call call)
 {
-    struct visit *waiting = visit;
-    const char *id = json_member_text(params, "session_id");
-    int64_t wait_s = json_member_integer(params, "wait_seconds", 30);
+    const char *id = json_member_text(call.params, "session_id");
+    int64_t wait_s = json_member_integer(call.params, "wait_seconds", 30);
     struct wait_terms terms = {
-        .comes_back = json_is_yes(json_member(params, "comes_back")),
-        .client = client_read(params),
-        .wants_launch = interface_find(json_member_text(params, "interface")) == INTERFACE_TERMINAL,
+        .comes_back = json_is_yes(json_member(call.params, "comes_back")),
+        .client = client_read(call.params),
+        .wants_launch =
+            interface_find(json_member_text(call.params, "interface")) == INTERFACE_TERMINAL,
     };
     struct error err;
 
@@ -474,20 +438,18 @@ void ask_wait_method(struct engine *engine, struct visit *visit, const struct js
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
     } else {
-        terms.wait_ms = patience_bound_ms(waiting, wait_s < 0 ? -1 : wait_s * 1000);
-        if (json_member(params, "explanation"))
-            back_explain(engine, waiting, params, &terms, done, context);
+        terms.wait_ms = patience_bound_ms(call.visit, wait_s < 0 ? -1 : wait_s * 1000);
+        if (json_member(call.params, "explanation"))
+            back_explain(call, &terms);
         else
-            wait_begin(engine, waiting, id, &terms, done, context);
+            wait_begin(call, id, &terms);
         return;
     }
-    errand_fail(errand_new(sizeof(struct errand), engine, visit, done, context), &err, NULL);
+    errand_fail(errand_new(sizeof(struct errand), call), &err, NULL);
 }
 
-/*
- * An ask is over: its result goes to all who wait for it, out of the decision that was just
- * committed, or as the store has it.
- */
+/* An ask is over: its result goes to all who wait for it, out of the decision that was just
+ * committed, or as the store has it. */
 
 static const int64_t FINISH_READ_AGAIN_MS = 500;
 
@@ -495,10 +457,8 @@ static void reply_result(struct engine *engine, struct live *live, const struct 
                          const struct form *form, const struct known *known)
 {
     struct text result = line_take(engine);
-    struct desk_reply reply = { .session_id = live->id };
+    struct desk_reply reply = describe_result(engine, row, form, known, false, &result);
 
-    reply.kind = describe_result(engine, row, form, known, false, &result);
-    reply.json = text_string(&result);
     wait_reply_all(engine, live, &reply);
     line_give(engine, &result);
 }
@@ -517,8 +477,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
         reply_result(errand->engine, live, &row, NULL, NULL);
     } else if (live && follow_is_shared(errand->engine)) {
         /* It is decided and kept; who waits is told once the store is there again. */
-        alarm_set(&errand->engine->alarms, &live->deadline,
-                  engine_boot_ms(errand->engine) + FINISH_READ_AGAIN_MS);
+        alarm_in(errand->engine, &live->deadline, FINISH_READ_AGAIN_MS);
         live = NULL;
     } else if (live) {
         wait_fail(errand->engine, live, &reply->err);
@@ -532,9 +491,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
 void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
                  const struct known *known)
 {
-    struct store *store = engine->parts.store;
     const struct form *form = known && known->form ? known->form : live->form;
-    struct errand *errand;
 
     wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
     if (!live->waiters) {
@@ -549,8 +506,6 @@ void wait_finish(struct engine *engine, struct live *live, const struct store_ch
         reply_result(engine, live, &row, form, known);
         live_free(engine, live);
     } else {
-        errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-        memcpy(errand->id, live->id, sizeof errand->id);
-        store->ops->get(store, live->id, on_finished_row, errand);
+        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_finished_row);
     }
 }

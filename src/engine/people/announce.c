@@ -8,22 +8,19 @@
 #include "base/json_writer.h"
 #include "core/ask.h"
 #include "core/limits.h"
-#include "core/response.h"
 #include "core/visible_text.h"
-#include "engine/delivery/client_form.h"
+#include "engine/delivery/delivery.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * Telling a person who looks at none of our screens that an agent waits: when an ask
- * is new, or once the agent's own client has had the time to show it, and once more when it has
- * waited for long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
+/* Telling a person who looks at none of our screens that an agent waits: when an ask is new, or
+ * once the agent's own client has had the time to show it, and once more when it has waited for
+ * long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
  *
  * What is told later is told by whoever marks the ask first: of all hubs that share the store one
  * does, whichever are alive by then, and a hub that was started again does not repeat what the last
- * one said. A hub that dies between the mark and the words leaves them unsaid.
- */
+ * one said. A hub that dies between the mark and the words leaves them unsaid. */
 
 enum { ANNOUNCE_MINUTE_MS = 60000 };
 static const int64_t ANNOUNCE_OTHERS_MS = 2000; /* for the hub that has the ask to tell of it */
@@ -153,7 +150,7 @@ void announce_taken_up(struct engine *engine, const struct live *live)
 /* Who waits already is told of by the new number too; as many as can be kept. */
 void announce_retime(struct engine *engine)
 {
-    struct table_link *link = NULL;
+    const struct live *live = NULL;
     size_t kept = 0;
 
     if (!engine->parts.announce)
@@ -163,9 +160,7 @@ void announce_retime(struct engine *engine)
             engine->announcing[kept++] = engine->announcing[i];
     }
     engine->announcing_count = kept;
-    while (engine->announcing_count < ANNOUNCING_KEPT &&
-           (link = table_each(&engine->by_id, link))) {
-        const struct live *live = TABLE_THING(live, by_id, link);
+    while (engine->announcing_count < ANNOUNCING_KEPT && (live = live_each(engine, live))) {
         int64_t waited_ms = engine_utc_ms(engine) - live->created_ms;
 
         /* what has waited for longer than that already was not missed by anybody */
@@ -200,13 +195,12 @@ static void on_marked(void *context, const struct store_reply *reply)
 
 static void mark(struct engine *engine, const struct live *live, bool is_reminder)
 {
-    struct store *store = engine->parts.store;
-    struct claim *claim = errand_new(sizeof *claim, engine, NULL, NULL, NULL);
+    struct claim *claim = errand_of_ours(sizeof *claim, engine, NULL);
 
     claim->is_reminder = is_reminder;
     memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
     errand_begin_write(&claim->errand);
-    store_write_mark(store,
+    store_write_mark(engine->parts.store,
                      &(struct store_mark){ live->id, is_reminder ? ASK_REMINDED : 0,
                                            is_reminder ? 0 : ASK_UNTOLD },
                      on_marked, claim);
@@ -236,10 +230,8 @@ void announce_ring(struct engine *engine, struct alarm *alarm)
     arm(engine);
 }
 
-/*
- * Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
- * few, so all of them are one value in the store, written again with each change.
- */
+/* Asks a person wants to answer later: open as before, but silent until a time (R7.9). They are
+ * few, so all of them are one value in the store, written again with each change. */
 
 static const char announce_fact_name[] = "later";
 
@@ -303,25 +295,19 @@ static void on_saved(void *context, const struct store_reply *reply)
     struct putting_off *own = context;
     struct live *live = live_find(own->errand.engine, own->errand.id);
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    char when[32];
+    struct json_writer writer;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (reply->outcome == STORE_FAILED)
         later_load(own->errand.engine); /* what is not kept did not happen */
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
     if (live)
         live_mark_dirty(own->errand.engine, live);
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&out);
     json_write_text(&writer, "session_id", own->errand.id);
-    if (own->until_ms > 0) {
-        response_write_time(own->until_ms, when);
-        json_write_text(&writer, "later_until", when);
-    }
+    describe_time_if(&writer, "later_until", own->until_ms);
     json_write_end_object(&writer);
-    errand_ok(&own->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&own->errand, &out);
 }
 
 static void later_found(struct errand *errand)
@@ -332,7 +318,7 @@ static void later_found(struct errand *errand)
     struct text fact = { 0 };
 
     if (!live || !state_is_open(live->state)) {
-        errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+        errand_is_over(errand);
         return;
     }
     make_room(engine, errand->id);
@@ -350,18 +336,17 @@ static void later_found(struct errand *errand)
     text_release(&fact);
 }
 
-void ask_later_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_later_method(struct method_call call)
 {
-    struct putting_off *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct putting_off *own = errand_new(sizeof *own, call);
 
-    own->seconds = json_member_integer(params, "seconds", -1);
+    own->seconds = json_member_integer(call.params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
         errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS, "most",
                    TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
         return;
     }
-    errand_find_ask(&own->errand, params, later_found);
+    errand_find_ask(&own->errand, call.params, later_found);
 }
 
 /* Asks that timed out while nobody looked: a person who comes back hears how many there were since
@@ -374,29 +359,22 @@ static const int64_t UNSEEN_DAY_MS = 86400000;
 static const char unseen_fact_name[] = "visited";
 
 struct counting {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+    struct writing writing; /* first */
     int64_t visited_ms, day_ms, timeout_ms;
     int64_t count, often;
 };
 
-static void counting_drop(struct errand *errand)
-{
-    text_release(&((struct counting *)errand)->out);
-}
-
 static void end_counting(struct counting *counting)
 {
     int64_t longer = counting->timeout_ms / 1000 * UNSEEN_LONGER;
+    struct json_writer *writer = &counting->writing.writer;
 
-    json_write_end_list(&counting->writer);
-    json_write_integer(&counting->writer, "count", counting->count);
+    json_write_end_list(writer);
+    json_write_integer(writer, "count", counting->count);
     if (counting->often >= UNSEEN_OFTEN)
-        json_write_integer(&counting->writer, "longer_seconds",
+        json_write_integer(writer, "longer_seconds",
                            longer < LIMIT_TIMEOUT_S ? longer : LIMIT_TIMEOUT_S);
-    json_write_end_object(&counting->writer);
-    errand_ok(&counting->errand, text_string(&counting->out));
+    writing_end(&counting->writing);
 }
 
 static void on_ended(void *context, const struct store_row *row, const struct error *err)
@@ -404,7 +382,7 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     struct counting *counting = context;
 
     if (!row && err) {
-        errand_fail(&counting->errand, err, NULL);
+        errand_fail(&counting->writing.errand, err, NULL);
     } else if (!row) {
         end_counting(counting);
     } else if (row->ask.state == STATE_TIMEOUT && !(row->ask.flags & ASK_LOOKED_AT)) {
@@ -414,34 +392,28 @@ static void on_ended(void *context, const struct store_row *row, const struct er
         if (row->ask.flags & ASK_TOLD || row->ask.decided_ms <= counting->visited_ms)
             return;
         if (counting->count++ < UNSEEN_SHOWN)
-            describe_summary(counting->errand.engine, row, &counting->writer, NULL);
+            describe_summary(counting->writing.errand.engine, row, &counting->writing.writer, NULL);
     }
 }
 
-void ask_unseen_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void ask_unseen_method(struct method_call call)
 {
+    struct engine *engine = call.engine;
     const struct store_list_query query = { .which = STORE_LIST_ENDED, .limit = UNSEEN_LOOKED };
     struct store *store = engine->parts.store;
-    struct counting *counting = errand_new(sizeof *counting, engine, visit, done, context);
+    struct counting *counting = writing_new(sizeof *counting, call);
     const char *visited = store->ops->meta(store, unseen_fact_name);
 
-    (void)params;
-    counting->errand.drop = counting_drop;
-    counting->writer = json_writer_to(&counting->out);
     counting->day_ms = engine_utc_ms(engine) - UNSEEN_DAY_MS;
     counting->visited_ms = *visited ? strtoll(visited, NULL, 10) : counting->day_ms;
     counting->timeout_ms = engine_setting(engine, SETTING_TIMEOUT_SECONDS) * 1000;
-    json_write_object(&counting->writer, NULL);
-    json_write_list(&counting->writer, "asks");
+    json_write_list(&counting->writing.writer, "asks");
     store->ops->list(store, &query, on_ended, counting);
 }
 
 void seen_mark(struct engine *engine, struct visit *visit, const char *id)
 {
     struct live *live = live_find(engine, id);
-    struct store *store = engine->parts.store;
-    struct errand *errand;
 
     if (!live || !state_is_open(live->state) || live->flags & ASK_LOOKED_AT ||
         visit->role != ROLE_PERSON)
@@ -450,10 +422,9 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
     if (own_is_agents(engine, visit, &live->origin->asker))
         return;
     live->flags |= ASK_LOOKED_AT;
-    errand = errand_new(sizeof *errand, engine, NULL, NULL, NULL);
-    errand_begin_write(errand);
     /* At worst it counts as unseen. */
-    store_write_mark(store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 }, errand_forget, errand);
+    store_write_mark(engine->parts.store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 },
+                     errand_forget, errand_to_write(engine));
 }
 
 static void seen_found(struct errand *errand)
@@ -462,32 +433,23 @@ static void seen_found(struct errand *errand)
     errand_ok(errand, "{}");
 }
 
-static void on_visited(void *context, const struct store_reply *reply)
+void ask_seen_method(struct method_call call)
 {
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(context, &reply->err, NULL);
-    else
-        errand_ok(context, "{}");
-}
-
-void ask_seen_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
-{
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-    struct store *store = engine->parts.store;
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
     char now[TEXT_INTEGER_BYTES];
     struct error err;
 
     own_look(errand->visit);
-    if (json_member(params, "session_id")) {
-        errand_find_ask(errand, params, seen_found);
+    if (json_member(call.params, "session_id")) {
+        errand_find_ask(errand, call.params, seen_found);
     } else if (!own_may_govern(engine, errand->visit, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
         errand_begin_write(errand);
         store_write_meta(
-            store,
+            engine->parts.store,
             &(struct store_meta){ unseen_fact_name, text_of_integer(engine_utc_ms(engine), now) },
-            on_visited, errand);
+            errand_saved, errand);
     }
 }

@@ -1,4 +1,4 @@
-/* list.c - lists of asks: a person's, and an agent's own. */
+/* list.c - lists of asks: a person's, now and in the past, and an agent's own; figures of them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,68 +7,182 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "core/response.h"
+#include "core/fields/answer.h"
+#include "core/fields/form.h"
+#include "core/search_text.h"
+#include "core/visible_text.h"
 #include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
+enum { HISTORY_SUMMARY_BYTES = 400 };
+
+static void add_shown(struct text *out, const char *text)
+{
+    if (out->used > 0)
+        text_add_text(out, "; ");
+    visible_text(text, strlen(text), VISIBLE_ONE_LINE, out);
+}
+
+static void add_value(struct text *out, const struct field *field, const struct field_value *value)
+{
+    char number[32];
+
+    for (size_t i = 0; value->is_selected && i < value->option_count; i++) {
+        if (value->is_selected[i])
+            add_shown(out, field->options[i].label);
+    }
+    if (value->text)
+        add_shown(out, value->text);
+    if (value->has_number) {
+        snprintf(number, sizeof number, "%.10g", value->number);
+        add_shown(out, number);
+    }
+}
+
+/* An answer as the store has it, read back. */
+struct row_answer {
+    struct json *given;
+    struct form form;
+    struct answer answer;
+};
+
+/* False: nothing was answered, or no answer to what was asked. */
+static bool row_answer_read(struct row_answer *read, const struct store_row *row)
+{
+    *read = (struct row_answer){ .given = json_of(row->answer_json) };
+    return read->given &&
+           form_parse(row->ask.form_json, strlen(row->ask.form_json), &read->form, NULL) &&
+           answer_check(&read->form, read->given, &read->answer, NULL);
+}
+
+static void row_answer_release(struct row_answer *read)
+{
+    answer_release(&read->answer);
+    form_release(&read->form);
+    json_free(read->given);
+}
+
+/* What was answered, in one line; yes and no are words of the reader's own language. */
+void history_write_answer(struct json_writer *writer, const struct store_row *row)
+{
+    struct text summary = { .max_bytes = HISTORY_SUMMARY_BYTES };
+    struct row_answer read;
+    bool is_answer = row_answer_read(&read, row) && row->ask.state != STATE_CANCELLED &&
+                     row->ask.state != STATE_DECLINED;
+    const struct answer *answer = &read.answer;
+    const char *note = json_member_text(read.given, "global_annotation");
+
+    for (size_t i = 0; is_answer && i < answer->value_count; i++)
+        add_value(&summary, &read.form.fields[i], &answer->values[i]);
+    if (is_answer && answer->value_count == 1 && answer->values[0].has_confirm)
+        json_write_bool(writer, "confirmed", answer->values[0].confirmed);
+    if (summary.used == 0 && note)
+        add_shown(&summary, note);
+    if (summary.used > 0)
+        json_write_text_n(writer, "summary", text_string(&summary), summary.used);
+    row_answer_release(&read);
+    text_release(&summary);
+}
+
 /* Looking: lists, one ask whole, and watching from now on. */
 
-enum { LIST_MOST = 10000 };
+enum {
+    LIST_MOST = 10000,
+    HISTORY_MOST = 200,
+    HISTORY_DEFAULT = 20,
+    HISTORY_WHOLE = 50,           /* at most so many with everything, */
+    HISTORY_WHOLE_BYTES = 262144, /* and no more once there are so many bytes */
+};
 
-struct listing {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+/* A page of asks, newest first. */
+struct page {
+    struct writing writing; /* first */
     size_t limit, count;
     int64_t last_ms, last_number; /* of the newest row written: where the next page begins */
     bool has_more, has_answers;
+    bool is_whole; /* with form, answer and result */
 };
 
-static void listing_drop(struct errand *errand)
+/* How it ended, or that it has not. */
+static void write_result(const struct engine *engine, const struct store_row *row,
+                         struct json_writer *writer)
 {
-    text_release(&((struct listing *)errand)->out);
+    struct text result = { 0 };
+
+    describe_result(engine, row, NULL, NULL, false, &result);
+    json_write_raw(writer, "result", text_string(&result));
+    text_release(&result);
 }
 
-void list_write_next(struct json_writer *writer, int64_t ms, int64_t number)
+static void write_whole(struct page *page, const struct store_row *row)
 {
+    struct json_writer *writer = &page->writing.writer;
+
+    json_write_text(writer, "tool", row->ask.tool ? row->ask.tool : "");
+    json_write_raw(writer, "form", row->ask.form_json);
+    json_write_raw(writer, "answer", row->answer_json ? row->answer_json : "null");
+    write_result(page->writing.errand.engine, row, writer);
+}
+
+/* How much of everything is older than what was looked at, roughly: for who shows how far it is. */
+static void write_left(struct page *page, int64_t number)
+{
+    struct store *store = page->writing.errand.engine->parts.store;
+    int64_t newest = store->ops->last_seq(store);
+
+    if (page->is_whole && newest > 0)
+        json_write_integer(&page->writing.writer, "left_permille", number * 1000 / newest);
+}
+
+static void write_row(struct page *page, const struct store_row *row)
+{
+    struct json_writer *writer = &page->writing.writer;
+
+    page->count++;
+    page->last_ms = row->ask.created_ms;
+    page->last_number = row->number;
+    json_write_object(writer, NULL);
+    describe_members(page->writing.errand.engine, row, writer);
+    if (page->has_answers)
+        history_write_answer(writer, row);
+    if (page->is_whole)
+        write_whole(page, row);
+    json_write_end_object(writer);
+}
+
+/* `looked_to` also of a page that is not full: the next call continues there. */
+static void end_page(struct page *page, int64_t looked_to)
+{
+    struct json_writer *writer = &page->writing.writer;
+    int64_t number = page->has_more ? page->last_number : looked_to;
     char next[48];
 
-    snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, ms, number);
-    json_write_text(writer, "next", next);
+    json_write_end_list(writer);
+    if (number) {
+        snprintf(next, sizeof next, "%" PRId64 "-%" PRId64, page->has_more ? page->last_ms : 1,
+                 number);
+        json_write_text(writer, "next", next);
+        write_left(page, number);
+    }
+    writing_end(&page->writing);
 }
 
 static void on_found(void *context, const struct store_row *row, int64_t looked_to,
                      const struct error *err)
 {
-    struct listing *listing = context;
+    struct page *page = context;
+    bool is_full = page->count == page->limit ||
+                   (page->is_whole && page->writing.out.used > HISTORY_WHOLE_BYTES);
 
-    if (row && listing->count == listing->limit) { /* one more was asked for than is shown */
-        listing->has_more = true;
-        return;
-    }
-    if (row) {
-        listing->count++;
-        listing->last_ms = row->ask.created_ms;
-        listing->last_number = row->number;
-        json_write_object(&listing->writer, NULL);
-        describe_members(listing->errand.engine, row, &listing->writer);
-        if (listing->has_answers)
-            history_write_answer(&listing->writer, row);
-        json_write_end_object(&listing->writer);
-        return;
-    }
-    if (err) {
-        errand_fail(&listing->errand, err, NULL);
-        return;
-    }
-    json_write_end_list(&listing->writer);
-    if (listing->has_more)
-        list_write_next(&listing->writer, listing->last_ms, listing->last_number);
-    else if (looked_to) /* the page is not full: the next call continues there */
-        list_write_next(&listing->writer, 1, looked_to);
-    json_write_end_object(&listing->writer);
-    errand_ok(&listing->errand, text_string(&listing->out));
+    if (row && is_full) /* one more was asked for than is shown */
+        page->has_more = true;
+    else if (row)
+        write_row(page, row);
+    else if (err)
+        errand_fail(&page->writing.errand, err, NULL);
+    else
+        end_page(page, looked_to);
 }
 
 static void on_listed(void *context, const struct store_row *row, const struct error *err)
@@ -126,7 +240,8 @@ static bool read_cursor(const struct json *params, struct store_list_query *quer
            query->before_number > 0;
 }
 
-bool list_read_query(const struct json *params, struct store_list_query *query, struct error *err)
+/* which, agent, before and before_ms. */
+static bool read_query(const struct json *params, struct store_list_query *query, struct error *err)
 {
     query->before_ms = json_member_integer(params, "before_ms", 0);
     query->agent = json_member_text(params, "agent");
@@ -137,35 +252,74 @@ bool list_read_query(const struct json *params, struct store_list_query *query, 
     return true;
 }
 
-void ask_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+static void begin_page(struct page *page, int64_t limit, int64_t most,
+                       struct store_list_query *query)
 {
-    struct store *store = engine->parts.store;
-    struct listing *listing = errand_new(sizeof *listing, engine, visit, done, context);
-    int64_t limit =
-        json_member_integer(params, "limit", engine_setting(engine, SETTING_LIST_COUNT));
+    page->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
+    query->limit = page->limit + 1;
+}
+
+void ask_list_method(struct method_call call)
+{
+    struct store *store = call.engine->parts.store;
+    struct page *page = writing_new(sizeof *page, call);
+    int64_t usual = engine_setting(call.engine, SETTING_LIST_COUNT);
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
-    listing->errand.drop = listing_drop;
-    if (!list_read_query(params, &query.list, &err)) {
-        errand_fail(&listing->errand, &err, NULL);
+    if (!errand_may(&page->writing.errand, read_query(call.params, &query.list, &err), &err))
         return;
-    }
-    listing->limit = limit < 1 ? 1 : limit > LIST_MOST ? LIST_MOST : (size_t)limit;
-    query.list.limit = listing->limit + 1;
-    listing->has_answers = json_is_yes(json_member(params, "answers"));
-    listing->writer = json_writer_to(&listing->out);
-    json_write_object(&listing->writer, NULL);
-    json_write_integer(&listing->writer, "seq", store->ops->last_seq(store));
-    json_write_list(&listing->writer, "asks");
+    begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MOST, &query.list);
+    page->has_answers = json_is_yes(json_member(call.params, "answers"));
+    json_write_integer(&page->writing.writer, "seq", store->ops->last_seq(store));
+    json_write_list(&page->writing.writer, "asks");
     /* No index helps to find these, so the store looks at a limited number of asks for a page. */
     if (query.list.which != STORE_LIST_OPEN &&
-        (query.list.states || listing->has_answers ||
+        (query.list.states || page->has_answers ||
          (query.list.before_ms && !query.list.before_number)))
-        store->ops->history(store, &query, on_found, listing);
+        store->ops->history(store, &query, on_found, page);
     else
-        store->ops->list(store, &query.list, on_listed, listing);
+        store->ops->list(store, &query.list, on_listed, page);
+}
+
+static bool read_filters(const struct json *params, struct store_history_query *query,
+                         struct search_terms *terms, struct error *err)
+{
+    const struct json *search = json_member(params, "search");
+
+    if (!read_query(params, &query->list, err))
+        return false;
+    query->via = json_member_text(params, "via");
+    query->since_ms = json_member_integer(params, "since_ms", 0);
+    query->until_ms = json_member_integer(params, "until_ms", 0);
+    if (search && (!json_text(search) || strlen(json_text(search)) != json_length(search)))
+        return error_say(err, ERROR_bad_type, "/search", TEXT_REASON_SEARCH_TEXT, NULL);
+    if (search && !search_terms_read(json_text(search), terms, err))
+        return false;
+    query->search = terms->count ? terms : NULL;
+    return true;
+}
+
+/* Looking back: asks with what was answered, found by words, channel, agent and time. */
+void ask_history_method(struct method_call call)
+{
+    struct store *store = call.engine->parts.store;
+    struct page *page = writing_new(sizeof *page, call);
+    int64_t limit = json_member_integer(call.params, "limit", HISTORY_DEFAULT);
+    struct store_history_query query = { .list.which = STORE_LIST_ALL };
+    struct search_terms terms = { 0 };
+    struct error err;
+
+    if (read_filters(call.params, &query, &terms, &err)) {
+        page->has_answers = true;
+        page->is_whole = json_is_yes(json_member(call.params, "whole"));
+        begin_page(page, limit, page->is_whole ? HISTORY_WHOLE : HISTORY_MOST, &query.list);
+        json_write_list(&page->writing.writer, "asks");
+        store->ops->history(store, &query, on_found, page);
+    } else {
+        errand_fail(&page->writing.errand, &err, NULL);
+    }
+    search_terms_release(&terms);
 }
 
 /* One ask with all there is of it, gathered from the store piece by piece. */
@@ -176,9 +330,13 @@ struct view {
     bool has_talk;
 };
 
-static void view_fail(struct view *view, const struct error *err)
+/* `err` NULL: all of it is written. */
+static void view_end(struct view *view, const struct error *err)
 {
-    errand_fail(view->errand, err, NULL);
+    if (err)
+        errand_fail(view->errand, err, NULL);
+    else
+        errand_ok(view->errand, text_string(&view->out));
     text_release(&view->out);
     free(view);
 }
@@ -191,16 +349,10 @@ static void on_talk(void *context, const struct store_said *said, const struct e
         back_write(said, &view->writer);
         return;
     }
-    if (err) {
-        view_fail(view, err);
-        return;
-    }
     if (view->has_talk)
         json_write_end_list(&view->writer);
     json_write_end_object(&view->writer);
-    errand_ok(view->errand, text_string(&view->out));
-    text_release(&view->out);
-    free(view);
+    view_end(view, err);
 }
 
 static void on_draft(void *context, const char *json, const struct error *err)
@@ -209,7 +361,7 @@ static void on_draft(void *context, const char *json, const struct error *err)
     struct store *store = view->errand->engine->parts.store;
 
     if (err) {
-        view_fail(view, err);
+        view_end(view, err);
         return;
     }
     if (json)
@@ -227,7 +379,6 @@ static void on_got(void *context, const struct store_reply *reply)
     struct errand *errand = context;
     struct engine *engine = errand->engine;
     const struct store_row *row = reply->row;
-    struct text result = { 0 };
     struct view *view;
 
     if (reply->outcome != STORE_DONE) {
@@ -239,41 +390,29 @@ static void on_got(void *context, const struct store_reply *reply)
     view = mem_new(sizeof *view);
     view->errand = errand;
     view->has_talk = row->ask.flags & ASK_TALKED;
-    view->writer = json_writer_to(&view->out);
-    json_write_object(&view->writer, NULL);
+    view->writer = json_object_to(&view->out);
     json_write_integer(&view->writer, "seq", row->seq);
     describe_summary(engine, row, &view->writer, "ask");
     json_write_bool_if(&view->writer, "answer_elsewhere", own_must_leave(errand, row));
     json_write_raw(&view->writer, "form", row->ask.form_json);
     json_write_raw(&view->writer, "answer", row->answer_json ? row->answer_json : "null");
     hidden_write(engine, &row->ask, &view->writer);
-    describe_result(engine, row, NULL, NULL, false, &result);
-    json_write_raw(&view->writer, "result", text_string(&result));
-    text_release(&result);
+    write_result(engine, row, &view->writer);
     engine->parts.store->ops->get_draft(engine->parts.store, row->ask.id, engine->parts.person,
                                         on_draft, view);
 }
 
 void look_reply(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_got, errand);
+    errand_get(errand, on_got);
 }
 
-void ask_get_method(struct engine *engine, struct visit *visit, const struct json *params,
-                    desk_done *done, void *context)
-{
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+HANDLER(ask_get, errand_for_ask, look_reply)
 
-    errand_find_ask(errand, params, look_reply);
-}
-
-void ask_watch_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void ask_watch_method(struct method_call call)
 {
-    visit_watch(engine, visit, json_is_yes(json_member(params, "remaining")));
-    ask_list_method(engine, visit, params, done, context);
+    visit_watch(call.engine, call.visit, json_is_yes(json_member(call.params, "remaining")));
+    ask_list_method(call);
 }
 
 /* What an agent may see of its own asks: lists, one whole, and that something changed. Another
@@ -283,31 +422,14 @@ void ask_watch_method(struct engine *engine, struct visit *visit, const struct j
 enum { MINE_MOST = 200 };
 
 struct mine {
-    struct errand errand; /* first */
-    struct text out;
-    struct json_writer writer;
+    struct writing writing; /* first */
     enum store_list_which which;
 };
-
-static void mine_drop(struct errand *errand)
-{
-    text_release(&((struct mine *)errand)->out);
-}
 
 /* As the agent sees it: open until it can no longer be taken back. */
 static bool is_open(const struct engine *engine, const struct store_row *row)
 {
     return live_find(engine, row->ask.id) != NULL || state_is_open(row->ask.state);
-}
-
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
-{
-    char when[32];
-
-    if (utc_ms <= 0)
-        return;
-    response_write_time(utc_ms, when);
-    json_write_text(writer, key, when);
 }
 
 static void write_ask(const struct engine *engine, const struct store_row *row,
@@ -318,32 +440,32 @@ static void write_ask(const struct engine *engine, const struct store_row *row,
     json_write_text(writer, "session_id", row->ask.id);
     json_write_text(writer, "title", row->ask.title);
     json_write_text(writer, "status", is_pending ? "pending" : state_name(row->ask.state));
-    write_time(writer, "created_at", row->ask.created_ms);
+    describe_time_if(writer, "created_at", row->ask.created_ms);
     if (is_pending)
-        write_time(writer, "deadline", row->ask.deadline_ms);
+        describe_time_if(writer, "deadline", row->ask.deadline_ms);
     else
-        write_time(writer, "decided_at", row->ask.decided_ms);
+        describe_time_if(writer, "decided_at", row->ask.decided_ms);
 }
 
 static void add_ask(struct mine *mine, const struct store_row *row)
 {
-    json_write_object(&mine->writer, NULL);
-    write_ask(mine->errand.engine, row, &mine->writer);
-    json_write_end_object(&mine->writer);
+    struct json_writer *writer = &mine->writing.writer;
+
+    json_write_object(writer, NULL);
+    write_ask(mine->writing.errand.engine, row, writer);
+    json_write_end_object(writer);
 }
 
 /* Decided in the store, and not yet for the agent. */
 static void add_undoable(struct mine *mine)
 {
-    const struct engine *engine = mine->errand.engine;
-    struct table_link *link = table_each(&engine->by_id, NULL);
+    const struct engine *engine = mine->writing.errand.engine;
 
-    for (; link; link = table_each(&engine->by_id, link)) {
-        const struct live *live = TABLE_THING(live, by_id, link);
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
         struct store_row row = live_row(live);
 
         if (!state_is_open(live->state) &&
-            strcmp(live->principal->id, mine->errand.visit->principal) == 0)
+            strcmp(live->principal->id, mine->writing.errand.visit->principal) == 0)
             add_ask(mine, &row);
     }
 }
@@ -352,19 +474,18 @@ static void on_own_listed(void *context, const struct store_row *row, const stru
 {
     struct mine *mine = context;
 
-    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->errand.engine, row)))
+    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->writing.errand.engine, row)))
         add_ask(mine, row);
     if (row)
         return;
     if (err) {
-        errand_fail(&mine->errand, err, NULL);
+        errand_fail(&mine->writing.errand, err, NULL);
         return;
     }
     if (mine->which == STORE_LIST_OPEN)
         add_undoable(mine);
-    json_write_end_list(&mine->writer);
-    json_write_end_object(&mine->writer);
-    errand_ok(&mine->errand, text_string(&mine->out));
+    json_write_end_list(&mine->writing.writer);
+    writing_end(&mine->writing);
 }
 
 /* Only the characters of ids, or somebody could ask with a pattern. */
@@ -378,29 +499,26 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
            (prefix && strspn(prefix, "abcdefghijklmnopqrstuvwxyz234567") == json_length(given));
 }
 
-void mine_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void mine_list_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct mine *mine = errand_new(sizeof *mine, engine, visit, done, context);
-    int64_t limit = json_member_integer(params, "limit", MINE_MOST);
-    struct store_list_query query = { .principal = visit->principal };
+    struct store *store = call.engine->parts.store;
+    struct mine *mine = writing_new(sizeof *mine, call);
+    int64_t limit = json_member_integer(call.params, "limit", MINE_MOST);
+    struct store_list_query query = { .principal = call.visit->principal };
 
-    mine->errand.drop = mine_drop;
-    if (!list_read_group(params, &query.which)) {
-        errand_refuse(&mine->errand, ERROR_bad_enum, "/which", "which is all, active or completed");
+    if (!list_read_group(call.params, &query.which)) {
+        errand_refuse(&mine->writing.errand, ERROR_bad_enum, "/which",
+                      "which is all, active or completed");
         return;
     }
-    if (!read_prefix(params, &query.id_prefix)) {
-        errand_refuse(&mine->errand, ERROR_bad_format, "/prefix",
+    if (!read_prefix(call.params, &query.id_prefix)) {
+        errand_refuse(&mine->writing.errand, ERROR_bad_format, "/prefix",
                       "an id has characters of a-z and 2-7");
         return;
     }
     mine->which = query.which;
     query.limit = limit < 1 || limit > MINE_MOST ? MINE_MOST : (size_t)limit;
-    mine->writer = json_writer_to(&mine->out);
-    json_write_object(&mine->writer, NULL);
-    json_write_list(&mine->writer, "asks");
+    json_write_list(&mine->writing.writer, "asks");
     store->ops->list(store, &query, on_own_listed, mine);
 }
 
@@ -408,54 +526,37 @@ static void on_own_got(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
     const struct store_row *row = reply->row;
-    struct text out = { 0 }, result = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct text out = { 0 };
+    struct json_writer writer;
 
     if (reply->outcome != STORE_DONE || strcmp(row->ask.principal, errand->visit->principal) != 0) {
         errand_not_found(errand, reply);
         return;
     }
-    json_write_object(&writer, NULL);
+    writer = json_object_to(&out);
     write_ask(errand->engine, row, &writer);
     json_write_raw(&writer, "form", row->ask.form_json);
-    if (!is_open(errand->engine, row)) {
-        describe_result(errand->engine, row, NULL, NULL, false, &result);
-        json_write_raw(&writer, "result", text_string(&result));
-    }
+    if (!is_open(errand->engine, row))
+        write_result(errand->engine, row, &writer);
     json_write_end_object(&writer);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
-    text_release(&result);
+    errand_ok_take(errand, &out);
 }
 
 static void get_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_own_got, errand);
+    errand_get(errand, on_own_got);
 }
 
-void mine_get_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
-{
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-
-    errand_find_ask(errand, params, get_found);
-}
+HANDLER(mine_get, errand_for_ask, get_found)
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
-void mine_follow_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void mine_follow_method(struct method_call call)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
-    struct visit *follower = visit;
 
-    (void)params;
-    (void)done;
-    (void)context;
-    visit_follow(engine, follower);
-    visit_tell(follower, line, sizeof line - 1);
+    visit_follow(call.engine, call.visit);
+    visit_tell(call.visit, line, sizeof line - 1);
 }
 
 static void tell(struct engine *engine, const struct live *live, bool is_over)
@@ -489,4 +590,237 @@ void mine_publish_over(struct engine *engine, const struct live *live)
 {
     if (!state_is_open(live->state))
         tell(engine, live, true);
+}
+
+/* How much is asked, how fast it is answered and whose advice is taken (R7.8), out of the newest
+ * asks: as many as can be read without keeping others waiting. */
+
+enum {
+    STATISTICS_ASKS = 2000,
+    STATISTICS_AGENTS = 64, /* those that asked last; the rest count in the sums only */
+    STATISTICS_DAYS = 3650,
+    BUCKET_COUNT = 7,
+};
+static const int64_t DAY_MS = 86400000;
+static const int64_t bucket_ends_s[BUCKET_COUNT - 1] = { 5, 15, 30, 60, 120, 300 };
+
+struct figures {
+    int64_t asks, timeouts, recommended, taken;
+    int64_t *times_ms; /* until it was answered, one each; owned */
+    size_t answered;
+};
+struct agent_figures {
+    char *name; /* owned */
+    struct figures figures;
+};
+struct counting {
+    struct errand errand; /* first */
+    struct figures all;
+    struct agent_figures agents[STATISTICS_AGENTS];
+    size_t agent_count;
+    int64_t buckets[BUCKET_COUNT];
+    int64_t first_ms; /* the oldest ask that was counted */
+    int64_t days;     /* asked for; 0: all */
+    bool is_cut;
+};
+
+static void counting_drop(struct errand *errand)
+{
+    struct counting *counting = (struct counting *)errand;
+
+    free(counting->all.times_ms);
+    for (size_t i = 0; i < counting->agent_count; i++) {
+        free(counting->agents[i].name);
+        free(counting->agents[i].figures.times_ms);
+    }
+}
+
+/* NULL: it is nameless, or one too many. */
+static struct figures *find_agent(struct counting *counting, const char *name)
+{
+    for (size_t i = 0; name && i < counting->agent_count; i++) {
+        if (strcmp(counting->agents[i].name, name) == 0)
+            return &counting->agents[i].figures;
+    }
+    if (!name || counting->agent_count == STATISTICS_AGENTS)
+        return NULL;
+    counting->agents[counting->agent_count].name = mem_text(name);
+    return &counting->agents[counting->agent_count++].figures;
+}
+
+/* Whether a recommendation was there, and whether what was chosen is what was recommended. */
+static void compare_advice(const struct store_row *row, bool *ret_had, bool *ret_taken)
+{
+    struct row_answer read;
+
+    *ret_had = *ret_taken = false;
+    if (row_answer_read(&read, row)) {
+        const struct field *field = &read.form.fields[0];
+        const struct field_value *value = &read.answer.values[0];
+        bool is_same = !value->text;
+
+        for (size_t i = 0; i < field->option_count; i++) {
+            *ret_had |= field->options[i].is_recommended;
+            is_same &= field->options[i].is_recommended == value->is_selected[i];
+        }
+        *ret_taken = *ret_had && is_same;
+    }
+    row_answer_release(&read);
+}
+
+static void add_time(struct figures *figures, int64_t took_ms)
+{
+    if (!figures->times_ms)
+        figures->times_ms = mem_new(STATISTICS_ASKS * sizeof *figures->times_ms);
+    figures->times_ms[figures->answered++] = took_ms;
+}
+
+static size_t bucket_of(int64_t took_ms)
+{
+    size_t at = 0;
+
+    while (at < BUCKET_COUNT - 1 && took_ms >= bucket_ends_s[at] * 1000)
+        at++;
+    return at;
+}
+
+static void count_row(struct counting *counting, const struct store_row *row)
+{
+    struct json *origin = json_of(row->ask.origin_json);
+    struct figures *places[2] = { &counting->all, find_agent(counting, describe_agent(origin)) };
+    bool is_answered = row->ask.state == STATE_SUBMITTED, had_advice = false, was_taken = false;
+    int64_t took_ms = row->ask.decided_ms - row->ask.created_ms;
+
+    if (is_answered) {
+        compare_advice(row, &had_advice, &was_taken);
+        counting->buckets[bucket_of(took_ms)]++;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(places) && places[i]; i++) {
+        places[i]->asks++;
+        places[i]->timeouts += row->ask.state == STATE_TIMEOUT;
+        places[i]->recommended += had_advice;
+        places[i]->taken += was_taken;
+        if (is_answered)
+            add_time(places[i], took_ms);
+    }
+    counting->first_ms = row->ask.created_ms;
+    json_free(origin);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+static void write_figures(struct json_writer *writer, struct figures *figures)
+{
+    bool is_known = figures->answered > 0;
+
+    if (is_known)
+        qsort(figures->times_ms, figures->answered, sizeof *figures->times_ms, compare_times);
+    json_write_integer(writer, "asks", figures->asks);
+    json_write_integer(writer, "answered", (int64_t)figures->answered);
+    json_write_known(writer, "median_seconds",
+                     is_known ? figures->times_ms[figures->answered / 2] / 1000 : 0, is_known);
+    json_write_integer(writer, "timeouts", figures->timeouts);
+    json_write_integer(writer, "recommended", figures->recommended);
+    json_write_integer(writer, "taken", figures->taken);
+}
+
+static void write_waiting(const struct engine *engine, struct json_writer *writer)
+{
+    int64_t now_ms = engine_utc_ms(engine), longest_ms = 0;
+
+    for (struct live *live = NULL; (live = live_each(engine, live));) {
+        if (state_is_open(live->state) && now_ms - live->created_ms > longest_ms)
+            longest_ms = now_ms - live->created_ms;
+    }
+    json_write_integer(writer, "waiting", (int64_t)engine->open_count);
+    json_write_integer(writer, "longest_seconds", longest_ms / 1000);
+}
+
+static void write_agents(struct counting *counting, struct json_writer *writer)
+{
+    struct text shown = { 0 };
+
+    json_write_list(writer, "agents");
+    for (size_t i = 0; i < counting->agent_count; i++) {
+        struct agent_figures *agent = &counting->agents[i];
+
+        text_clear(&shown);
+        visible_text(agent->name, strlen(agent->name), VISIBLE_ONE_LINE, &shown);
+        json_write_object(writer, NULL);
+        json_write_text(writer, "agent", agent->name);
+        json_write_text(writer, "shown", text_string(&shown));
+        write_figures(writer, &agent->figures);
+        json_write_end_object(writer);
+    }
+    json_write_end_list(writer);
+    text_release(&shown);
+}
+
+static int compare_agents(const void *a, const void *b)
+{
+    const struct agent_figures *first = a, *second = b;
+
+    return (first->figures.asks < second->figures.asks) -
+           (first->figures.asks > second->figures.asks);
+}
+
+static void finish(struct counting *counting)
+{
+    struct engine *engine = counting->errand.engine;
+    int64_t age_ms = counting->first_ms ? engine_utc_ms(engine) - counting->first_ms : 0;
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
+
+    qsort(counting->agents, counting->agent_count, sizeof *counting->agents, compare_agents);
+    json_write_integer(&writer, "days",
+                       counting->days ? counting->days : (age_ms + DAY_MS - 1) / DAY_MS);
+    write_figures(&writer, &counting->all);
+    write_waiting(engine, &writer);
+    json_write_list(&writer, "buckets");
+    for (size_t i = 0; i < BUCKET_COUNT; i++)
+        json_write_integer(&writer, NULL, counting->buckets[i]);
+    json_write_end_list(&writer);
+    write_agents(counting, &writer);
+    json_write_bool_if(&writer, "is_cut", counting->is_cut);
+    json_write_end_object(&writer);
+    errand_ok_take(&counting->errand, &out);
+}
+
+static void on_counted(void *context, const struct store_row *row, int64_t looked_to,
+                       const struct error *err)
+{
+    struct counting *counting = context;
+
+    (void)looked_to; /* the newest are looked at first, and no more than these count */
+    if (err)
+        errand_fail(&counting->errand, err, NULL);
+    else if (!row)
+        finish(counting);
+    else if (counting->all.asks == STATISTICS_ASKS)
+        counting->is_cut = true;
+    else
+        count_row(counting, row);
+}
+
+void ask_statistics_method(struct method_call call)
+{
+    struct store *store = call.engine->parts.store;
+    struct counting *counting = errand_new(sizeof *counting, call);
+    struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };
+
+    counting->errand.drop = counting_drop;
+    counting->days = json_member_integer(call.params, "days", 0);
+    if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
+        errand_say(&counting->errand, ERROR_out_of_range, "/days", TEXT_REASON_DAYS, "most",
+                   TEXT_NUMBER(STATISTICS_DAYS), NULL);
+        return;
+    }
+    if (counting->days > 0)
+        query.since_ms = engine_utc_ms(call.engine) - counting->days * DAY_MS;
+    store->ops->history(store, &query, on_counted, counting);
 }

@@ -23,20 +23,17 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/*
- * Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
- * page can read, and signs what the hub challenges it with. The key counts at the port where it
- * was enrolled. Another user of this machine could hold that port while no hub runs and be
- * given the same use of the key, so unless a setting says otherwise there must be no other
- * user.
- */
+/* Browsers that stay signed in (R12.2). A device has no secret: its browser keeps a key that no
+ * page can read, and signs what the hub challenges it with. The key counts at the port where it was
+ * enrolled. Another user of this machine could hold that port while no hub runs and be given the
+ * same use of the key, so unless a setting says otherwise there must be no other user. */
 
 enum { ACCOUNTS_BYTES = 1048576, SIGNED_BYTES = 128 };
 
 static bool device_may_stay(const struct engine *engine)
 {
     static const char *const paths[] = { "/etc/login.defs", "/etc/nsswitch.conf", "/etc/passwd" };
-    int64_t wish = settings_integer(engine->parts.settings, SETTING_KEEP_SIGNED_IN);
+    int64_t wish = engine_setting(engine, SETTING_KEEP_SIGNED_IN);
     struct text files[ARRAY_LEN(paths)] = { 0 };
     bool may = wish == KEEP_SIGNED_IN_AUTO;
 
@@ -85,6 +82,7 @@ void engine_set_public_url(struct engine *engine, const char *url)
     snprintf(engine->public_url, sizeof engine->public_url, "%s", url);
 }
 
+/* `base`: what others call the hub, but codes are good on this machine alone. */
 static bool write_address(const struct engine *engine, const char *base, const char *id,
                           struct text *out)
 {
@@ -98,12 +96,6 @@ bool portal_write_url(const struct engine *engine, const char *id, struct text *
 {
     return write_address(engine, engine->public_url[0] ? engine->public_url : engine->portal_url,
                          id, out);
-}
-
-/* Codes are good on this machine alone, whatever others call the hub. */
-static bool write_own_url(const struct engine *engine, const char *id, struct text *out)
-{
-    return write_address(engine, engine->portal_url, id, out);
 }
 
 /* A free place, one that is out of time, or the oldest. */
@@ -149,11 +141,10 @@ static void on_shared(void *context, const struct store_reply *reply)
 static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], struct errand *waits,
                        struct text *take_reply)
 {
-    struct store *store = engine->parts.store;
     struct store_token token = { .kind = PORTAL_CODE_KIND,
                                  .label = "",
                                  .created_ms = engine_utc_ms(engine) };
-    struct sharing *sharing = errand_new(sizeof *sharing, engine, NULL, NULL, NULL);
+    struct sharing *sharing = errand_of_ours(sizeof *sharing, engine, NULL);
 
     sharing->errand.drop = sharing_drop;
     sharing->waits = waits;
@@ -162,7 +153,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], st
     memcpy(token.hash, hash, HASH_BYTES);
     token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
     errand_begin_write(&sharing->errand);
-    store_write_token(store, &token, on_shared, sharing);
+    store_write_token(engine->parts.store, &token, on_shared, sharing);
 }
 
 /* Behind the address, in its fragment: a browser sends that to nobody. */
@@ -192,7 +183,7 @@ static void add_code(struct engine *engine, struct text *url)
 
 bool engine_make_link(struct engine *engine, struct text *out)
 {
-    if (!write_own_url(engine, "", out))
+    if (!write_address(engine, engine->portal_url, "", out))
         return false;
     add_code(engine, out);
     return true;
@@ -204,7 +195,7 @@ static void reply_link(struct errand *errand)
     struct json_writer writer = json_writer_to(&out);
     uint8_t hash[HASH_BYTES];
 
-    if (!write_own_url(errand->engine, errand->id, &url)) {
+    if (!write_address(errand->engine, errand->engine->portal_url, errand->id, &url)) {
         errand_say(errand, ERROR_unavailable, "", TEXT_REASON_NO_PORTAL, NULL);
         return;
     }
@@ -225,14 +216,12 @@ static void reply_link(struct errand *errand)
     text_release(&out);
 }
 
-void portal_link_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void portal_link_method(struct method_call call)
 {
-    struct errand *errand;
+    struct errand *errand = errand_new(sizeof *errand, call);
 
-    errand = errand_new(sizeof *errand, engine, visit, done, context);
-    if (json_member(params, "session_id"))
-        errand_find_ask(errand, params, reply_link);
+    if (json_member(call.params, "session_id"))
+        errand_find_ask(errand, call.params, reply_link);
     else
         reply_link(errand);
 }
@@ -240,7 +229,7 @@ void portal_link_method(struct engine *engine, struct visit *visit, const struct
 static bool can_open(const struct engine *engine, const char *id, struct text *ret_url)
 {
     return engine->parts.open_browser && settings_is_on(engine->parts.settings, SETTING_BROWSER) &&
-           write_own_url(engine, id, ret_url);
+           write_address(engine, engine->portal_url, id, ret_url);
 }
 
 static bool open_link(struct engine *engine, struct text *url)
@@ -279,21 +268,20 @@ static bool may_open(struct engine *engine, struct visit *visit, struct error *e
 
 /* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
  * page, which may be anybody's. */
-void portal_open_method(struct engine *engine, struct visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+void portal_open_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
+    struct engine *engine = call.engine;
+    struct errand *errand = errand_new(sizeof *errand, call);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
-    const char *given = json_member_text(params, "session_id");
-    bool is_id = given && strlen(given) == ASK_ID_BYTES - 1 &&
-                 strspn(given, "abcdefghijklmnopqrstuvwxyz234567") == ASK_ID_BYTES - 1;
+    const char *given = json_member_text(call.params, "session_id");
+    bool is_id = given && ask_id_is_valid(given);
     struct text url = { 0 };
     struct error err;
     bool may = may_open(engine, errand->visit, &err);
     bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
-    if (json_is_yes(json_member(params, "only_look"))) {
+    if (json_is_yes(json_member(call.params, "only_look"))) {
         errand_ok(errand, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
     } else if (!may) {
         errand_fail(errand, &err, NULL);
@@ -334,15 +322,14 @@ static bool spend(struct engine *engine, const char *secret)
 }
 
 struct signing {
-    struct errand errand; /* first */
-    char *label, *browser;
+    struct errand errand; /* first; its text is the label */
+    char *browser;
     uint8_t hash[HASH_BYTES];
     bool is_old;
 };
 
 static void signing_drop(struct errand *errand)
 {
-    free(((struct signing *)errand)->label);
     free(((struct signing *)errand)->browser);
 }
 
@@ -373,20 +360,19 @@ static void on_spent(void *context, const struct store_reply *reply)
     else if (reply->outcome != STORE_DONE || signing->is_old)
         refuse(signing->errand.done, signing->errand.context);
     else
-        tokens_add_tab(signing->errand.engine, signing->label, signing->browser,
-                       signing->errand.done, signing->errand.context);
+        tokens_add_tab(errand_call(&signing->errand), signing->errand.text, signing->browser);
     errand_end(&signing->errand);
 }
 
-static void spend_shared(struct engine *engine, const char *code, const char *label,
-                         const char *browser, desk_done *done, void *context)
+static void spend_shared(struct method_call call, const char *code, const char *label,
+                         const char *browser)
 {
-    struct store *store = engine->parts.store;
-    struct signing *signing = errand_new(sizeof *signing, engine, NULL, done, context);
-    struct store_token_use spent = { .now_ms = engine_utc_ms(engine) };
+    struct store *store = call.engine->parts.store;
+    struct signing *signing = errand_new(sizeof *signing, call);
+    struct store_token_use spent = { .now_ms = engine_utc_ms(call.engine) };
 
     signing->errand.drop = signing_drop;
-    signing->label = mem_text(label);
+    signing->errand.text = mem_text(label);
     signing->browser = mem_text(browser);
     token_hash(code, spent.hash);
     memcpy(signing->hash, spent.hash, HASH_BYTES);
@@ -398,23 +384,23 @@ static void spend_shared(struct engine *engine, const char *code, const char *la
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
                     desk_done *done, void *context)
 {
+    const struct method_call call = { engine, NULL, NULL, done, context, false };
+
     if (browser && !device_may_stay(engine))
         browser = NULL;
     if (follow_is_shared(engine) && strncmp(code, PORTAL_CODE_START, 8) == 0) {
-        spend_shared(engine, code, label, browser, done, context);
+        spend_shared(call, code, label, browser);
         return;
     }
     if (spend(engine, code))
-        tokens_add_tab(engine, label, browser, done, context);
+        tokens_add_tab(call, label, browser);
     else
         refuse(done, context);
 }
 
-/*
- * The secrets with which we seal what clients carry for us (B6, R13.1). A key is made when
- * there is none or the newest is a month old, and used once it is on disk; older ones go on
- * opening what they sealed. They never leave this process and the store.
- */
+/* The secrets with which we seal what clients carry for us (B6, R13.1). A key is made when there is
+ * none or the newest is a month old, and used once it is on disk; older ones go on opening what
+ * they sealed. They never leave this process and the store. */
 
 static const char purpose[] = "request_state";
 
@@ -455,19 +441,18 @@ static void on_saved(void *context, const struct store_reply *reply)
 
 void keys_refresh(struct engine *engine)
 {
-    struct store *store = engine->parts.store;
     int64_t now = engine_utc_ms(engine);
     struct key_errand *own;
 
     if (engine->is_making_key || !seal_ring_is_stale(&engine->seals, now))
         return;
     engine->is_making_key = true;
-    own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
+    own = errand_of_ours(sizeof *own, engine, NULL);
     own->errand.drop = key_errand_drop;
     own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
     random_bytes(own->key.secret, sizeof own->key.secret);
     errand_begin_write(&own->errand);
-    store_write_key(store, &own->key, on_saved, own);
+    store_write_key(engine->parts.store, &own->key, on_saved, own);
 }
 
 void keys_load(struct engine *engine)

@@ -14,11 +14,10 @@
 
 /* Settings over the desk: all with their sources, and changing one (R8.1). */
 
-void settings_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+void settings_list_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, engine, visit, done, context);
-    const char *name = json_member_text(params, "name");
+    struct errand *errand = errand_new(sizeof *errand, call);
+    const char *name = json_member_text(call.params, "name");
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     enum setting_id wanted;
@@ -27,36 +26,24 @@ void settings_list_method(struct engine *engine, struct visit *visit, const stru
         errand_say(errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
-    settings_write_list(engine->parts.settings, name, &writer);
-    errand_ok(errand, text_string(&out));
-    text_release(&out);
+    settings_write_list(call.engine->parts.settings, name, &writer);
+    errand_ok_take(errand, &out);
 }
 
 struct preference {
-    struct errand errand; /* first */
+    struct errand errand; /* first; its text is the value; NULL: back to the built-in one */
     enum setting_id id;
-    char *text; /* NULL: back to the built-in value */
 };
-
-static void preference_drop(struct errand *errand)
-{
-    free(((struct preference *)errand)->text);
-}
 
 static void tell_watchers(const struct engine *engine, enum setting_id id)
 {
     struct text line = { 0 };
-    struct json_writer writer = json_writer_to(&line);
+    struct json_writer writer = event_begin(&line, "settings/changed");
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "jsonrpc", "2.0");
-    json_write_text(&writer, "method", "settings/changed");
-    json_write_object(&writer, "params");
     json_write_list(&writer, "settings");
     settings_write_row(engine->parts.settings, id, false, &writer);
     json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    event_end(&writer);
     for (struct visit *visit = engine->visits; visit; visit = visit->next) {
         if (visit->is_watching || visit->attached[0])
             visit_tell(visit, line.bytes, line.used);
@@ -66,7 +53,7 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
 
 static void set_log_level(struct engine *engine)
 {
-    log_set_level((enum log_level)settings_integer(engine->parts.settings, SETTING_LOG_LEVEL));
+    log_set_level((enum log_level)engine_setting(engine, SETTING_LOG_LEVEL));
 }
 
 /* Most settings are looked up where they count; these have to be told. */
@@ -125,25 +112,21 @@ static void put_and_reply(struct preference *preference)
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name, preference->text);
+    settings_put_saved(engine->parts.settings, setting_row(preference->id)->name,
+                       preference->errand.text);
     for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
         if (consequences[i].id == preference->id)
             consequences[i].act(engine);
     }
     tell_watchers(engine, preference->id);
     settings_write_row(engine->parts.settings, preference->id, false, &writer);
-    errand_ok(&preference->errand, text_string(&out));
-    text_release(&out);
+    errand_ok_take(&preference->errand, &out);
 }
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
-    struct preference *preference = context;
-
-    if (reply->outcome == STORE_FAILED)
-        errand_fail(&preference->errand, &reply->err, NULL);
-    else
-        put_and_reply(preference);
+    if (!errand_fails(context, reply))
+        put_and_reply(context);
 }
 
 /* What can't be kept is not active either: the file is changed before what was read of it. */
@@ -153,7 +136,7 @@ static void save_host(struct preference *preference)
     const char *path = engine->parts.settings_path;
     struct error err;
 
-    if (path && !settings_save(path, preference->id, preference->text, &err)) {
+    if (path && !settings_save(path, preference->id, preference->errand.text, &err)) {
         log_warning("settings.not_saved", "setting=%s reason=%s", setting_row(preference->id)->name,
                     error_name(err.code));
         errand_fail(&preference->errand, &err, NULL);
@@ -165,26 +148,24 @@ static void save_host(struct preference *preference)
         put_and_reply(preference);
 }
 
-void settings_set_method(struct engine *engine, struct visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+void settings_set_method(struct method_call call)
 {
-    const char *name = json_member_text(params, "name");
+    const char *name = json_member_text(call.params, "name");
     struct setting_value value = { 0 };
-    struct preference *preference;
+    struct preference *preference = errand_new(sizeof *preference, call);
     struct error err;
 
-    preference = errand_new(sizeof *preference, engine, visit, done, context);
-    preference->errand.drop = preference_drop;
-    preference->text = mem_text(json_member_text(params, "value"));
+    preference->errand.text = mem_text(json_member_text(call.params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
         errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
-    if (json_kind(json_member(params, "value")) != KIND_NULL && !preference->text) {
+    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->errand.text) {
         errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
         return;
     }
-    if (preference->text && !settings_parse(preference->id, preference->text, &value, &err)) {
+    if (preference->errand.text &&
+        !settings_parse(preference->id, preference->errand.text, &value, &err)) {
         errand_fail(&preference->errand, &err, NULL);
         return;
     }
@@ -194,9 +175,10 @@ void settings_set_method(struct engine *engine, struct visit *visit, const struc
         return;
     }
     errand_begin_write(&preference->errand);
-    store_write_setting(engine->parts.store,
-                        &(struct store_setting){ engine->parts.person, name, preference->text },
-                        on_saved, preference);
+    store_write_setting(
+        call.engine->parts.store,
+        &(struct store_setting){ call.engine->parts.person, name, preference->errand.text },
+        on_saved, preference);
 }
 
 /* Options a person does not want to see again, remembered by principal, title and option (R6.4).
@@ -258,11 +240,9 @@ void hidden_load(struct engine *engine)
     if (!engine->hidden)
         engine->hidden = mem_new(HIDDEN_KEPT * sizeof *engine->hidden);
     engine->hidden_count = 0;
-    while (engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1) {
-        memcpy(engine->hidden[engine->hidden_count], at, HIDDEN_BYTES - 1);
-        engine->hidden[engine->hidden_count++][HIDDEN_BYTES - 1] = '\0';
-        at += HIDDEN_BYTES - 1;
-    }
+    for (; engine->hidden_count < HIDDEN_KEPT && strlen(at) >= HIDDEN_BYTES - 1;
+         at += HIDDEN_BYTES - 1)
+        text_head(at, HIDDEN_BYTES - 1, engine->hidden[engine->hidden_count++]);
 }
 
 void hidden_release(struct engine *engine)
@@ -271,26 +251,17 @@ void hidden_release(struct engine *engine)
 }
 
 struct hiding {
-    struct errand errand; /* first */
-    char *option_id;
+    struct errand errand; /* first; its text is the option's id */
     bool hides;
 };
-
-static void hiding_drop(struct errand *errand)
-{
-    free(((struct hiding *)errand)->option_id);
-}
 
 static void on_hidden_saved(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_FAILED) {
+    if (reply->outcome == STORE_FAILED)
         hidden_load(errand->engine); /* what is not kept did not happen */
-        errand_fail(errand, &reply->err, NULL);
-    } else {
-        errand_ok(errand, "{}");
-    }
+    errand_saved(errand, reply);
 }
 
 static void put(struct hiding *hiding, const struct ask *ask)
@@ -300,7 +271,7 @@ static void put(struct hiding *hiding, const struct ask *ask)
     struct text fact = { 0 };
     size_t at;
 
-    name_option(ask, hiding->option_id, name);
+    name_option(ask, hiding->errand.text, name);
     at = find_name(engine, name);
     if (at < engine->hidden_count) { /* the newest are kept longest */
         engine->hidden_count--;
@@ -330,12 +301,12 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
 
     if (form_may_destroy(form))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
-    if (!field_find_option(field, hiding->option_id))
+    if (!field_find_option(field, hiding->errand.text))
         return error_say(err, ERROR_bad_enum, "/option_id", TEXT_REASON_NO_SUCH_OPTION, NULL);
     for (size_t i = 0; i < field->option_count; i++) {
         const char *id = field->options[i].id;
 
-        left += strcmp(id, hiding->option_id) != 0 && !is_hidden(hiding->errand.engine, ask, id);
+        left += strcmp(id, hiding->errand.text) != 0 && !is_hidden(hiding->errand.engine, ask, id);
     }
     if (hiding->hides && left < least)
         return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
@@ -363,25 +334,20 @@ static void on_got(void *context, const struct store_reply *reply)
 
 static void hide_found(struct errand *errand)
 {
-    struct store *store = errand->engine->parts.store;
-
-    store->ops->get(store, errand->id, on_got, errand);
+    errand_get(errand, on_got);
 }
 
-void ask_hide_method(struct engine *engine, struct visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+void ask_hide_method(struct method_call call)
 {
-    const char *option_id = json_member_text(params, "option_id");
-    struct hiding *hiding;
+    const char *option_id = json_member_text(call.params, "option_id");
+    struct hiding *hiding = errand_new(sizeof *hiding, call);
 
-    hiding = errand_new(sizeof *hiding, engine, visit, done, context);
-    hiding->errand.drop = hiding_drop;
-    hiding->hides = json_is_yes(json_member(params, "hidden"));
-    if (!option_id || json_kind(json_member(params, "hidden")) != KIND_BOOL) {
+    hiding->hides = json_is_yes(json_member(call.params, "hidden"));
+    if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
         errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
                    TEXT_REASON_HIDE_NEEDS, NULL);
         return;
     }
-    hiding->option_id = mem_text(option_id);
-    errand_find_ask(&hiding->errand, params, hide_found);
+    hiding->errand.text = mem_text(option_id);
+    errand_find_ask(&hiding->errand, call.params, hide_found);
 }

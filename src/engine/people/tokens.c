@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "core/response.h"
+#include "engine/describe.h"
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
@@ -23,15 +23,22 @@ static struct token *token_find(const struct engine *engine, const uint8_t *hash
     return link ? TABLE_THING(token, link, link) : NULL;
 }
 
-static bool token_is_expired(const struct engine *engine, const struct token *token);
+static bool token_is_expired(const struct engine *engine, const struct token *token)
+{
+    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
+}
+
+/* All of them, in no order: begins with NULL, ends with NULL. */
+static struct token *token_each(const struct engine *engine, const struct token *after)
+{
+    struct table_link *link = table_each(&engine->tokens, after ? &after->link : NULL);
+
+    return link ? TABLE_THING(token, link, link) : NULL;
+}
 
 struct token *token_find_id(const struct engine *engine, const char *id)
 {
-    struct table_link *link = NULL;
-
-    while ((link = table_each(&engine->tokens, link))) {
-        struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (strcmp(token->id, id) == 0 && !token_is_expired(engine, token))
             return token;
     }
@@ -46,11 +53,6 @@ static void token_free(struct token *token)
     free(token);
 }
 
-static bool token_is_expired(const struct engine *engine, const struct token *token)
-{
-    return token->expires_ms > 0 && engine_utc_ms(engine) >= token->expires_ms;
-}
-
 static void on_used(void *context, const struct store_reply *reply)
 {
     (void)context;
@@ -61,7 +63,6 @@ static void on_used(void *context, const struct store_reply *reply)
 /* A clock that was set back counts too. */
 void token_use(struct engine *engine, struct token *token)
 {
-    struct store *store = engine->parts.store;
     int64_t now_ms = engine_utc_ms(engine);
     struct store_token_use use = { .now_ms = now_ms };
 
@@ -69,7 +70,7 @@ void token_use(struct engine *engine, struct token *token)
         return;
     token->used_ms = now_ms;
     memcpy(use.hash, token->hash, sizeof use.hash);
-    store_write_token_use(store, &use, on_used, NULL);
+    store_write_token_use(engine->parts.store, &use, on_used, NULL);
 }
 
 static void ring_for(struct engine *engine, const struct token *token)
@@ -90,12 +91,8 @@ static void send_away(struct engine *engine, const struct token *token)
 /* Whoever came with a token stays no longer than it lives. */
 void tokens_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct table_link *link = NULL;
-
     (void)alarm;
-    while ((link = table_each(&engine->tokens, link))) {
-        struct token *token = TABLE_THING(token, link, link);
-
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
         if (token_is_expired(engine, token) && !token->is_over) {
             token->is_over = true;
             send_away(engine, token);
@@ -104,8 +101,9 @@ void tokens_ring(struct engine *engine, struct alarm *alarm)
     }
 }
 
-static void tokens_take_up(struct engine *engine, const struct store_token *stored)
+static void take_up(void *context, const struct store_token *stored)
 {
+    struct engine *engine = context;
     struct token *token;
 
     if (strcmp(stored->kind, "code") == 0)
@@ -126,17 +124,12 @@ static void tokens_take_up(struct engine *engine, const struct store_token *stor
     ring_for(engine, token);
 }
 
-static void load_one(void *context, const struct store_token *stored)
-{
-    tokens_take_up(context, stored);
-}
-
 void tokens_load(struct engine *engine)
 {
     struct store *store = engine->parts.store;
 
     engine->tokens = TABLE_OF(token, link, hash);
-    store->ops->list_tokens(store, load_one, engine);
+    store->ops->list_tokens(store, take_up, engine);
 }
 
 /* It is the caller's then; whoever came with it is sent away. */
@@ -153,7 +146,7 @@ static void look_again(void *context, const struct store_token *stored)
     struct token *token = token_find(engine, stored->hash);
 
     if (!token) {
-        tokens_take_up(engine, stored);
+        take_up(engine, stored);
         return;
     }
     token->is_found = true;
@@ -164,15 +157,11 @@ static void look_again(void *context, const struct store_token *stored)
 void tokens_reload(struct engine *engine)
 {
     struct store *store = engine->parts.store;
-    struct table_link *link = NULL, *next;
-
-    while ((link = table_each(&engine->tokens, link)))
-        TABLE_THING(token, link, link)->is_found = false;
+    for (struct token *token = NULL; (token = token_each(engine, token));)
+        token->is_found = false;
     store->ops->list_tokens(store, look_again, engine);
-    for (link = table_each(&engine->tokens, NULL); link; link = next) {
-        struct token *token = TABLE_THING(token, link, link);
-
-        next = table_each(&engine->tokens, link);
+    for (struct token *token = token_each(engine, NULL), *next; token; token = next) {
+        next = token_each(engine, token);
         if (token->is_found)
             continue;
         tokens_remove(engine, token);
@@ -182,11 +171,9 @@ void tokens_reload(struct engine *engine)
 
 void tokens_release(struct engine *engine)
 {
-    struct table_link *next;
-
-    for (struct table_link *link = table_each(&engine->tokens, NULL); link; link = next) {
-        next = table_each(&engine->tokens, link);
-        token_free(TABLE_THING(token, link, link));
+    for (struct token *token = token_each(engine, NULL), *next; token; token = next) {
+        next = token_each(engine, token);
+        token_free(token);
     }
     table_release(&engine->tokens);
 }
@@ -224,16 +211,13 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
     return true;
 }
 
-/*
- * Tokens made, listed and revoked by people, and those of their browsers' tabs. The secret is
- * shown once and is nowhere afterwards.
- */
+/* Tokens made, listed and revoked by people, and those of their browsers' tabs. The secret is shown
+ * once and is nowhere afterwards. */
 
 enum {
     TOKENS_MOST = 1000,
     TOKENS_LABEL_BYTES = 128,
     TOKENS_MOST_DAYS = 3650,
-    TOKENS_LEAST_PREFIX = 4,
     TOKENS_TABS = 64,
     TOKENS_TAB_DAYS = 30,
 };
@@ -244,15 +228,6 @@ static const struct {
     const char *kind;
     char letter;
 } kinds[] = { { "agent", 'a' }, { "person", 'p' }, { "host", 'h' } };
-
-static void write_time(struct json_writer *writer, const char *key, int64_t utc_ms)
-{
-    char when[32];
-
-    if (utc_ms > 0)
-        response_write_time(utc_ms, when);
-    json_write_text(writer, key, utc_ms > 0 ? when : NULL);
-}
 
 /* Somebody who came with it is here right now. */
 static bool is_connected(const struct engine *engine, const struct token *token)
@@ -274,30 +249,19 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_text(writer, "label", token->label);
     json_write_bool_if(writer, "sub_agent", token->is_sub_agent);
     json_write_bool_if(writer, "may_answer", token->may_answer);
-    write_time(writer, "created_at", token->created_ms);
-    write_time(writer, "expires_at", token->expires_ms);
-    write_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
+    describe_time(writer, "created_at", token->created_ms);
+    describe_time(writer, "expires_at", token->expires_ms);
+    describe_time(writer, "used_at", is_here ? engine_utc_ms(engine) : token->used_ms);
     json_write_bool(writer, "expired", token_is_expired(engine, token));
     json_write_bool_if(writer, "connected", is_here);
     json_write_text_if(writer, token->browser ? "proof_key" : "token", secret);
     json_write_end_object(writer);
 }
 
-static void reply_token(struct errand *errand, const struct token *token, const char *secret)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-
-    write_token(errand->engine, token, secret, &writer);
-    errand_ok(errand, text_string(&out));
-    explicit_bzero(out.bytes, out.used);
-    text_release(&out);
-}
-
 struct token_errand {
     struct errand errand; /* first */
     struct store_token token;
-    char *label, *browser;
+    char *browser;               /* and the text of the errand is the label */
     char secret[HASH_HEX_BYTES]; /* or, of a device, its proof key */
     uint8_t hash[HASH_BYTES];    /* of the one to revoke, */
     struct text said;            /* and what is said of it */
@@ -308,7 +272,6 @@ static void token_errand_drop(struct errand *errand)
     struct token_errand *own = (struct token_errand *)errand;
 
     explicit_bzero(own->secret, sizeof own->secret);
-    free(own->label);
     free(own->browser);
     text_release(&own->said);
 }
@@ -316,38 +279,37 @@ static void token_errand_drop(struct errand *errand)
 static void on_saved(void *context, const struct store_reply *reply)
 {
     struct token_errand *own = context;
+    struct engine *engine = own->errand.engine;
+    struct text out = { 0 };
+    struct json_writer writer = json_writer_to(&out);
 
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
+    if (errand_fails(&own->errand, reply))
         return;
-    }
-    if (!token_find(own->errand.engine, own->token.hash)) /* news of it may have come first */
-        tokens_take_up(own->errand.engine, &own->token);
-    reply_token(&own->errand, token_find(own->errand.engine, own->token.hash), own->secret);
+    if (!token_find(engine, own->token.hash)) /* news of it may have come first */
+        take_up(engine, &own->token);
+    write_token(engine, token_find(engine, own->token.hash), own->secret, &writer);
+    errand_ok(&own->errand, text_string(&out));
+    explicit_bzero(out.bytes, out.used);
+    text_release(&out);
 }
 
 static bool read_kind(const struct json *params, struct token_errand *own, struct error *err)
 {
     const char *kind = json_member_text(params, "kind");
-    bool is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
-    bool may_answer = json_is_yes(json_member(params, "may_answer"));
+    size_t at = 0;
 
-    if (!json_member(params, "kind"))
-        kind = kinds[0].kind;
-    for (size_t i = 0; kind && i < ARRAY_LEN(kinds); i++) {
-        if (strcmp(kinds[i].kind, kind) != 0)
-            continue;
-        own->token.kind = kinds[i].kind;
-        own->token.is_sub_agent = is_sub_agent;
-        own->token.may_answer = may_answer;
-        token_make(kinds[i].letter, own->secret);
-    }
-    if (!own->token.kind)
+    while (kind && at < ARRAY_LEN(kinds) && strcmp(kinds[at].kind, kind) != 0)
+        at++;
+    if (at == ARRAY_LEN(kinds) || (!kind && json_member(params, "kind")))
         return error_say(err, ERROR_bad_enum, "/kind", TEXT_REASON_TOKEN_KIND, NULL);
-    if (is_sub_agent && strcmp(own->token.kind, "person") == 0)
+    own->token.kind = kinds[at].kind; /* the first, where it is left out */
+    own->token.is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    own->token.may_answer = json_is_yes(json_member(params, "may_answer"));
+    token_make(kinds[at].letter, own->secret);
+    if (own->token.is_sub_agent && strcmp(own->token.kind, "person") == 0)
         return error_say(err, ERROR_conflicting_arguments, "/sub_agent",
                          TEXT_REASON_TOKEN_SUB_AGENT, NULL);
-    if (may_answer && strcmp(own->token.kind, "host") != 0)
+    if (own->token.may_answer && strcmp(own->token.kind, "host") != 0)
         return error_say(err, ERROR_conflicting_arguments, "/may_answer",
                          TEXT_REASON_TOKEN_MAY_ANSWER, NULL);
     return true;
@@ -367,8 +329,8 @@ static bool read_label(const struct json *params, struct token_errand *own, stru
     if (strlen(label) > TOKENS_LABEL_BYTES)
         return error_say(err, ERROR_too_long, "/label", TEXT_REASON_LABEL_LONG, "most",
                          TEXT_NUMBER(TOKENS_LABEL_BYTES), NULL);
-    own->label = mem_text(label);
-    own->token.label = own->label;
+    own->errand.text = mem_text(label);
+    own->token.label = own->errand.text;
     return true;
 }
 
@@ -392,69 +354,83 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
-static struct token_errand *begin(struct engine *engine, struct visit *visit, desk_done *done,
-                                  void *context)
+static struct token_errand *begin(struct method_call call)
 {
-    struct token_errand *own = errand_new(sizeof *own, engine, visit, done, context);
+    struct token_errand *own = errand_new(sizeof *own, call);
 
     own->errand.drop = token_errand_drop;
     return own;
 }
 
-void token_new_method(struct engine *engine, struct visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+void token_new_method(struct method_call call)
 {
-    struct store *store = engine->parts.store;
-    struct token_errand *own = begin(engine, visit, done, context);
+    struct token_errand *own = begin(call);
     struct error err;
 
-    if (!read_new(params, own, &err)) {
-        errand_fail(&own->errand, &err, NULL);
+    if (!errand_may(&own->errand, read_new(call.params, own, &err), &err))
         return;
-    }
     errand_begin_write(&own->errand);
-    store_write_token(store, &own->token, on_saved, own);
+    store_write_token(call.engine->parts.store, &own->token, on_saved, own);
 }
 
-static void revoke_quietly(struct engine *engine, const struct token *token);
-
-static bool is_tab(const struct token *token)
+static void on_revoked(void *context, const struct store_reply *reply)
 {
-    return strcmp(token->kind, "tab") == 0 || token->browser;
+    struct token_errand *own = context;
+    struct engine *engine = own->errand.engine;
+    struct token *token = token_find(engine, own->hash);
+
+    if (errand_fails(&own->errand, reply))
+        return;
+    if (token) { /* else news of it came first */
+        tokens_remove(engine, token);
+        token_free(token);
+    }
+    if (reply->outcome == STORE_DONE)
+        errand_ok(&own->errand, text_string(&own->said));
+    else /* two at once: the other one was told */
+        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
+}
+
+static void revoke(struct token_errand *own, const struct token *token)
+{
+    struct engine *engine = own->errand.engine;
+    struct json_writer writer = json_writer_to(&own->said);
+    struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
+
+    write_token(engine, token, NULL, &writer);
+    memcpy(own->hash, token->hash, HASH_BYTES);
+    memcpy(revoked.hash, token->hash, HASH_BYTES);
+    errand_begin_write(&own->errand);
+    store_write_token_revoke(engine->parts.store, &revoked, on_revoked, own);
 }
 
 /* Tabs come and go, and nobody signs out: those that signed in first make room. */
 static void make_room_for_tab(struct engine *engine)
 {
     const struct token *oldest = NULL;
-    struct table_link *link = NULL;
     size_t count = 0;
 
-    while ((link = table_each(&engine->tokens, link))) {
-        const struct token *token = TABLE_THING(token, link, link);
-
-        if (!is_tab(token))
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
+        if (strcmp(token->kind, "tab") != 0 && !token->browser)
             continue;
         count++;
         if (!oldest || token->created_ms < oldest->created_ms)
             oldest = token;
     }
     if (count >= TOKENS_TABS)
-        revoke_quietly(engine, oldest);
+        revoke(begin((struct method_call){ .engine = engine }), oldest);
 }
 
-void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
-                    void *context)
+void tokens_add_tab(struct method_call call, const char *label, const char *browser)
 {
-    struct store *store = engine->parts.store;
-    struct token_errand *own = errand_new(sizeof *own, engine, NULL, done, context);
+    struct engine *engine = call.engine;
+    struct token_errand *own = begin(call);
     struct store_token *token = &own->token;
 
-    own->errand.drop = token_errand_drop;
     make_room_for_tab(engine);
-    own->label = mem_text(label);
+    own->errand.text = mem_text(label);
     own->browser = mem_text(browser);
-    token->label = own->label;
+    token->label = own->errand.text;
     token->browser = own->browser;
     token->kind = browser ? "device" : "tab";
     token->created_ms = token->used_ms = engine_utc_ms(engine);
@@ -467,7 +443,7 @@ void tokens_add_tab(struct engine *engine, const char *label, const char *browse
         token_hash(own->secret, token->hash);
     }
     errand_begin_write(&own->errand);
-    store_write_token(store, token, on_saved, own);
+    store_write_token(engine->parts.store, token, on_saved, own);
 }
 
 static int by_age(const void *a, const void *b)
@@ -479,110 +455,50 @@ static int by_age(const void *a, const void *b)
     return strcmp((*first)->id, (*second)->id);
 }
 
-void token_list_method(struct engine *engine, struct visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+void token_list_method(struct method_call call)
 {
-    struct token **sorted;
-    struct table_link *link = NULL;
+    struct engine *engine = call.engine;
+    struct token **sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     size_t count = 0;
 
-    (void)params;
-    sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
-    while ((link = table_each(&engine->tokens, link)))
-        sorted[count++] = TABLE_THING(token, link, link);
+    for (struct token *token = NULL; (token = token_each(engine, token));)
+        sorted[count++] = token;
     qsort(sorted, count, sizeof(struct token *), by_age);
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "tokens");
     for (size_t i = 0; i < count; i++)
         write_token(engine, sorted[i], NULL, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok(errand_new(sizeof(struct errand), engine, visit, done, context), text_string(&out));
-    text_release(&out);
+    errand_ok_take(errand_new(sizeof(struct errand), call), &out);
     free(sorted);
-}
-
-static void on_revoked(void *context, const struct store_reply *reply)
-{
-    struct token_errand *own = context;
-    struct engine *engine = own->errand.engine;
-    struct token *token = token_find(engine, own->hash);
-
-    if (reply->outcome == STORE_FAILED) {
-        errand_fail(&own->errand, &reply->err, NULL);
-        return;
-    }
-    if (token) { /* else news of it came first */
-        tokens_remove(engine, token);
-        token_free(token);
-    }
-    if (reply->outcome == STORE_DONE) {
-        errand_ok(&own->errand, text_string(&own->said));
-    } else { /* two at once: the other one was told */
-        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
-    }
-}
-
-static void revoke(struct token_errand *own, const struct token *token)
-{
-    struct engine *engine = own->errand.engine;
-    struct store *store = engine->parts.store;
-    struct json_writer writer = json_writer_to(&own->said);
-    struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
-
-    write_token(engine, token, NULL, &writer);
-    memcpy(own->hash, token->hash, HASH_BYTES);
-    memcpy(revoked.hash, token->hash, HASH_BYTES);
-    errand_begin_write(&own->errand);
-    store_write_token_revoke(store, &revoked, on_revoked, own);
-}
-
-static void revoke_quietly(struct engine *engine, const struct token *token)
-{
-    struct token_errand *own = errand_new(sizeof *own, engine, NULL, NULL, NULL);
-
-    own->errand.drop = token_errand_drop;
-    revoke(own, token);
 }
 
 /* The one token whose id begins so. */
 static const struct token *find_by_id(const struct engine *engine, const char *id,
                                       struct error *err)
 {
+    static const struct named_by_prefix words = { TEXT_REASON_TOKEN_SEVERAL,
+                                                  TEXT_REASON_TOKEN_NONE };
     const struct token *found = NULL;
-    struct table_link *link = NULL;
+    size_t count = 0;
 
-    if (!id || strlen(id) < TOKENS_LEAST_PREFIX) {
-        error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
-                  TEXT_NUMBER(TOKENS_LEAST_PREFIX), NULL);
-        return NULL;
-    }
-    while ((link = table_each(&engine->tokens, link))) {
-        const struct token *token = TABLE_THING(token, link, link);
-
-        if (strncmp(token->id, id, strlen(id)) != 0)
-            continue;
-        if (found) {
-            error_say(err, ERROR_conflicting_arguments, "/id", TEXT_REASON_TOKEN_SEVERAL, NULL);
-            return NULL;
+    for (struct token *token = NULL; (token = token_each(engine, token));) {
+        if (id_begins(token->id, id)) {
+            found = token;
+            count++;
         }
-        found = token;
     }
-    if (!found)
-        error_say(err, ERROR_not_found, "/id", TEXT_REASON_TOKEN_NONE, NULL);
-    return found;
+    return id_is_one(id, count, &words, err) ? found : NULL;
 }
 
-void token_revoke_method(struct engine *engine, struct visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+void token_revoke_method(struct method_call call)
 {
-    struct token_errand *own = begin(engine, visit, done, context);
-    const struct token *token;
+    struct token_errand *own = begin(call);
     struct error err;
+    const struct token *token = find_by_id(call.engine, json_member_text(call.params, "id"), &err);
 
-    token = find_by_id(engine, json_member_text(params, "id"), &err);
     if (token)
         revoke(own, token);
     else

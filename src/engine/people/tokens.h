@@ -9,6 +9,7 @@
 
 #include "base/crypto.h"
 #include "base/table.h"
+#include "engine/state.h"
 #include "rpc/service.h"
 
 struct alarm;
@@ -37,7 +38,6 @@ void token_use(struct engine *engine, struct token *token);
 
 /* A tab's token, for who came with a code; the oldest of too many tabs is signed out. With a
  * browser it is a device's: without a secret, and with the key to prove the hub by. */
-void tokens_add_tab(struct engine *engine, const char *label, const char *browser, desk_done *done,
-                    void *context);
+void tokens_add_tab(struct method_call call, const char *label, const char *browser);
 
 #endif
