@@ -23,24 +23,6 @@ static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
 static const char one_begin[] = "sayso://asks/";
 
-static void reply_text(struct mcp_call *call, const char *description, const char *text)
-{
-    struct text messages = { 0 };
-    struct json_writer writer = json_writer_to(&messages);
-
-    json_write_list(&writer, NULL);
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "role", "user");
-    json_write_object(&writer, "content");
-    json_write_text(&writer, "type", "text");
-    json_write_text(&writer, "text", text);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    json_write_end_list(&writer);
-    call_reply_prompt(call, description, text_string(&messages));
-    text_release(&messages);
-}
-
 static const char policy_about[] = "When to put a decision to the person, and how.";
 static const char policy_text[] =
     "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
@@ -52,7 +34,7 @@ static const char policy_text[] =
 static void run_policy(struct mcp_call *call, const struct json *arguments)
 {
     (void)arguments;
-    reply_text(call, policy_about, policy_text);
+    call_reply_prompt_text(call, policy_about, policy_text);
 }
 
 static const char collect_about[] = "Fetches the answer to an earlier ask.";
@@ -70,7 +52,7 @@ static void run_collect(struct mcp_call *call, const struct json *arguments)
     text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
                       "they decided; if it is still pending, say so and ask nothing anew.",
                       id);
-    reply_text(call, collect_about, text);
+    call_reply_prompt_text(call, collect_about, text);
     free(text);
 }
 

@@ -276,6 +276,14 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
     return json->bytes;
 }
 
+void content_write_text(struct json_writer *writer, const char *key, const char *text)
+{
+    json_write_object(writer, key);
+    json_write_text(writer, "type", "text");
+    json_write_text(writer, "text", text);
+    json_write_end_object(writer);
+}
+
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title)
 {
     json_write_object(writer, key);

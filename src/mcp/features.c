@@ -106,6 +106,21 @@ void call_reply_prompt(struct mcp_call *call, const char *description, const cha
     call_end_result(call, &writer, CACHE_NONE);
 }
 
+void call_reply_prompt_text(struct mcp_call *call, const char *description, const char *text)
+{
+    struct text messages = { 0 };
+    struct json_writer writer = json_writer_to(&messages);
+
+    json_write_list(&writer, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "role", "user");
+    content_write_text(&writer, "content", text);
+    json_write_end_object(&writer);
+    json_write_end_list(&writer);
+    call_reply_prompt(call, description, text_string(&messages));
+    text_release(&messages);
+}
+
 enum { NO_RESOURCE_LEGACY = -32002 };
 
 static void reply_rows(struct mcp_request *request, const char *key, const char *uri_key,

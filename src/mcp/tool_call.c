@@ -27,10 +27,7 @@ static void write_result(struct text *out, enum mcp_revision revision, const cha
     struct json_writer writer = result_begin(revision, out);
 
     json_write_list(&writer, "content");
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "type", "text");
-    json_write_text(&writer, "text", text);
-    json_write_end_object(&writer);
+    content_write_text(&writer, NULL, text);
     json_write_end_list(&writer);
     if (structured_json && revision_has_structured(revision))
         json_write_raw(&writer, "structuredContent", structured_json);
@@ -455,7 +452,7 @@ static void run(struct mcp_request *request, const struct tool *tool, const stru
     tag = call->tag;
     if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
         return;
-    tool->run(call, arguments);
+    tool->run(tool, call, arguments);
     run_settle(mcp, tag);
 }
 

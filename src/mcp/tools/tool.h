@@ -36,7 +36,7 @@ struct tool {
     const char *input_json; /* a schema that no table of ours can say; NULL: the table's */
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
-    void (*run)(struct mcp_call *call, const struct json *arguments);
+    void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
     const struct schema_property *results;
     size_t result_count;
