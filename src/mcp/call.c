@@ -118,7 +118,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     return call;
 }
 
-void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given)
+void call_set_compat(struct mcp_call *call, const struct tool *tool, const struct json *given)
 {
     call->compat = mem_new(sizeof *call->compat);
     *call->compat = (struct compat_call){ tool, json_encode(given) };

@@ -103,7 +103,7 @@ struct call_work {
 };
 
 struct compat_call {
-    const struct compat *tool;
+    const struct tool *tool;
     char *given; /* its arguments, as JSON */
 };
 
@@ -273,7 +273,7 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
                        bool is_error);
 
 /* call.c: the calls under way */
-void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given);
+void call_set_compat(struct mcp_call *call, const struct tool *tool, const struct json *given);
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
 void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */

@@ -49,17 +49,6 @@ void elsewhere_expect(struct mcp_call *call)
         call->to.stream->awaits_state = true;
 }
 
-static const char *tool_name(const struct mcp_call *call)
-{
-    const struct tool *const *rows = call->to.mcp->parts.offer->tools;
-
-    if (!call->compat)
-        return call->tool ? call->tool->name : NULL;
-    while (*rows && (*rows)->compat != call->compat->tool)
-        rows++;
-    return *rows ? (*rows)->name : NULL;
-}
-
 static void write_state(const struct mcp_call *call, struct text *out)
 {
     const struct mcp *mcp = call->to.mcp;
@@ -68,9 +57,12 @@ static void write_state(const struct mcp_call *call, struct text *out)
 
     json_write_raw(&writer, "id", call->to.id_json);
     json_write_text(&writer, "ask", call->session_id);
-    json_write_text_if(&writer, "tool", tool_name(call));
-    if (call->compat)
+    if (call->compat) {
+        json_write_text(&writer, "tool", call->compat->tool->name);
         json_write_raw(&writer, "given", call->compat->given);
+    } else if (call->tool) {
+        json_write_text(&writer, "tool", call->tool->name);
+    }
     json_write_integer(&writer, "began_ms",
                        utc_ms(mcp) - (clock->boot_ms(clock) - call->started_boot_ms));
     json_write_bool_if(&writer, "shown", call->shown || call->has_returned);
@@ -120,11 +112,10 @@ static void set_tool(struct mcp_call *call, const struct json *state)
     const struct tool *tool =
         name ? tool_find(call->to.mcp->parts.offer->tools, name, strlen(name)) : NULL;
 
-    if (tool && tool->compat && json_member(state, "given")) {
-        call_set_compat(call, tool->compat, json_member(state, "given"));
-    } else if (tool) {
+    if (tool && tool->compat && json_member(state, "given"))
+        call_set_compat(call, tool, json_member(state, "given"));
+    else if (tool)
         call->tool = tool->ask;
-    }
 }
 
 static void begin_stream(struct mcp_stream *stream)

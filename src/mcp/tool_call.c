@@ -42,17 +42,17 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
 }
 
 /* As the other server would have said it. */
-static void write_compat(struct text *out, enum mcp_revision revision, const struct compat *compat,
-                         const char *given_json, const char *result_json)
+static void write_compat(struct text *out, enum mcp_revision revision,
+                         const struct compat_call *call, const char *result_json)
 {
     struct compat_reply reply = { 0 };
     struct json *given = NULL, *result = NULL;
 
-    if (json_parse(given_json, strlen(given_json), &given, NULL) &&
+    if (json_parse(call->given, strlen(call->given), &given, NULL) &&
         json_parse(result_json, strlen(result_json), &result, NULL)) {
         struct compat_outcome outcome = { outcome_read(result), result };
 
-        compat->present(given, &outcome, &reply);
+        call->tool->compat->present(call->tool->name, given, &outcome, &reply);
     }
     write_result(out, revision, text_string(reply.text.used ? &reply.text : &reply.structured),
                  reply.structured.used ? text_string(&reply.structured) : NULL, false);
@@ -62,34 +62,26 @@ static void write_compat(struct text *out, enum mcp_revision revision, const str
     json_free(result);
 }
 
-static void write_error(const struct error *err, struct text *out)
+static void write_failure(struct text *out, enum mcp_revision revision, const struct error *err)
 {
-    struct json_writer writer = json_object_to(out);
+    struct text structured = { 0 };
+    struct json_writer writer = json_object_to(&structured);
 
     json_write_object(&writer, "error");
     error_write(err, NULL, &writer);
     error_write_message(err, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
+    tool_write_result(out, revision, text_string(&structured), true);
+    text_release(&structured);
 }
 
-static void reply_structured(const struct mcp_to *to, enum mcp_revision revision,
-                             const char *structured_json, bool is_error)
+static void reply_failure(const struct mcp_request *request, const struct error *err)
 {
     struct text out = { 0 };
 
-    tool_write_result(&out, revision, structured_json, is_error);
-    mcp_reply(to, text_string(&out));
-    text_release(&out);
-}
-
-static void reply_failure(const struct mcp_to *to, enum mcp_revision revision,
-                          const struct error *err)
-{
-    struct text out = { 0 };
-
-    write_error(err, &out);
-    reply_structured(to, revision, text_string(&out), true);
+    write_failure(&out, request->revision, err);
+    mcp_reply(&request->to, text_string(&out));
     text_release(&out);
 }
 
@@ -129,27 +121,20 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     bool is_over = is_good && reply->kind == REPLY_FINAL;
     const char *json = is_over && DELIBERATE_FAULT(front_loses_result) ? "{}" : reply->json;
     struct text out = { 0 };
-    struct mcp_to to;
 
     if (is_over)
         channel_finish(call);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id, !call->compat);
-    if (is_good && call->compat && reply->json) {
-        write_compat(&out, revision, call->compat->tool, call->compat->given, reply->json);
-        to = call_let_go(call);
-        mcp_reply(&to, text_string(&out));
-        text_release(&out);
-        call_settle(call);
-        return;
-    }
-    to = call_let_go(call);
-    if (is_good)
-        reply_structured(&to, revision, json, false);
+    if (is_good && call->compat && reply->json)
+        write_compat(&out, revision, call->compat, reply->json);
+    else if (is_good)
+        tool_write_result(&out, revision, json, false);
     else
-        reply_failure(&to, revision, &reply->err);
-    call_settle(call);
+        write_failure(&out, revision, &reply->err);
+    call_reply_result(call, text_string(&out));
+    text_release(&out);
 }
 
 /* Another call of this client, made with the same words, may wait for the same ask. */
@@ -298,7 +283,7 @@ void tool_refuse_busy(struct mcp_request *request)
 
     error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
     err.retry_after_s = CALLS_RETRY_S;
-    reply_failure(&request->to, request->revision, &err);
+    reply_failure(request, &err);
 }
 
 /* To the desk with it. Where it does not answer at once a person is awaited. */
@@ -401,7 +386,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     if (theirs)
-        call_set_compat(call, theirs->compat, given);
+        call_set_compat(call, theirs, given);
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
@@ -470,6 +455,7 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
                       const struct json *given)
 {
     struct tool_plan plan = { 0 };
+    struct text out = { 0 };
     struct error err;
 
     if (tool->run)
@@ -477,36 +463,36 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
     else if ((tool->ask &&
               !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
              !tool_plan(tool, arguments, &plan, &err))
-        reply_failure(&request->to, request->revision, &err);
-    else if (plan.wish == TOOL_ANSWERED)
-        reply_structured(&request->to, request->revision, text_string(&plan.result), false);
-    else
+        reply_failure(request, &err);
+    else if (plan.wish == TOOL_ANSWERED) {
+        tool_write_result(&out, request->revision, text_string(&plan.result), false);
+        mcp_reply(&request->to, text_string(&out));
+    } else
         ask(request, tool, &plan, theirs, given);
+    text_release(&out);
     text_release(&plan.result);
     text_release(&plan.explanation);
     json_free(plan.arguments);
 }
 
-static void call_tool(struct mcp_request *request, const struct tool *tool,
-                      const struct json *arguments)
+static void call_theirs(struct mcp_request *request, const struct tool *tool,
+                        const struct json *arguments)
 {
     struct text ours = { 0 };
-    struct json_writer writer = json_writer_to(&ours);
-    struct json *translated = NULL, *owner = NULL;
+    struct json_writer writer = json_object_to(&ours);
+    struct json *translated = NULL, *owner;
     const char *name = NULL;
-    enum compat_act act = COMPAT_AS_IT_IS;
     struct error err;
+    bool is_good;
 
-    if (tool->compat) {
-        owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
-                                         tool->ask ? tool->ask->argument_count : 0, arguments);
-        arguments = owner ? owner : arguments;
-        act = tool->compat->translate(arguments, &name, &writer, &err);
-    }
-    if (act == COMPAT_REFUSED ||
-        (act == COMPAT_TRANSLATED && !json_parse(text_string(&ours), ours.used, &translated, &err)))
-        reply_failure(&request->to, request->revision, &err);
-    else if (act == COMPAT_TRANSLATED)
+    owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
+                                     tool->ask ? tool->ask->argument_count : 0, arguments);
+    arguments = owner ? owner : arguments;
+    is_good = tool->compat->translate(tool->name, arguments, &name, &writer, &err);
+    json_write_end_object(&writer);
+    if (!is_good || (name && !json_parse(text_string(&ours), ours.used, &translated, &err)))
+        reply_failure(request, &err);
+    else if (name)
         call_ours(request, tool_find(tool_rows, name, strlen(name)), translated, tool, arguments);
     else
         call_ours(request, tool, arguments, NULL, NULL);
@@ -534,6 +520,9 @@ void tool_call(struct mcp_request *request)
     }
     if (!arguments && json_parse("{}", 2, &empty, NULL))
         arguments = empty;
-    call_tool(request, tool, arguments);
+    if (tool->compat)
+        call_theirs(request, tool, arguments);
+    else
+        call_ours(request, tool, arguments, NULL, NULL);
     json_free(empty);
 }
