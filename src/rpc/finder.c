@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -135,6 +134,15 @@ static void pause_until(struct finder *finder, int64_t wake_ms)
     enter(finder, FINDER_PAUSED, -1, wake_ms);
 }
 
+/* At the socket that was chosen; false: none was. */
+static bool say_nobody_listens(struct finder *finder)
+{
+    if (socket_of(finder))
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
+                       socket_of(finder), NULL);
+    return socket_of(finder) != NULL;
+}
+
 /* Nobody was there, or not for long; somebody may be in a moment. */
 static void try_later(struct finder *finder, int64_t now_ms)
 {
@@ -144,10 +152,7 @@ static void try_later(struct finder *finder, int64_t now_ms)
         pause_until(finder, now_ms + (pause_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS : pause_ms));
         return;
     }
-    if (socket_of(finder))
-        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
-                       socket_of(finder), NULL);
-    else
+    if (!say_nobody_listens(finder))
         error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOT_REACHED, "path",
                        finder->place.log, NULL);
     fail(finder, FAILURE_UNREACHED);
@@ -189,14 +194,10 @@ static void start_hub(struct finder *finder, int64_t now_ms)
 
 static void find_nobody(struct finder *finder, int64_t now_ms)
 {
-    const char *path = socket_of(finder);
-    bool may_start = finder->policy->may_start && !path;
+    bool may_start = finder->policy->may_start && !socket_of(finder);
 
     if (!may_start && !finder->was_reached) {
-        if (path)
-            error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
-                           path, NULL);
-        else
+        if (!say_nobody_listens(finder))
             error_set(&finder->err, ERROR_not_found, "", "no hub is running");
         fail(finder, FAILURE_ABSENT);
     } else if (!may_start || (finder->is_retired && finder->tries <= RETIRED_TRIES)) {
@@ -377,24 +378,21 @@ static void take_greeting(struct finder *finder, const struct json *error, int64
 /* A line before we are UP: the reply to what we said, or a farewell. */
 static void hear(struct finder *finder, const char *line, size_t length, int64_t now_ms)
 {
-    struct jsonrpc_message message;
-    struct json *root = NULL;
+    struct wire_message message;
     struct error err;
     const char *why;
     int64_t id;
 
-    if (!json_parse(line, length, &root, &err) && error_is_no_memory(&err)) {
-        run_out(finder);
-    } else if (!root || !jsonrpc_read(root, &message) ||
-               (message.error && json_kind(message.id) == KIND_NULL)) {
-        finder_fail(finder, FAILURE_NOT_A_HUB, "what listens there does not speak as a hub does");
-    } else if (message.method && strcmp(message.method, "hub/closing") == 0) {
+    if (!wire_hear(line, length, &message, &err))
+        finder_fail(finder, error_is_no_memory(&err) ? FAILURE_NO_MEMORY : FAILURE_NOT_A_HUB,
+                    err.message);
+    else if (message.method && strcmp(message.method, "hub/closing") == 0) {
         why = json_member_text(message.params, "why");
         finder->is_retired = why && strcmp(why, "retire") == 0;
     } else if (!message.method && json_integer_of(message.id, &id) && id == GREETING_ID) {
         take_greeting(finder, message.error, now_ms);
     }
-    json_free(root);
+    wire_release(&message);
 }
 
 static void step_greeting(struct finder *finder, int64_t now_ms)
