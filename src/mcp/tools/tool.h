@@ -6,12 +6,18 @@
 
 #include "base/text.h"
 #include "core/tools/arguments.h"
-#include "mcp/schema.h"
 
 struct compat;
 struct error;
 struct json;
 struct mcp_call;
+
+/* A property of a result; nested ones are spelt as JSON in `type`. */
+struct schema_property {
+    const char *name;
+    const char *type_json; /* "\"type\":\"string\"" */
+    const char *help;      /* NULL: its name says it */
+};
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
@@ -60,9 +66,5 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
         "error", "\"type\":\"object\"",                                                            \
             "Instead of all else: code, path and message of what was wrong with the call."         \
     }
-
-/* The result of R2.2, shared by the tools that return an ask's. */
-enum { ASK_RESULT_COUNT = 19 };
-extern const struct schema_property ask_results[ASK_RESULT_COUNT];
 
 #endif

@@ -8,8 +8,6 @@
 #include "core/routing.h"
 #include "mcp/tools/tool.h"
 
-/* The rows of tools.def, and the result that ask tools share. */
-
 const struct tool *const tool_rows[] = {
 #define TOOL(name) &tool_row_##name,
 #include "mcp/tools/tools.def"
@@ -61,7 +59,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 #define STRINGS "\"type\":\"array\",\"items\":{\"type\":\"string\"}"
 
 /* published: tool */
-const struct schema_property ask_results[ASK_RESULT_COUNT] = {
+static const struct schema_property provide_choice_results[] = {
     { "action_status",
       STRING ",\"enum\":[\"selected\",\"custom_input\",\"cancelled\",\"timeout\",\"pending\","
              "\"pending_terminal_launch\"]",
@@ -92,6 +90,17 @@ const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     TOOL_ERROR_RESULT,
 };
 
+/* A tool that asks. */
+#define ROW(which, words, says)                                                                    \
+    const struct tool tool_row_##which = {                                                         \
+        .name = #which,                                                                            \
+        .title = words,                                                                            \
+        .description = says,                                                                       \
+        .ask = &tool_##which,                                                                      \
+        .results = which##_results,                                                                \
+        .result_count = ARRAY_LEN(which##_results),                                                \
+    }
+
 /* Several questions at once; its description has the seed's facts (R3.1). */
 
 /* published: ask_user_question */
@@ -105,16 +114,10 @@ static const struct schema_property ask_user_question_results[] = {
     { "instructions", "\"type\":\"string\"", "What to do now." },
 };
 
-const struct tool tool_row_ask_user_question = {
-    .name = "ask_user_question",
-    .title = "Ask a person some questions",
-    .description = "Asks the person clarifying questions when you need input to proceed: several "
-                   "valid approaches, and their preference matters. 1-4 questions with 2-4 options "
-                   "each; they can also type an answer of their own. NOT available to sub-agents.",
-    .ask = &tool_ask_user_question,
-    .results = ask_user_question_results,
-    .result_count = ARRAY_LEN(ask_user_question_results),
-};
+ROW(ask_user_question, "Ask a person some questions",
+    "Asks the person clarifying questions when you need input to proceed: several "
+    "valid approaches, and their preference matters. 1-4 questions with 2-4 options "
+    "each; they can also type an answer of their own. NOT available to sub-agents.");
 
 /* Says whether a situation must be put to a person (R11.2). Asks nobody. */
 
@@ -195,16 +198,6 @@ const struct tool tool_row_check_decision = {
     {                                                                                              \
         "instructions", "\"type\":\"string\"", "What to do now."                                   \
     }
-#define ROW(which, words, says)                                                                    \
-    const struct tool tool_row_##which = {                                                         \
-        .name = #which,                                                                            \
-        .title = words,                                                                            \
-        .description = says,                                                                       \
-        .ask = &tool_##which,                                                                      \
-        .results = which##_results,                                                                \
-        .result_count = ARRAY_LEN(which##_results),                                                \
-    }
-
 static const struct schema_property elicit_choice_results[] = {
     ACTION,
     { "choice", "\"type\":\"string\"", "The value chosen." },
@@ -303,18 +296,11 @@ const struct tool tool_row_get_answer = {
 
 /* Asks a person to choose, to write, or both; or collects an earlier ask. */
 
-const struct tool tool_row_provide_choice = {
-    .name = "provide_choice",
-    .title = "Ask a person to decide",
-    .description =
-        "Asks the person you work for to decide, and waits for the answer. Use it when there are "
-        "more than two viable paths, before anything destructive, and when configuration is "
-        "missing. Put the task's context and why a choice is needed into prompt; recommend at "
-        "least one option. The person may also cancel (then stop this subtask and assume nothing) "
-        "or not answer in time (then nothing was chosen). A result with action_status pending is "
-        "not an answer: collect it with get_answer and its session_id, don't ask again. A "
-        "terminal_command may be run once only.",
-    .ask = &tool_provide_choice,
-    .results = ask_results,
-    .result_count = ASK_RESULT_COUNT,
-};
+ROW(provide_choice, "Ask a person to decide",
+    "Asks the person you work for to decide, and waits for the answer. Use it when there are "
+    "more than two viable paths, before anything destructive, and when configuration is "
+    "missing. Put the task's context and why a choice is needed into prompt; recommend at "
+    "least one option. The person may also cancel (then stop this subtask and assume nothing) "
+    "or not answer in time (then nothing was chosen). A result with action_status pending is "
+    "not an answer: collect it with get_answer and its session_id, don't ask again. A "
+    "terminal_command may be run once only.");
