@@ -4,7 +4,6 @@
  * one a modern request names; without that a modern client gets none.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -3,7 +3,6 @@
  * itself; and which results have reached it. A modern client may say another name with every
  * request, so what is kept of them is bounded.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

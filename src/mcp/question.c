@@ -4,7 +4,6 @@
  * where the answer came from elsewhere. What an id carries is for who does not know it.
  * Source: MCP 2025-11-25, client/elicitation.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

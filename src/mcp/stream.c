@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "mcp/calls.h"
 
 enum { RESULT_LIST_TTL_MS = 3600000 };

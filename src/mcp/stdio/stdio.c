@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/loop.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "core/limits.h"
