@@ -110,10 +110,19 @@ static void look(struct mcp_call *call, const struct look *look)
     json_write_text_if(&writer, "prefix", look->prefix);
     if (look->limit)
         json_write_integer(&writer, "limit", look->limit);
-    json_write_end_object(&writer);
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(look->method, call->visit, &params, look->done, call);
+    tool_act(look->method, call->visit, &writer, look->done, call);
+}
+
+/* From the desk. False: nobody wants it any more, and the call is gone. */
+static bool is_back(struct mcp_call *call)
+{
+    call->is_at_desk = false;
+    if (call->to.stream)
+        return true;
+    call_end(call);
+    return false;
 }
 
 static void on_read(void *context, const struct desk_reply *reply)
@@ -121,18 +130,14 @@ static void on_read(void *context, const struct desk_reply *reply)
     struct mcp_call *call = context;
     struct call_contents contents = { call->work->subject, json_type, reply->json, NULL };
 
-    call->is_at_desk = false;
-    if (!call->to.stream) {
-        call_end(call);
+    if (!is_back(call))
         return;
-    }
-    if (reply->err.code == ERROR_NONE) {
+    if (reply->err.code == ERROR_NONE)
         call_reply_contents(call, &contents);
-    } else if (reply->err.code == ERROR_not_found) {
+    else if (reply->err.code == ERROR_not_found)
         call_reply_no_resource(call, call->work->subject);
-    } else {
+    else
         call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message, NULL);
-    }
 }
 
 static void read_resource(struct mcp_call *call, const char *uri)
@@ -166,11 +171,8 @@ static void on_listed(void *context, const struct desk_reply *reply)
     const struct json *asks;
     size_t count = 0;
 
-    call->is_at_desk = false;
-    if (!call->to.stream) {
-        call_end(call);
+    if (!is_back(call))
         return;
-    }
     if (reply->err.code == ERROR_NONE && reply->json)
         json_parse(reply->json, strlen(reply->json), &json, NULL);
     asks = json_member(json, "asks");
@@ -214,9 +216,9 @@ static void on_unfollowed(void *context, const struct desk_reply *reply)
 static void follow(struct mcp_visit *visit)
 {
     struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
 
-    text_add_text(&params, "{}");
-    tool_act(METHOD_mine_follow, visit, &params, on_unfollowed, visit);
+    tool_act(METHOD_mine_follow, visit, &writer, on_unfollowed, visit);
 }
 
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)

@@ -110,7 +110,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     call->abilities = (uint8_t)request->abilities;
     call->level = (uint8_t)request->level;
     call->tag = ++mcp->next_tag;
-    call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
+    call->started_boot_ms = mcp_boot_ms(mcp);
     want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
     LIST_ADD(mcp->calls, call);
     mcp->call_count++;
@@ -395,8 +395,7 @@ void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const
         json_write_integer(&writer, "total", total);
     if (revision_has_annotations(call->revision))
         json_write_text_if(&writer, "message", message);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/progress", &params);
+    mcp_notify(&call->to, "notifications/progress", &writer);
 }
 
 void call_detach_soon(struct mcp_call *call)
@@ -404,7 +403,7 @@ void call_detach_soon(struct mcp_call *call)
     struct mcp *mcp = call->to.mcp;
 
     call->detaches_soon = true;
-    hold_wake_at(mcp, mcp->parts.clock->boot_ms(mcp->parts.clock) + 1);
+    hold_wake_at(mcp, mcp_boot_ms(mcp) + 1);
 }
 
 /* Detaching one may be the end of others, so who goes through them begins anew each time. */

@@ -358,6 +358,5 @@ void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json
     json_write_text(&writer, "level", names[level]);
     json_write_text(&writer, "logger", "sayso");
     json_write_raw(&writer, "data", data_json);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/message", &params);
+    mcp_notify(&call->to, "notifications/message", &writer);
 }

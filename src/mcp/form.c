@@ -27,13 +27,6 @@ struct shown_form {
     char session_id[27];
 };
 
-static int64_t boot_ms(const struct mcp_call *call)
-{
-    struct clock *clock = call->to.mcp->parts.clock;
-
-    return clock->boot_ms(clock);
-}
-
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
     if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
@@ -115,8 +108,7 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
     json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", form->shown_ms);
-    json_write_end_object(&writer);
-    tool_act(METHOD_client_result, visit, &params, NULL, NULL);
+    tool_act(METHOD_client_result, visit, &writer, NULL, NULL);
 }
 
 void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
@@ -132,7 +124,7 @@ void channel_return(struct mcp_visit *visit, const struct form_return *form, boo
 static void end_shown(struct mcp_call *call)
 {
     if (known_client(call->visit->name)->stops_clock)
-        hold_until(call, boot_ms(call) + hold_limit_s(call) * 1000);
+        hold_until(call, mcp_boot_ms(call->to.mcp) + hold_limit_s(call) * 1000);
     call->shown = NULL;
 }
 
@@ -149,7 +141,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     struct shown_form *shown = context;
     struct mcp_call *call = shown->call;
     struct form_return form = { .is_url = shown->is_url,
-                                .shown_ms = boot_ms(call) - shown->shown_boot_ms };
+                                .shown_ms = mcp_boot_ms(call->to.mcp) - shown->shown_boot_ms };
 
     memcpy(form.session_id, shown->session_id, sizeof form.session_id);
     end_shown(call);
@@ -230,7 +222,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     shown->call = call;
     shown->is_url = is_url;
     text_put(shown->session_id, sizeof shown->session_id, session_id);
-    shown->shown_boot_ms = boot_ms(call);
+    shown->shown_boot_ms = mcp_boot_ms(call->to.mcp);
     call->shown = shown;
     if (known_client(call->visit->name)->stops_clock && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
@@ -282,8 +274,7 @@ void channel_finish(const struct mcp_call *call)
         return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "elicitationId", call->session_id);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/elicitation/complete", &params);
+    mcp_notify(&call->to, "notifications/elicitation/complete", &writer);
 }
 
 bool channel_need_input(struct mcp_call *call, const char *reply_json)

@@ -46,6 +46,11 @@ void mcp_free(struct mcp *mcp)
     free(mcp);
 }
 
+int64_t mcp_boot_ms(const struct mcp *mcp)
+{
+    return mcp->parts.clock->boot_ms(mcp->parts.clock);
+}
+
 /* `take_id_json` NULL: it could not be read. */
 static void refuse_with(const struct mcp_to *to, char *take_id_json, int code, const char *message)
 {
@@ -255,11 +260,6 @@ void mcp_on_time(struct mcp *mcp)
 enum mcp_revision mcp_negotiated(const struct mcp *mcp)
 {
     return mcp->negotiated;
-}
-
-bool mcp_is_idle(const struct mcp *mcp)
-{
-    return mcp->call_count == 0 && mcp->delivery_count == 0;
 }
 
 /* A legacy session as a value, for hubs that did not see its handshake; and a row for each thing

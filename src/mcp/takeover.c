@@ -52,7 +52,6 @@ void elsewhere_expect(struct mcp_call *call)
 static void write_state(const struct mcp_call *call, struct text *out)
 {
     const struct mcp *mcp = call->to.mcp;
-    struct clock *clock = mcp->parts.clock;
     struct json_writer writer = json_object_to(out);
 
     json_write_raw(&writer, "id", call->to.id_json);
@@ -64,7 +63,7 @@ static void write_state(const struct mcp_call *call, struct text *out)
         json_write_text(&writer, "tool", call->tool->name);
     }
     json_write_integer(&writer, "began_ms",
-                       utc_ms(mcp) - (clock->boot_ms(clock) - call->started_boot_ms));
+                       utc_ms(mcp) - (mcp_boot_ms(mcp) - call->started_boot_ms));
     json_write_bool_if(&writer, "shown", call->shown || call->has_returned);
     if (call->progress) {
         json_write_object(&writer, "_meta");

@@ -91,14 +91,15 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void tool_act(enum method method, struct mcp_visit *visit, struct text *take_params,
+void tool_act(enum method method, struct mcp_visit *visit, struct json_writer *params,
               desk_done *done, void *context)
 {
-    const struct request request = { .method = method, .text = take_params };
+    const struct request request = { .method = method, .text = params->out };
     struct desk *desk = visit->mcp->parts.desk;
 
+    json_write_end_object(params);
     desk->ops->call(desk, visit->visit, &request, done ? done : ignore, context);
-    text_release(take_params);
+    text_release(params->out);
 }
 
 void tool_act_on(enum method method, struct mcp_visit *visit, const char *session_id)
@@ -107,8 +108,7 @@ void tool_act_on(enum method method, struct mcp_visit *visit, const char *sessio
     struct json_writer writer = json_object_to(&params);
 
     json_write_text(&writer, "session_id", session_id);
-    json_write_end_object(&writer);
-    tool_act(method, visit, &params, NULL, NULL);
+    tool_act(method, visit, &writer, NULL, NULL);
 }
 
 /* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
@@ -207,12 +207,11 @@ static void log_news(struct mcp_call *call, const char *event, const char *url, 
 static void learn(struct mcp_call *call, const char *event, const char *id,
                   const struct json *params)
 {
-    struct clock *clock = call->to.mcp->parts.clock;
     int64_t left_ms = json_member_span(params, "remaining_ms", -1);
 
     text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
-        call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
+        call->deadline_boot_ms = mcp_boot_ms(call->to.mcp) + left_ms;
     log_news(call, event, json_member_text(params, "url"), left_ms);
 }
 
@@ -333,8 +332,7 @@ void tool_wait(struct mcp_call *call, int64_t wait_s)
 /* The client is back, with what is left of its patience. */
 void tool_wait_again(struct mcp_call *call)
 {
-    struct clock *clock = call->to.mcp->parts.clock;
-    int64_t left_ms = call->hold_until_boot_ms - clock->boot_ms(clock);
+    int64_t left_ms = call->hold_until_boot_ms - mcp_boot_ms(call->to.mcp);
 
     wait_for(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
 }
@@ -458,17 +456,18 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
     struct text out = { 0 };
     struct error err;
 
-    if (tool->run)
+    if (tool->run) {
         run(request, tool, arguments);
-    else if ((tool->ask &&
-              !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
-             !tool_plan(tool, arguments, &plan, &err))
+    } else if ((tool->ask &&
+                !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
+               !tool_plan(tool, arguments, &plan, &err)) {
         reply_failure(request, &err);
-    else if (plan.wish == TOOL_ANSWERED) {
+    } else if (plan.wish == TOOL_ANSWERED) {
         tool_write_result(&out, request->revision, text_string(&plan.result), false);
         mcp_reply(&request->to, text_string(&out));
-    } else
+    } else {
         ask(request, tool, &plan, theirs, given);
+    }
     text_release(&out);
     text_release(&plan.result);
     text_release(&plan.explanation);
