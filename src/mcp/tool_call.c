@@ -45,19 +45,26 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
 static void write_compat(struct text *out, enum mcp_revision revision,
                          const struct compat_call *call, const char *result_json)
 {
-    struct compat_reply reply = { 0 };
+    struct text structured = { 0 };
+    struct compat_reply reply = { .name = call->tool->name };
     struct json *given = NULL, *result = NULL;
 
     if (json_parse(call->given, strlen(call->given), &given, NULL) &&
         json_parse(result_json, strlen(result_json), &result, NULL)) {
-        struct compat_outcome outcome = { outcome_read(result), result };
-
-        call->tool->compat->present(call->tool->name, given, &outcome, &reply);
+        reply.given = given;
+        reply.ending = outcome_read(result);
+        reply.result = result;
+        reply.writer = json_object_to(&structured);
+        call->tool->compat->present(&reply);
+        json_write_end_object(&reply.writer);
     }
-    write_result(out, revision, text_string(reply.text.used ? &reply.text : &reply.structured),
-                 reply.structured.used ? text_string(&reply.structured) : NULL, false);
+    if (reply.text.used)
+        write_result(out, revision, text_string(&reply.text), NULL, false);
+    else
+        write_result(out, revision, text_string(&structured),
+                     structured.used ? text_string(&structured) : NULL, false);
     text_release(&reply.text);
-    text_release(&reply.structured);
+    text_release(&structured);
     json_free(given);
     json_free(result);
 }
@@ -478,23 +485,23 @@ static void call_theirs(struct mcp_request *request, const struct tool *tool,
                         const struct json *arguments)
 {
     struct text ours = { 0 };
-    struct json_writer writer = json_object_to(&ours);
     struct json *translated = NULL, *owner;
-    const char *name = NULL;
     struct error err;
+    struct compat_ask ask = { tool->name, arguments, NULL, json_object_to(&ours), &err };
     bool is_good;
 
     owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
                                      tool->ask ? tool->ask->argument_count : 0, arguments);
-    arguments = owner ? owner : arguments;
-    is_good = tool->compat->translate(tool->name, arguments, &name, &writer, &err);
-    json_write_end_object(&writer);
-    if (!is_good || (name && !json_parse(text_string(&ours), ours.used, &translated, &err)))
+    ask.given = owner ? owner : arguments;
+    is_good = tool->compat->translate(&ask);
+    json_write_end_object(&ask.writer);
+    if (!is_good || (ask.tool && !json_parse(text_string(&ours), ours.used, &translated, &err)))
         reply_failure(request, &err);
-    else if (name)
-        call_ours(request, tool_find(tool_rows, name, strlen(name)), translated, tool, arguments);
+    else if (ask.tool)
+        call_ours(request, tool_find(tool_rows, ask.tool, strlen(ask.tool)), translated, tool,
+                  ask.given);
     else
-        call_ours(request, tool, arguments, NULL, NULL);
+        call_ours(request, tool, ask.given, NULL, NULL);
     json_free(translated);
     json_free(owner);
     text_release(&ours);

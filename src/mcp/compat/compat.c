@@ -33,39 +33,39 @@ static const char *find_text(const struct json *given, const char *const *names)
 }
 
 /* The same where there must be one, under the first of these names. */
-static const char *need_text(const struct json *given, const char *const *names, const char *path,
-                             struct error *err)
+static const char *need_text(const struct compat_ask *ask, const char *const *names,
+                             const char *path)
 {
-    const char *text = find_text(given, names);
+    const char *text = find_text(ask->given, names);
 
     if (!text)
-        error_set(err, ERROR_missing_property, path, "%s is missing: what the person shall answer",
-                  names[0]);
+        error_set(ask->err, ERROR_missing_property, path,
+                  "%s is missing: what the person shall answer", names[0]);
     return text;
 }
 
 /* A title of at most 200 characters; the rest is left out. */
-static void write_title(struct json_writer *writer, const char *title, const char *otherwise)
+static void write_title(struct compat_ask *ask, const char *title)
 {
-    const char *text = title && *title ? title : otherwise, *at = text, *end = text + strlen(text);
+    const char *text = title && *title ? title : ask->name, *at = text, *end = text + strlen(text);
 
     for (size_t count = 0; at < end && count < LIMIT_TITLE_CHARS; count++) {
         if (text_decode(&at, end) < 0)
             break;
     }
-    json_write_text_n(writer, "title", text, (size_t)(at - text));
+    json_write_text_n(&ask->writer, "title", text, (size_t)(at - text));
 }
 
 /* An answer in own words to a prompt that is long enough to be shown, whatever they wrote. */
-static void write_text_input(struct json_writer *writer, const char *prompt, const char *tool)
+static void write_text_input(struct compat_ask *ask, const char *prompt)
 {
     struct text whole = { 0 };
 
     text_add_text(&whole, prompt);
     if (text_count(prompt, strlen(prompt)) < LIMIT_PROMPT_CHARS_MIN)
-        text_add_format(&whole, "\n\n(asked with %s)", tool);
-    json_write_text(writer, "prompt", text_string(&whole));
-    json_write_text(writer, "selection_mode", "text_input");
+        text_add_format(&whole, "\n\n(asked with %s)", ask->name);
+    json_write_text(&ask->writer, "prompt", text_string(&whole));
+    json_write_text(&ask->writer, "selection_mode", "text_input");
     text_release(&whole);
 }
 
@@ -146,32 +146,30 @@ static char *written_in(const struct json *result)
 }
 
 /* While it is pending: what the person asks back and how to explain, or `how` to go on. */
-static void write_back(struct json_writer *writer, const struct json *result, const char *how)
+static void write_back(struct compat_reply *reply, const char *how)
 {
-    const char *back = json_member_text(result, "asked_back");
+    const char *back = json_member_text(reply->result, "asked_back");
 
-    json_write_text_if(writer, "asked_back", back);
-    json_write_text_if(writer, "instructions",
-                       back ? json_member_text(result, "instructions") : how);
+    json_write_text_if(&reply->writer, "asked_back", back);
+    json_write_text_if(&reply->writer, "instructions",
+                       back ? json_member_text(reply->result, "instructions") : how);
 }
 
 /* How it ended where nobody answered, for objects: pending, session_id, timeout … */
-static void write_ending(struct json_writer *writer, const struct compat_outcome *outcome,
-                         const char *tool)
+static void write_ending(struct compat_reply *reply)
 {
-    const char *id = json_member_text(outcome->result, "session_id");
     char *how;
 
-    if (outcome->ending == ENDING_TIMEOUT)
-        json_write_bool(writer, "timeout", true);
-    if (outcome->ending != ENDING_PENDING)
+    if (reply->ending == ENDING_TIMEOUT)
+        json_write_bool(&reply->writer, "timeout", true);
+    if (reply->ending != ENDING_PENDING)
         return;
     how = mem_format("Nobody has answered yet. Call %s again with the same arguments to go on "
                      "waiting, or get_answer with this session_id.",
-                     tool);
-    json_write_bool(writer, "pending", true);
-    json_write_text_if(writer, "session_id", id);
-    write_back(writer, outcome->result, how);
+                     reply->name);
+    json_write_bool(&reply->writer, "pending", true);
+    json_write_text_if(&reply->writer, "session_id", json_member_text(reply->result, "session_id"));
+    write_back(reply, how);
     free(how);
 }
 
@@ -206,55 +204,51 @@ static void write_option(struct json_writer *writer, const struct json *option)
     json_write_end_object(writer);
 }
 
-static bool translate_choice(const char *name, const struct json *given, const char **ret_tool,
-                             struct json_writer *writer, struct error *err)
+static bool translate_choice(struct compat_ask *ask)
 {
-    const struct json *options = json_member(given, "options");
+    const struct json *options = json_member(ask->given, "options");
 
-    (void)err;
-    if (!is_theirs(given))
+    if (!is_theirs(ask->given))
         return true;
-    *ret_tool = name;
-    for (void *at = json_first(given); at; at = json_next(given, at)) {
+    ask->tool = ask->name;
+    for (void *at = json_first(ask->given); at; at = json_next(ask->given, at)) {
         if (strcmp(json_key(at), "options") != 0)
-            json_write_value(writer, json_key(at), json_value(at));
+            json_write_value(&ask->writer, json_key(at), json_value(at));
     }
-    json_write_list(writer, "options");
+    json_write_list(&ask->writer, "options");
     for (size_t i = 0; i < json_length(options); i++) {
         if (json_kind(json_item(options, i)) == KIND_OBJECT)
-            write_option(writer, json_item(options, i));
+            write_option(&ask->writer, json_item(options, i));
     }
-    json_write_end_list(writer);
+    json_write_end_list(&ask->writer);
     return true;
 }
 
-static bool translate_poll(const char *name, const struct json *given, const char **ret_tool,
-                           struct json_writer *writer, struct error *err)
+static bool translate_poll(struct compat_ask *ask)
 {
-    const char *id = json_member_text(given, "session_id");
+    const char *id = json_member_text(ask->given, "session_id");
 
-    (void)name;
     if (!id)
-        return error_set(err, ERROR_missing_property, "/session_id",
+        return error_set(ask->err, ERROR_missing_property, "/session_id",
                          "session_id is missing: give the one that provide_choice returned");
-    *ret_tool = "get_answer";
-    json_write_text(writer, "session_id", id);
-    json_write_integer(writer, "wait_seconds", POLL_WAIT_S);
+    ask->tool = "get_answer";
+    json_write_text(&ask->writer, "session_id", id);
+    json_write_integer(&ask->writer, "wait_seconds", POLL_WAIT_S);
     return true;
 }
 
 /* Their words for how it ended. */
-static const char *status_of(const struct compat_outcome *outcome, bool has_note)
+static const char *status_of(const struct compat_reply *reply, bool has_note)
 {
-    bool is_auto = json_is_yes(json_member(outcome->result, "auto_submitted"));
+    bool is_auto = json_is_yes(json_member(reply->result, "auto_submitted"));
 
-    switch (outcome->ending) {
+    switch (reply->ending) {
     case ENDING_ANSWERED:
         return "selected";
     case ENDING_TIMEOUT:
         return is_auto ? "timeout_auto_submitted" : "timeout_cancelled";
     case ENDING_PENDING:
-        return json_member_text(outcome->result, "action_status");
+        return json_member_text(reply->result, "action_status");
     default:
         return has_note ? "cancel_with_annotation" : "cancelled";
     }
@@ -265,28 +259,23 @@ static void write_if_any(struct json_writer *writer, const char *key, const stru
     json_write_value(writer, key, json_length(value) > 0 ? value : NULL);
 }
 
-static void present_choice(const char *name, const struct json *given,
-                           const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_choice(struct compat_reply *reply)
 {
     static const char *const kept[] = { "session_id", "url", "terminal_command" };
-    struct json_writer writer = json_object_to(&reply->structured);
-    const struct json *selection = json_member(outcome->result, "selection");
-    char *note = written_in(outcome->result);
+    const struct json *selection = json_member(reply->result, "selection");
+    char *note = written_in(reply->result);
 
-    (void)name;
-    (void)given;
-    json_write_text_if(&writer, "action_status", status_of(outcome, *note != '\0'));
-    write_if_any(&writer, "selected_indices", json_member(selection, "selected_ids"));
-    write_if_any(&writer, "option_annotations", json_member(selection, "option_annotations"));
+    json_write_text_if(&reply->writer, "action_status", status_of(reply, *note != '\0'));
+    write_if_any(&reply->writer, "selected_indices", json_member(selection, "selected_ids"));
+    write_if_any(&reply->writer, "option_annotations",
+                 json_member(selection, "option_annotations"));
     if (*note)
-        json_write_text(&writer, "additional_annotation", note);
-    if (outcome->ending == ENDING_PENDING) {
+        json_write_text(&reply->writer, "additional_annotation", note);
+    if (reply->ending == ENDING_PENDING) {
         for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-            json_write_text_if(&writer, kept[i], json_member_text(outcome->result, kept[i]));
-        write_back(&writer, outcome->result,
-                   "This is not an answer: call poll_selection with this session_id.");
+            json_write_text_if(&reply->writer, kept[i], json_member_text(reply->result, kept[i]));
+        write_back(reply, "This is not an answer: call poll_selection with this session_id.");
     }
-    json_write_end_object(&writer);
     free(note);
 }
 
@@ -315,26 +304,25 @@ static const char *title_of(const struct json *given)
     return slash && slash[1] ? slash + 1 : project;
 }
 
-static bool translate_feedback(const char *name, const struct json *given, const char **ret_tool,
-                               struct json_writer *writer, struct error *err)
+static bool translate_feedback(struct compat_ask *ask)
 {
-    const struct json *options = options_of(given);
-    const char *message = need_text(given, messages, "/message", err);
-    int64_t timeout_s = json_member_integer(given, "timeout", 0);
-    bool is_single = strcmp(name, "request_user_input") == 0;
+    const struct json *options = options_of(ask->given);
+    const char *message = need_text(ask, messages, "/message");
+    int64_t timeout_s = json_member_integer(ask->given, "timeout", 0);
+    bool is_single = strcmp(ask->name, "request_user_input") == 0;
 
     if (!message)
         return false;
-    *ret_tool = json_length(options) > 0 ? "elicit_form" : "provide_choice";
-    write_title(writer, title_of(given), name);
+    ask->tool = json_length(options) > 0 ? "elicit_form" : "provide_choice";
+    write_title(ask, title_of(ask->given));
     if (json_length(options) > 0) {
-        json_write_text(writer, "message", message);
-        write_form(writer, options, is_single, true);
+        json_write_text(&ask->writer, "message", message);
+        write_form(&ask->writer, options, is_single, true);
     } else {
-        write_text_input(writer, message, name);
+        write_text_input(ask, message);
     }
     if (timeout_s >= 1 && timeout_s <= LIMIT_TIMEOUT_S)
-        json_write_integer(writer, "timeout_seconds", timeout_s);
+        json_write_integer(&ask->writer, "timeout_seconds", timeout_s);
     return true;
 }
 
@@ -361,31 +349,27 @@ static char *answer_of(const struct json *given, const struct json *result)
     return text_take(&whole);
 }
 
-static void present_feedback(const char *name, const struct json *given,
-                             const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_feedback(struct compat_reply *reply)
 {
-    struct json_writer writer = json_object_to(&reply->structured);
-    char *answer = answer_of(given, outcome->result);
+    char *answer = answer_of(reply->given, reply->result);
 
-    if (json_member(given, "project_directory"))
-        json_write_text(&writer, "command_logs", ""); /* no command of ours runs in a project */
-    json_write_text(&writer, "interactive_feedback", answer);
-    if (is_refused(outcome->ending))
-        json_write_bool(&writer, "cancelled", true);
-    write_ending(&writer, outcome, name);
-    json_write_end_object(&writer);
+    if (json_member(reply->given, "project_directory"))
+        json_write_text(&reply->writer, "command_logs",
+                        ""); /* no command of ours runs in a project */
+    json_write_text(&reply->writer, "interactive_feedback", answer);
+    if (is_refused(reply->ending))
+        json_write_bool(&reply->writer, "cancelled", true);
+    write_ending(reply);
     free(answer);
 }
 
 /* Theirs is a sentence and nothing else. */
-static void present_sentence(const char *name, const struct json *given,
-                             const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_sentence(struct compat_reply *reply)
 {
-    const char *back = json_member_text(outcome->result, "asked_back");
-    char *answer = answer_of(given, outcome->result);
+    const char *back = json_member_text(reply->result, "asked_back");
+    char *answer = answer_of(reply->given, reply->result);
 
-    (void)name;
-    switch (outcome->ending) {
+    switch (reply->ending) {
     case ENDING_ANSWERED:
         text_add_format(&reply->text, "User replied%s%s", *answer ? ": " : " with empty input.",
                         answer);
@@ -397,7 +381,7 @@ static void present_sentence(const char *name, const struct json *given,
         if (back)
             text_add_format(&reply->text,
                             "The user asks: %s\nExplain it with get_answer, session_id %s.", back,
-                            json_member_text(outcome->result, "session_id"));
+                            json_member_text(reply->result, "session_id"));
         else
             text_add_text(&reply->text, "The user has not replied yet. Call request_user_input "
                                         "again with the same arguments to go on waiting.");
@@ -414,11 +398,10 @@ static void present_sentence(const char *name, const struct json *given,
 static const char *const prompts[] = { "prompt", "message", "title", NULL };
 
 /* What the person shall answer, below the title; NULL: it is missing. */
-static const char *begin_dialog(const char *name, const struct json *given,
-                                struct json_writer *writer, struct error *err)
+static const char *begin_dialog(struct compat_ask *ask)
 {
-    write_title(writer, json_member_text(given, "title"), name);
-    return need_text(given, prompts, "/prompt", err);
+    write_title(ask, json_member_text(ask->given, "title"));
+    return need_text(ask, prompts, "/prompt");
 }
 
 static bool is_number(const struct json *given)
@@ -428,107 +411,96 @@ static bool is_number(const struct json *given)
     return type && (strcmp(type, "integer") == 0 || strcmp(type, "float") == 0);
 }
 
-static bool translate_lines(const char *name, const struct json *given, const char **ret_tool,
-                            struct json_writer *writer, struct error *err)
+static bool translate_lines(struct compat_ask *ask)
 {
-    const char *prompt = begin_dialog(name, given, writer, err);
-    const char *before = json_member_text(given, "default_value");
+    const char *prompt = begin_dialog(ask);
+    const char *before = json_member_text(ask->given, "default_value");
 
     if (!prompt)
         return false;
-    *ret_tool = "provide_choice";
-    write_text_input(writer, prompt, name);
+    ask->tool = "provide_choice";
+    write_text_input(ask, prompt);
     if (before && *before && text_count(before, strlen(before)) <= LIMIT_PLACEHOLDER_CHARS)
-        json_write_text(writer, "placeholder", before);
+        json_write_text(&ask->writer, "placeholder", before);
     return true;
 }
 
-static bool translate_input(const char *name, const struct json *given, const char **ret_tool,
-                            struct json_writer *writer, struct error *err)
+static bool translate_input(struct compat_ask *ask)
 {
     const char *prompt;
     bool is_real;
 
-    if (!is_number(given))
-        return translate_lines(name, given, ret_tool, writer, err);
-    prompt = begin_dialog(name, given, writer, err);
+    if (!is_number(ask->given))
+        return translate_lines(ask);
+    prompt = begin_dialog(ask);
     if (!prompt)
         return false;
-    *ret_tool = "elicit_input";
-    is_real = strcmp(json_member_text(given, "input_type"), "float") == 0;
-    json_write_text(writer, "message", prompt);
-    json_write_text(writer, "type", is_real ? "number" : "integer");
+    ask->tool = "elicit_input";
+    is_real = strcmp(json_member_text(ask->given, "input_type"), "float") == 0;
+    json_write_text(&ask->writer, "message", prompt);
+    json_write_text(&ask->writer, "type", is_real ? "number" : "integer");
     return true;
 }
 
-static bool translate_pick(const char *name, const struct json *given, const char **ret_tool,
-                           struct json_writer *writer, struct error *err)
+static bool translate_pick(struct compat_ask *ask)
 {
-    const struct json *choices = json_member(given, "choices");
-    bool is_multiple = json_is_yes(json_member(given, "allow_multiple"));
-    const char *prompt = begin_dialog(name, given, writer, err);
+    const struct json *choices = json_member(ask->given, "choices");
+    bool is_multiple = json_is_yes(json_member(ask->given, "allow_multiple"));
+    const char *prompt = begin_dialog(ask);
 
     if (!prompt)
         return false;
     if (json_kind(choices) != KIND_LIST || json_length(choices) == 0)
-        return error_set(err, ERROR_missing_property, "/choices",
+        return error_set(ask->err, ERROR_missing_property, "/choices",
                          "choices is missing: a list of texts");
-    *ret_tool = is_multiple ? "elicit_form" : "elicit_choice";
-    json_write_text(writer, "message", prompt);
+    ask->tool = is_multiple ? "elicit_form" : "elicit_choice";
+    json_write_text(&ask->writer, "message", prompt);
     if (is_multiple)
-        write_form(writer, choices, false, false);
+        write_form(&ask->writer, choices, false, false);
     else
-        write_options(writer, "options", choices, "value", "label");
+        write_options(&ask->writer, "options", choices, "value", "label");
     return true;
 }
 
-static bool translate_confirm(const char *name, const struct json *given, const char **ret_tool,
-                              struct json_writer *writer, struct error *err)
+static bool translate_confirm(struct compat_ask *ask)
 {
-    const char *prompt = begin_dialog(name, given, writer, err);
+    const char *prompt = begin_dialog(ask);
 
     if (!prompt)
         return false;
-    *ret_tool = "elicit_confirm";
-    json_write_text(writer, "message", prompt);
+    ask->tool = "elicit_confirm";
+    json_write_text(&ask->writer, "message", prompt);
     return true;
 }
 
 /* success, and why not. */
-static struct json_writer begin(struct compat_reply *reply, const struct compat_outcome *outcome,
-                                const char *name)
+static void begin(struct compat_reply *reply)
 {
-    struct json_writer writer = json_object_to(&reply->structured);
-
-    json_write_bool(&writer, "success", outcome->ending == ENDING_ANSWERED);
-    if (outcome->ending == ENDING_TIMEOUT)
-        json_write_text(&writer, "error", "the person did not answer in time");
-    write_ending(&writer, outcome, name);
-    return writer;
+    json_write_bool(&reply->writer, "success", reply->ending == ENDING_ANSWERED);
+    if (reply->ending == ENDING_TIMEOUT)
+        json_write_text(&reply->writer, "error", "the person did not answer in time");
+    write_ending(reply);
 }
 
-static void end(struct json_writer *writer, const struct compat_outcome *outcome)
+static void end(struct compat_reply *reply)
 {
-    json_write_bool(writer, "cancelled", is_refused(outcome->ending));
-    json_write_end_object(writer);
+    json_write_bool(&reply->writer, "cancelled", is_refused(reply->ending));
 }
 
-static void present_value(const char *name, const struct json *given,
-                          const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_value(struct compat_reply *reply)
 {
-    struct json_writer writer = begin(reply, outcome, name);
-    const struct json *number = json_member(outcome->result, "input");
-    const char *type = json_member_text(given, "input_type");
-    char *written = written_in(outcome->result);
+    const struct json *number = json_member(reply->result, "input");
+    const char *type = json_member_text(reply->given, "input_type");
+    char *written = written_in(reply->result);
+    bool is_given = reply->ending == ENDING_ANSWERED && !is_number(reply->given);
 
-    if (outcome->ending != ENDING_ANSWERED || (is_number(given) && !number))
-        json_write_null(&writer, "user_input");
-    else if (is_number(given))
-        json_write_value(&writer, "user_input", number);
+    begin(reply);
+    if (reply->ending == ENDING_ANSWERED && is_number(reply->given) && number)
+        json_write_value(&reply->writer, "user_input", number);
     else
-        json_write_text(&writer, "user_input", written);
-    json_write_text(&writer, "input_type", type ? type : "text");
-    end(&writer, outcome);
+        json_write_text(&reply->writer, "user_input", is_given ? written : NULL);
+    json_write_text(&reply->writer, "input_type", type ? type : "text");
+    end(reply);
     free(written);
 }
 
@@ -549,20 +521,16 @@ static void write_counts(struct json_writer *writer, const char *text)
     json_write_integer(writer, "word_count", words);
 }
 
-static void present_lines(const char *name, const struct json *given,
-                          const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_lines(struct compat_reply *reply)
 {
-    struct json_writer writer = begin(reply, outcome, name);
-    char *written = written_in(outcome->result);
+    char *written = written_in(reply->result);
+    bool is_given = reply->ending == ENDING_ANSWERED;
 
-    (void)given;
-    if (outcome->ending == ENDING_ANSWERED) {
-        json_write_text(&writer, "user_input", written);
-        write_counts(&writer, written);
-    } else {
-        json_write_null(&writer, "user_input");
-    }
-    end(&writer, outcome);
+    begin(reply);
+    json_write_text(&reply->writer, "user_input", is_given ? written : NULL);
+    if (is_given)
+        write_counts(&reply->writer, written);
+    end(reply);
     free(written);
 }
 
@@ -578,10 +546,8 @@ static void write_picked(struct json_writer *writer, const struct json *choices,
         for (size_t i = 0; i < count; i++)
             json_write_text_if(writer, NULL, find_option(choices, json_text(json_item(picked, i))));
         json_write_end_list(writer);
-    } else if (find_option(choices, only)) {
-        json_write_text(writer, "selected_choice", find_option(choices, only));
     } else {
-        json_write_null(writer, "selected_choice");
+        json_write_text(writer, "selected_choice", find_option(choices, only));
     }
     json_write_list(writer, "selected_choices");
     for (size_t i = 0; i < count; i++)
@@ -591,39 +557,34 @@ static void write_picked(struct json_writer *writer, const struct json *choices,
     json_write_end_list(writer);
 }
 
-static void present_picked(const char *name, const struct json *given,
-                           const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_picked(struct compat_reply *reply)
 {
-    struct json_writer writer = begin(reply, outcome, name);
-    const struct json *content = json_member(outcome->result, "content");
+    const struct json *content = json_member(reply->result, "content");
     const struct json *picked =
-        content ? json_member(content, "choices") : json_member(outcome->result, "choice");
+        content ? json_member(content, "choices") : json_member(reply->result, "choice");
 
-    write_picked(&writer, json_member(given, "choices"),
-                 outcome->ending == ENDING_ANSWERED ? picked : NULL);
-    json_write_bool(&writer, "allow_multiple", json_is_yes(json_member(given, "allow_multiple")));
-    if (outcome->ending == ENDING_ANSWERED)
-        json_write_raw(&writer, "file_info", "[]");
-    end(&writer, outcome);
+    begin(reply);
+    write_picked(&reply->writer, json_member(reply->given, "choices"),
+                 reply->ending == ENDING_ANSWERED ? picked : NULL);
+    json_write_bool(&reply->writer, "allow_multiple",
+                    json_is_yes(json_member(reply->given, "allow_multiple")));
+    if (reply->ending == ENDING_ANSWERED)
+        json_write_raw(&reply->writer, "file_info", "[]");
+    end(reply);
 }
 
 /* No is an answer here; silence and a dismissed question are none. */
-static void present_confirmed(const char *name, const struct json *given,
-                              const struct compat_outcome *outcome, struct compat_reply *reply)
+static void present_confirmed(struct compat_reply *reply)
 {
-    struct json_writer writer;
-    struct compat_outcome said = *outcome;
-    bool is_yes = outcome->ending == ENDING_ANSWERED &&
-                  json_is_yes(json_member(outcome->result, "confirmed"));
+    bool is_yes =
+        reply->ending == ENDING_ANSWERED && json_is_yes(json_member(reply->result, "confirmed"));
 
-    (void)given;
-    if (said.ending == ENDING_DECLINED)
-        said.ending = ENDING_ANSWERED;
-    writer = begin(reply, &said, name);
-    json_write_bool(&writer, "confirmed", is_yes);
-    if (said.ending == ENDING_ANSWERED)
-        json_write_text(&writer, "response", is_yes ? "yes" : "no");
-    json_write_end_object(&writer);
+    if (reply->ending == ENDING_DECLINED)
+        reply->ending = ENDING_ANSWERED;
+    begin(reply);
+    json_write_bool(&reply->writer, "confirmed", is_yes);
+    if (reply->ending == ENDING_ANSWERED)
+        json_write_text(&reply->writer, "response", is_yes ? "yes" : "no");
 }
 
 /* As tools/list names them. */

@@ -8,31 +8,33 @@
 #define MCP_COMPAT_COMPAT_H
 #include <stdbool.h>
 
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "core/outcome.h"
 
 struct error;
 struct json;
-struct json_writer;
 
-/* What our tool returned; the result is of the tool that was asked with. */
-struct compat_outcome {
-    enum ending ending;
-    const struct json *result;
+/* A call of their tool `name`, with what it was `given`. */
+struct compat_ask {
+    const char *name;
+    const struct json *given;
+    const char *tool;          /* of ours, by its name; left NULL: it is called as it is */
+    struct json_writer writer; /* of its arguments, an object that is open */
+    struct error *err;
 };
-/* `text` is what the model reads; left empty, it is `structured`. */
+/* What it returns. */
 struct compat_reply {
-    struct text text, structured;
+    const char *name;
+    const struct json *given;
+    enum ending ending;
+    const struct json *result; /* of the tool that was asked with */
+    struct json_writer writer; /* of what is structured, an object that is open */
+    struct text text;          /* what the model reads, and nothing else; empty: the object */
 };
-
-/* `name` is what their tool was called by. */
 struct compat {
-    /* Writes the arguments of the tool that *ret_tool names, into an object that is open; left
-     * NULL: it is called as it is. False: `err` says why. */
-    bool (*translate)(const char *name, const struct json *given, const char **ret_tool,
-                      struct json_writer *writer, struct error *err);
-    void (*present)(const char *name, const struct json *given,
-                    const struct compat_outcome *outcome, struct compat_reply *reply);
+    bool (*translate)(struct compat_ask *ask); /* false: `err` says why */
+    void (*present)(struct compat_reply *reply);
 };
 
 #endif
