@@ -16,8 +16,9 @@ enum {
     STEPS = 16, /* of one call; then whoever owns the loop has a turn */
     READ_BYTES = 16384,
     READS = 64,
-    START_TRIES = 5,    /* it may be killed while it starts */
-    RETIRED_TRIES = 25, /* about 2 s: another hub is on its way */
+    START_LIMIT_MS = 5000, /* until it says that it serves */
+    START_TRIES = 5,       /* it may be killed while it starts */
+    RETIRED_TRIES = 25,    /* about 2 s: another hub is on its way */
     GREETING_LIMIT_MS = 10000,
     PAUSE_MOST_MS = 200,
     REMOTE_PAUSE_MS = 100,  /* longer each time, up to a second */
@@ -25,6 +26,20 @@ enum {
     REMOTE_MS = 120000,     /* and one that was there: a machine may be restarted */
     PROGRAM_BYTES = 4096,
     GREETING_ID = 0, /* of hello and hub/retire; calls count from 1 */
+};
+
+/* What a hub that we start may inherit: never a key of another tool. Ours are settings. */
+static const char *const start_environment[] = {
+    "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_*", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR", "TZ", "TMPDIR", "CHOICE_LANG",
+    /* with which it finds the person's browser, or that there is none */
+    "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER", "WSL_*",
+    "SSH_CONNECTION", "SAYSO_*",
+#ifdef SAYSO_CRASH_POINTS
+    "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "FAKETIME*",
+    "DONT_FAKE_MONOTONIC",
+#endif
+    NULL
 };
 
 static int (*begin_remote)(int *ret_fd, struct error *err);
@@ -173,7 +188,7 @@ static void start_hub(struct finder *finder, int64_t now_ms)
 {
     const struct finder_policy *policy = finder->policy;
     char program[PROGRAM_BYTES];
-    const char *const arguments[] = START_ARGUMENTS(program);
+    const char *const arguments[] = { program, "serve", "--auto-started", NULL };
     int fd = -1;
 
     if (policy->find_program && !policy->find_program(policy->context, program, sizeof program))

@@ -49,14 +49,4 @@ bool place_read_note(const struct place *place, struct place_note *ret_note, str
 /* The socket, in the runtime directory, on which a service manager listens for a hub. */
 #define PLACE_ACTIVATION_NAME "hub.sock"
 
-/* How a hub is started. */
-enum { START_LIMIT_MS = 5000 }; /* until it says that it serves */
-
-#define START_ARGUMENTS(program)                                                                   \
-    {                                                                                              \
-        (program), "serve", "--auto-started", NULL                                                 \
-    }
-/* What it may inherit: never a key of another tool. Ours are settings. */
-extern const char *const start_environment[];
-
 #endif
