@@ -267,7 +267,9 @@ void tool_act_on(enum method method, struct mcp_visit *visit,
                  const char *session_id); /* this ask alone */
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
-void tool_wait(struct mcp_call *call, int64_t wait_s); /* for the ask it names */
+/* For the ask it names. What is to be said or done first stands in `plan`; NULL: nothing. Where it
+ * wants a command to open it in a terminal, that comes at once. */
+void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan);
 void tool_refuse_busy(struct mcp_request *request);
 /* The desk did not even say `pending`: the client must hear something before it gives up. */
 void tool_reply_pending(struct mcp_call *call);

@@ -147,7 +147,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     begin_stream(stream);
     limit_s = hold_limit_s(call);
     hold_begin(call, limit_s);
-    tool_wait(call, used < limit_s ? limit_s - used : 0);
+    tool_wait(call, used < limit_s ? limit_s - used : 0, NULL);
 }
 
 bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)

@@ -211,12 +211,10 @@ static void log_news(struct mcp_call *call, const char *event, const char *url, 
 }
 
 /* The ask of this call has a name and a deadline. */
-static void learn(struct mcp_call *call, const char *event, const char *id,
-                  const struct json *params)
+static void learn(struct mcp_call *call, const char *event, const struct json *params)
 {
     int64_t left_ms = json_member_span(params, "remaining_ms", -1);
 
-    text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
         call->deadline_boot_ms = mcp_boot_ms(call->to.mcp) + left_ms;
     log_news(call, event, json_member_text(params, "url"), left_ms);
@@ -256,7 +254,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     if (call && id) {
         text_put(call->session_id, sizeof call->session_id, id);
         elsewhere_tell_stream(call);
-        learn(call, "asked", id, params);
+        learn(call, "asked", params);
         learn_url(mcp, id, json_member_text(params, "url"));
         tell_asked(call, json_member_text(params, "url"));
         come_back_learn(call, params);
@@ -265,7 +263,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     }
     for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)
-            learn(call, "deadline", id, params);
+            learn(call, "deadline", params);
     }
 }
 
@@ -302,14 +300,10 @@ static void put_to_desk(struct mcp_call *call, const struct request *request)
     call->is_at_desk = true;
     subscribe_used(call->visit);
     desk->ops->call(desk, call->visit->visit, request, on_done, call);
-    call = call_find(mcp, tag);
-    if (call && call->to.stream && call->to.stream->ops->waits)
-        call->to.stream->ops->waits(call->to.stream);
+    run_settle(mcp, tag);
 }
 
-/* What is to be said or done first stands in `plan`; NULL: nothing. Where it wants a command to
- * open it in a terminal, that comes at once. */
-static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
+void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
@@ -331,17 +325,12 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
     text_release(&params);
 }
 
-void tool_wait(struct mcp_call *call, int64_t wait_s)
-{
-    wait_for(call, wait_s, NULL);
-}
-
 /* The client is back, with what is left of its patience. */
 void tool_wait_again(struct mcp_call *call)
 {
     int64_t left_ms = call->hold_until_boot_ms - mcp_boot_ms(call->to.mcp);
 
-    wait_for(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
+    tool_wait(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool,
@@ -401,7 +390,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         if (hold_s > 0)
             elsewhere_tell_stream(call);
-        wait_for(call, hold_s, plan);
+        tool_wait(call, hold_s, plan);
     }
 }
 

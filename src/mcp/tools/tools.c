@@ -107,11 +107,11 @@ static const struct schema_property provide_choice_results[] = {
 static const struct schema_property ask_user_question_results[] = {
     { "status", "\"enum\":[\"answered\",\"cancelled\",\"timeout\",\"pending\"]",
       "Only answered has answers." },
-    { "answers", "\"type\":\"object\"", "{question: text}, several labels joined with \", \"." },
+    { "answers", OBJECT, "{question: text}, several labels joined with \", \"." },
     { "answer_list", "\"type\":\"array\",\"items\":{\"type\":\"object\"}",
       "{question, header, selected: [labels], other, notes}, one each." },
-    { "session_id", "\"type\":\"string\"", "For get_answer." },
-    { "instructions", "\"type\":\"string\"", "What to do now." },
+    { "session_id", STRING, "For get_answer." },
+    { "instructions", STRING, "What to do now." },
 };
 
 ROW(ask_user_question, "Ask a person some questions",
@@ -135,22 +135,27 @@ static const struct argument check_decision_arguments[] = {
 };
 /* published: check_decision */
 static const struct schema_property check_decision_results[] = {
-    { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },
-    { "reasons", "\"type\":\"array\",\"items\":{\"type\":\"string\"}", "Why." },
+    { "must_ask", BOOLEAN, "true: ask with provide_choice before going on." },
+    { "reasons", STRINGS, "Why." },
     TOOL_ERROR_RESULT,
 };
 
-static void write_result(const struct check_decision_values *values, struct text *out)
+_Static_assert(sizeof(struct check_decision_values) <= TOOL_VALUES_BYTES,
+               "tool_plan keeps them on its stack");
+
+static void plan_check_decision(const void *read, struct tool_plan *plan)
 {
     static const enum policy_reason all[] = { POLICY_PATHS, POLICY_DESTRUCTIVE, POLICY_MISSING };
+    const struct check_decision_values *values = read;
     const struct policy_situation situation = {
         .paths = values->paths,
         .is_destructive = values->destructive != 0,
         .missing_count = json_length(values->missing),
     };
     unsigned reasons = policy_reasons(&situation);
-    struct json_writer writer = json_object_to(out);
+    struct json_writer writer = json_object_to(&plan->result);
 
+    plan->wish = TOOL_ANSWERED;
     json_write_bool(&writer, "must_ask", reasons != 0);
     json_write_list(&writer, "reasons");
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -159,15 +164,6 @@ static void write_result(const struct check_decision_values *values, struct text
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-}
-
-_Static_assert(sizeof(struct check_decision_values) <= TOOL_VALUES_BYTES,
-               "tool_plan keeps them on its stack");
-
-static void check_decision_plan(const void *read, struct tool_plan *check_decision_plan)
-{
-    check_decision_plan->wish = TOOL_ANSWERED;
-    write_result(read, &check_decision_plan->result);
 }
 
 const struct tool tool_row_check_decision = {
@@ -180,7 +176,7 @@ const struct tool tool_row_check_decision = {
     .argument_count = ARRAY_LEN(check_decision_arguments),
     .results = check_decision_results,
     .result_count = ARRAY_LEN(check_decision_results),
-    .plan = check_decision_plan,
+    .plan = plan_check_decision,
 };
 
 /* The tools of R4.1: one question of one kind each, answered with an action and a value. Their
@@ -194,13 +190,13 @@ const struct tool tool_row_check_decision = {
     }
 /* published: elicit */
 #define REST                                                                                       \
-    { "session_id", "\"type\":\"string\"", "For get_answer." },                                    \
+    { "session_id", STRING, "For get_answer." },                                                   \
     {                                                                                              \
-        "instructions", "\"type\":\"string\"", "What to do now."                                   \
+        "instructions", STRING, "What to do now."                                                  \
     }
 static const struct schema_property elicit_choice_results[] = {
     ACTION,
-    { "choice", "\"type\":\"string\"", "The value chosen." },
+    { "choice", STRING, "The value chosen." },
     REST,
 };
 ROW(elicit_choice, "Ask for one of several values", "Asks the person to choose one of the values.");
@@ -216,7 +212,7 @@ ROW(elicit_input, "Ask for a text or number",
 
 static const struct schema_property elicit_confirm_results[] = {
     ACTION,
-    { "confirmed", "\"type\":\"boolean\"", "true: they said yes; silence never is." },
+    { "confirmed", BOOLEAN, "true: they said yes; silence never is." },
     REST,
 };
 ROW(elicit_confirm, "Ask for a yes or no",
@@ -231,7 +227,7 @@ ROW(elicit_number, "Ask for a number", "Asks the person for a number: a field, a
 
 static const struct schema_property elicit_form_results[] = {
     ACTION,
-    { "content", "\"type\":\"object\"", "Values by property." },
+    { "content", OBJECT, "Values by property." },
     REST,
 };
 ROW(elicit_form, "Ask with a small form", "Asks the person to fill in a small form.");
@@ -257,27 +253,27 @@ static const struct argument get_answer_arguments[] = {
 /* In the shape of the tool that asked, which says more about it. */
 /* published: get_answer */
 static const struct schema_property get_answer_results[] = {
-    { "action_status", "\"type\":\"string\"", "Of provide_choice." },
-    { "selection", "\"type\":\"object\"", "Of provide_choice." },
-    { "action", "\"type\":\"string\"", "Of the elicit tools; beside it the value." },
-    { "status", "\"type\":\"string\"", "Of ask_user_question; beside it answers." },
-    { "session_id", "\"type\":\"string\"", "The ask's id." },
-    { "instructions", "\"type\":\"string\"", "What to do now." },
+    { "action_status", STRING, "Of provide_choice." },
+    { "selection", OBJECT, "Of provide_choice." },
+    { "action", STRING, "Of the elicit tools; beside it the value." },
+    { "status", STRING, "Of ask_user_question; beside it answers." },
+    { "session_id", STRING, "The ask's id." },
+    { "instructions", STRING, "What to do now." },
     TOOL_ERROR_RESULT,
 };
 
 _Static_assert(sizeof(struct get_answer_values) <= TOOL_VALUES_BYTES,
                "tool_plan keeps them on its stack");
 
-static void get_answer_plan(const void *read, struct tool_plan *get_answer_plan)
+static void plan_get_answer(const void *read, struct tool_plan *plan)
 {
     const struct get_answer_values *values = read;
 
-    get_answer_plan->wish = TOOL_COLLECTS;
-    memcpy(get_answer_plan->session_id, values->session_id, sizeof get_answer_plan->session_id);
-    get_answer_plan->wait_s = values->wait_s;
+    plan->wish = TOOL_COLLECTS;
+    memcpy(plan->session_id, values->session_id, sizeof plan->session_id);
+    plan->wait_s = values->wait_s;
     if (values->explanation)
-        text_add_text(&get_answer_plan->explanation, values->explanation);
+        text_add_text(&plan->explanation, values->explanation);
 }
 
 const struct tool tool_row_get_answer = {
@@ -291,7 +287,7 @@ const struct tool tool_row_get_answer = {
     .argument_count = ARRAY_LEN(get_answer_arguments),
     .results = get_answer_results,
     .result_count = ARRAY_LEN(get_answer_results),
-    .plan = get_answer_plan,
+    .plan = plan_get_answer,
 };
 
 /* Asks a person to choose, to write, or both; or collects an earlier ask. */
