@@ -127,11 +127,11 @@ int64_t handle_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool is_short(const char *value, size_t most)
+static bool is_name(const char *value)
 {
     size_t length = strlen(value);
 
-    return length > 0 && length <= most && text_is_utf8(value, length);
+    return length > 0 && length <= LIB_NAME_BYTES && text_is_utf8(value, length);
 }
 
 static bool is_path(const char *value)
@@ -142,11 +142,6 @@ static bool is_path(const char *value)
 static bool is_socket(const char *value)
 {
     return strlen(value) > 0 && strlen(value) <= PLACE_SOCKET_BYTES;
-}
-
-static bool is_name(const char *value)
-{
-    return is_short(value, LIB_NAME_BYTES);
 }
 
 static bool is_yes_or_no(const char *value)
@@ -224,7 +219,7 @@ void handle_identify(struct sayso *sayso)
         return;
     if (!name && os_own_program(path, sizeof path) && strrchr(path, '/'))
         name = strrchr(path, '/') + 1;
-    if (!name || !is_short(name, LIB_NAME_BYTES))
+    if (!name || !is_name(name))
         name = "libsayso";
     snprintf(sayso->name, sizeof sayso->name, "%.*s", LIB_NAME_BYTES, name);
     if (directory)

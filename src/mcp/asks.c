@@ -46,7 +46,7 @@ static void run_collect(struct mcp_call *call, const struct json *arguments)
 
     if (!ask_id_is_valid(id)) {
         call_reply_error(call, JSONRPC_INVALID_PARAMS,
-                         "session_id must be the id that an ask returned", NULL);
+                         "session_id must be the id that an ask returned");
         return;
     }
     text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
@@ -137,7 +137,7 @@ static void on_read(void *context, const struct desk_reply *reply)
     else if (reply->err.code == ERROR_not_found)
         call_reply_no_resource(call, call->work->subject);
     else
-        call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message, NULL);
+        call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message);
 }
 
 static void read_resource(struct mcp_call *call, const char *uri)

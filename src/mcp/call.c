@@ -365,11 +365,11 @@ void call_reply_result(struct mcp_call *call, const char *result_json)
     call_settle(call);
 }
 
-void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json)
+void call_reply_error(struct mcp_call *call, int code, const char *message)
 {
     struct mcp_to to = call_let_go(call);
 
-    mcp_reply_error(&to, code, message, data_json);
+    mcp_reply_error(&to, code, message, NULL);
     call_settle(call);
 }
 
@@ -423,7 +423,7 @@ void call_detach_due(struct mcp *mcp)
 
 static void refuse_leaving(struct mcp_call *call)
 {
-    call_reply_error(call, JSONRPC_INTERNAL_ERROR, "the server is about to stop; ask again", NULL);
+    call_reply_error(call, JSONRPC_INTERNAL_ERROR, "the server is about to stop; ask again");
 }
 
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,

@@ -211,7 +211,7 @@ void come_back_learn(struct mcp_call *call, const struct json *params)
 bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply)
 {
     if (reply->err.code == ERROR_bad_format && strcmp(reply->err.path, "/state") == 0) {
-        call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state, NULL);
+        call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state);
         return true;
     }
     /* what the agent must read (a terminal's command, what the person asks back) it is told */

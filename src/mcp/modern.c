@@ -132,7 +132,7 @@ static char *binding_of(const struct mcp_request *request, const struct json *ar
 
 static bool refuse(struct mcp_call *call, const char *message)
 {
-    call_reply_error(call, JSONRPC_INVALID_PARAMS, message, NULL);
+    call_reply_error(call, JSONRPC_INVALID_PARAMS, message);
     return false;
 }
 
