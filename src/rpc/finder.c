@@ -276,13 +276,13 @@ static void look(struct finder *finder, int64_t now_ms)
         return;
     }
     if (socket_of(finder)) {
-        fd = place_connect(socket_of(finder), SOCK_NONBLOCK);
+        fd = place_connect(socket_of(finder));
     } else if (!place_find(&finder->place, &finder->err)) {
         fail(finder, FAILURE_ABSENT);
         return;
     } else if (place_read_note(&finder->place, &note, &err)) {
         if (may_connect(finder, &note))
-            fd = place_connect(note.socket, SOCK_NONBLOCK);
+            fd = place_connect(note.socket);
     } else if (error_is_no_memory(&err)) {
         run_out(finder);
         return;

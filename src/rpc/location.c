@@ -117,10 +117,10 @@ bool place_socket(const struct place *place, char *out, struct error *err)
     return true;
 }
 
-int place_connect(const char *path, int flags)
+int place_connect(const char *path)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -1;

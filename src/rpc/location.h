@@ -30,8 +30,7 @@ bool place_socket(const struct place *place, char *out, struct error *err);
 bool place_socket_name(const struct place *place, char directory[PLACE_PATH_BYTES],
                        char path[PLACE_PATH_BYTES + 32], struct error *err);
 uint32_t place_hash(const char *text); /* a short one, for what nobody chooses to collide */
-/* A stream to the socket at `path`; `flags` as for socket(2). -1: no process listens there. */
-int place_connect(const char *path, int flags);
+int place_connect(const char *path);   /* a stream to the socket there; -1: nobody listens */
 
 struct place_note {
     int64_t pid;

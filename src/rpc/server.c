@@ -56,7 +56,7 @@ struct wire_server {
     struct connection *connections, *dirty;
     size_t count;
     struct loop_timer *hello_timer;
-    bool is_draining, is_dismissed, is_listening;
+    bool is_draining, is_dismissed;
     bool is_passed; /* the socket outlives us */
     char *socket_path;
     char read_bytes[CONNECTION_READ_BYTES]; /* shared: consumed before the callback returns */
@@ -492,7 +492,6 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     server->socket_path = mem_text(socket_path);
     server->hello_timer = loop_timer_new(loop, drop_silent, server);
     uv_pipe_init(loop_uv(loop), &server->listener, 0);
-    server->is_listening = true;
     server->is_passed = passed_fd >= 0;
     if (uv_pipe_open(&server->listener, fd) != 0 ||
         uv_listen((uv_stream_t *)&server->listener, SERVER_BACKLOG, on_connection) != 0) {
@@ -594,7 +593,7 @@ static int ring(const struct place *place)
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
         snprintf(path, sizeof path, "%s/%s", directory, PLACE_ACTIVATION_NAME) > PLACE_SOCKET_BYTES)
         return -1;
-    return place_connect(path, SOCK_NONBLOCK);
+    return place_connect(path);
 }
 
 /* The hub that was started for us could not begin, or found another one at work. */

@@ -360,7 +360,7 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = client_service_new(stdio.loop, NULL, refuses, &stdio);
+    stdio.desk = client_service_new(stdio.loop, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;
