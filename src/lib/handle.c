@@ -54,12 +54,36 @@ static void take_event(void *context, const struct wire_message *message, const 
     request_take_event(context, message);
 }
 
-static void handle_take_lost(struct sayso *sayso, const struct error *err);
+/* What it means to the host program that the hub did not reply, where it is more than that it
+ * can't be reached; `why` NULL: the client's own words. */
+static const struct {
+    enum sayso_code code;
+    const char *why;
+} failures[] = {
+    [FAILURE_VERSION] = { SAYSO_NOT_SUPPORTED,
+                          "a hub of another version is running and does not speak with this "
+                          "library: end it with sayso stop, or update" },
+    [FAILURE_REFUSED] = { SAYSO_REFUSED, "the hub does not take us in" },
+    [FAILURE_NO_MEMORY] = { SAYSO_NO_MEMORY, NULL },
+    [FAILURE_STOPPED] = { SAYSO_CHANNEL_CLOSED,
+                          "the hub was stopped; the ask stays open and is collected later" },
+    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub went away again and again" },
+    [FAILURE_TOO_LONG] = { SAYSO_VALIDATION_FAILED, NULL },
+};
 
 static void take_lost(void *context, int64_t retry_ms, const struct error *err)
 {
+    struct sayso *sayso = context;
+    enum finder_failure failure = client_failure(sayso->client)->failure;
+    enum sayso_code known = failures[failure].code, code = known ? known : SAYSO_CHANNEL_CLOSED;
+    const char *why = failures[failure].why ? failures[failure].why : err->message;
+
     (void)retry_ms;
-    handle_take_lost(context, err);
+    handle_fail(sayso, code, "%s", why);
+    if (sayso->is_connecting)
+        sayso->give_up_code = (int)code;
+    sayso->is_connecting = false;
+    request_end_all(sayso, code, why);
 }
 
 /* Also where it goes again at once. */
@@ -71,81 +95,6 @@ static void take_opened(void *context)
 static const struct client_ops client_calls = { .opened = take_opened,
                                                 .lost = take_lost,
                                                 .event = take_event };
-
-static bool find_program(const void *context, char *out, size_t size);
-
-struct sayso *sayso_new(void)
-{
-    struct sayso *sayso = mem_new(sizeof *sayso);
-
-    if (!sayso)
-        return NULL;
-    sayso->policy = (struct client_policy){
-        .finder = { .may_start = true,
-                    .patience_ms = LIB_PATIENCE_MS,
-                    .max_line_bytes = MOST_LINE_BYTES,
-                    .find_program = find_program,
-                    .context = sayso },
-        .resend = RESEND_ALL,
-        .max_losses = MOST_LOSSES,
-    };
-    sayso->client = client_new(&sayso->who, &sayso->policy, &client_calls, sayso, handle_now_ms);
-    if (!sayso->client) {
-        free(sayso);
-        return NULL;
-    }
-    return sayso;
-}
-
-void sayso_free(struct sayso *sayso)
-{
-    if (!sayso)
-        return;
-    if (client_is_up(sayso->client))
-        handle_advance(sayso); /* what was decided may still have to be told */
-    client_free(sayso->client);
-    for (struct sayso_request *request = sayso->first, *next; request; request = next) {
-        next = request->next;
-        request_destroy(request);
-    }
-    for (size_t i = 0; i < LIB_OPTIONS; i++)
-        free(sayso->options[i]);
-    free(sayso);
-}
-
-/* What it means to the host program that the hub did not reply; NULL: the client's own words. */
-static const struct {
-    enum sayso_code code;
-    const char *why;
-} failures[] = {
-    [FAILURE_NONE] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_ABSENT] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_START] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_UNREACHED] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_VERSION] = { SAYSO_NOT_SUPPORTED,
-                          "a hub of another version is running and does not speak with this "
-                          "library: end it with sayso stop, or update" },
-    [FAILURE_REFUSED] = { SAYSO_REFUSED, "the hub does not take us in" },
-    [FAILURE_NOT_A_HUB] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_NO_MEMORY] = { SAYSO_NO_MEMORY, NULL },
-    [FAILURE_STOPPED] = { SAYSO_CHANNEL_CLOSED,
-                          "the hub was stopped; the ask stays open and is collected later" },
-    [FAILURE_LOST] = { SAYSO_CHANNEL_CLOSED, NULL },
-    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub went away again and again" },
-    [FAILURE_TOO_LONG] = { SAYSO_VALIDATION_FAILED, NULL },
-};
-
-static void handle_take_lost(struct sayso *sayso, const struct error *err)
-{
-    enum finder_failure failure = client_failure(sayso->client)->failure;
-    const char *why = failures[failure].why ? failures[failure].why : err->message;
-
-    handle_fail(sayso, failures[failure].code, "%s", why);
-    if (sayso->is_connecting)
-        sayso->give_up_code = (int)failures[failure].code;
-    sayso->is_connecting = false;
-    request_end_all(sayso, failures[failure].code, why);
-}
 
 void handle_advance(struct sayso *sayso)
 {
@@ -178,11 +127,11 @@ int64_t handle_now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool is_short(const char *value, size_t most)
+static bool is_name(const char *value)
 {
     size_t length = strlen(value);
 
-    return length > 0 && length <= most && text_is_utf8(value, length);
+    return length > 0 && length <= LIB_NAME_BYTES && text_is_utf8(value, length);
 }
 
 static bool is_path(const char *value)
@@ -193,11 +142,6 @@ static bool is_path(const char *value)
 static bool is_socket(const char *value)
 {
     return strlen(value) > 0 && strlen(value) <= PLACE_SOCKET_BYTES;
-}
-
-static bool is_name(const char *value)
-{
-    return is_short(value, LIB_NAME_BYTES);
 }
 
 static bool is_yes_or_no(const char *value)
@@ -228,7 +172,7 @@ static const struct {
 
 int sayso_set(struct sayso *sayso, int option, const char *value)
 {
-    char *copy = NULL;
+    char *copy;
 
     if (!sayso)
         return SAYSO_MISUSE;
@@ -239,11 +183,9 @@ int sayso_set(struct sayso *sayso, int option, const char *value)
         return handle_fail(sayso, SAYSO_MISUSE, "%s", options[option].wanted);
     if (!client_is_idle(sayso->client) || client_is_up(sayso->client) || sayso->first)
         return handle_fail(sayso, SAYSO_MISUSE, "options are set before the handle is used");
-    if (value) {
-        copy = mem_text(value);
-        if (!copy)
-            return handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
-    }
+    copy = mem_text(value);
+    if (value && !copy)
+        return handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
     free(sayso->options[option]);
     sayso->options[option] = copy;
     return SAYSO_OK;
@@ -277,7 +219,7 @@ void handle_identify(struct sayso *sayso)
         return;
     if (!name && os_own_program(path, sizeof path) && strrchr(path, '/'))
         name = strrchr(path, '/') + 1;
-    if (!name || !is_short(name, LIB_NAME_BYTES))
+    if (!name || !is_name(name))
         name = "libsayso";
     snprintf(sayso->name, sizeof sayso->name, "%.*s", LIB_NAME_BYTES, name);
     if (directory)
@@ -326,6 +268,45 @@ static bool find_program(const void *context, char *out, size_t size)
             return true;
     }
     return false;
+}
+
+struct sayso *sayso_new(void)
+{
+    struct sayso *sayso = mem_new(sizeof *sayso);
+
+    if (!sayso)
+        return NULL;
+    sayso->policy = (struct client_policy){
+        .finder = { .may_start = true,
+                    .patience_ms = LIB_PATIENCE_MS,
+                    .max_line_bytes = MOST_LINE_BYTES,
+                    .find_program = find_program,
+                    .context = sayso },
+        .resend = RESEND_ALL,
+        .max_losses = MOST_LOSSES,
+    };
+    sayso->client = client_new(&sayso->who, &sayso->policy, &client_calls, sayso, handle_now_ms);
+    if (!sayso->client) {
+        free(sayso);
+        return NULL;
+    }
+    return sayso;
+}
+
+void sayso_free(struct sayso *sayso)
+{
+    if (!sayso)
+        return;
+    if (client_is_up(sayso->client))
+        handle_advance(sayso); /* what was decided may still have to be told */
+    client_free(sayso->client);
+    for (struct sayso_request *request = sayso->first, *next; request; request = next) {
+        next = request->next;
+        request_destroy(request);
+    }
+    for (size_t i = 0; i < LIB_OPTIONS; i++)
+        free(sayso->options[i]);
+    free(sayso);
 }
 
 /* The host program's poll() or ours, and on top of it questions asked in one call. */
@@ -417,9 +398,7 @@ int sayso_connect(struct sayso *sayso, int timeout_ms)
     handle_advance(sayso);
     while (sayso->is_connecting && !is_past(until_ms))
         pass_time(sayso, until_ms);
-    if (sayso->is_connecting)
-        return SAYSO_PENDING;
-    return sayso->give_up_code;
+    return sayso->is_connecting ? SAYSO_PENDING : sayso->give_up_code;
 }
 
 int sayso_wait(struct sayso_request *request, int timeout_ms)
@@ -442,7 +421,7 @@ struct sayso_request *sayso_wait_any(struct sayso *sayso, int timeout_ms)
     if (!sayso)
         return NULL;
     handle_advance(sayso);
-    while (!(over = request_find_over(sayso)) && request_is_waiting(sayso) && !is_past(until_ms))
+    while (!(over = request_find(sayso, true)) && request_find(sayso, false) && !is_past(until_ms))
         pass_time(sayso, until_ms);
     return over;
 }
@@ -492,20 +471,53 @@ static int copy_member(struct sayso_request *request, const char *member, char *
     return code;
 }
 
-/* Asks and waits. NULL, and *ret_code: it could not be asked. */
-static struct sayso_request *ask_and_wait(struct sayso *sayso, struct sayso_question *take_question,
-                                          int *ret_code)
+static int take_text(struct sayso_request *request, void *ret_text)
 {
-    struct sayso_request *request = NULL;
+    return copy_text(request->sayso, sayso_answer_text(request, NULL), ret_text);
+}
 
-    if (!take_question) {
-        *ret_code = handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
-        return NULL;
-    }
+static int take_yes(struct sayso_request *request, void *unused)
+{
+    int is_yes;
+
+    (void)unused;
+    return sayso_answer_yes(request, NULL, &is_yes) == SAYSO_OK && is_yes ? SAYSO_OK
+                                                                          : SAYSO_DECLINED;
+}
+
+static int take_number(struct sayso_request *request, void *ret_number)
+{
+    return sayso_answer_number(request, NULL, ret_number);
+}
+
+static int take_content(struct sayso_request *request, void *ret_json)
+{
+    return copy_member(request, "content", ret_json);
+}
+
+static int take_answers(struct sayso_request *request, void *ret_json)
+{
+    return copy_member(request, "answers", ret_json);
+}
+
+/* Asks and waits; what was answered is taken to where `ret_value` says. */
+static int ask_for(struct sayso *sayso, struct sayso_question *take_question,
+                   int (*take)(struct sayso_request *request, void *ret_value), void *ret_value)
+{
+    struct sayso_request *request;
+    int code;
+
+    if (!take_question)
+        return handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
     request = sayso_submit(sayso, take_question);
     sayso_question_free(take_question);
-    *ret_code = request ? sayso_wait(request, -1) : sayso->last_code;
-    return request;
+    if (!request)
+        return sayso->last_code;
+    code = sayso_wait(request, -1);
+    if (code == SAYSO_OK)
+        code = take(request, ret_value);
+    finish(request);
+    return code;
 }
 
 static struct sayso_question *new_question(const char *tool, const char *message)
@@ -520,8 +532,6 @@ int sayso_choose(struct sayso *sayso, const char *message, const char *const *ch
                  char **ret_value)
 {
     struct sayso_question *question;
-    struct sayso_request *request;
-    int code;
 
     if (!sayso || !choices || !ret_value)
         return SAYSO_MISUSE;
@@ -529,54 +539,28 @@ int sayso_choose(struct sayso *sayso, const char *message, const char *const *ch
     question = new_question("elicit_choice", message);
     for (; choices[0]; choices += choices[1] ? 2 : 1)
         sayso_question_option(question, choices[0], choices[1], NULL, 0);
-    request = ask_and_wait(sayso, question, &code);
-    if (!request)
-        return code;
-    if (code == SAYSO_OK)
-        code = copy_text(sayso, sayso_answer_text(request, NULL), ret_value);
-    finish(request);
-    return code;
+    return ask_for(sayso, question, take_text, ret_value);
 }
 
 int sayso_text_input(struct sayso *sayso, const char *message, char **ret_text)
 {
-    struct sayso_request *request;
-    int code;
-
     if (!sayso || !ret_text)
         return SAYSO_MISUSE;
     *ret_text = NULL;
-    request = ask_and_wait(sayso, new_question("elicit_input", message), &code);
-    if (!request)
-        return code;
-    if (code == SAYSO_OK)
-        code = copy_text(sayso, sayso_answer_text(request, NULL), ret_text);
-    finish(request);
-    return code;
+    return ask_for(sayso, new_question("elicit_input", message), take_text, ret_text);
 }
 
 int sayso_confirm(struct sayso *sayso, const char *message)
 {
-    struct sayso_request *request;
-    int code, is_yes = 0;
-
     if (!sayso)
         return SAYSO_MISUSE;
-    request = ask_and_wait(sayso, new_question("elicit_confirm", message), &code);
-    if (!request)
-        return code;
-    if (code == SAYSO_OK && (sayso_answer_yes(request, NULL, &is_yes) != SAYSO_OK || !is_yes))
-        code = SAYSO_DECLINED;
-    finish(request);
-    return code;
+    return ask_for(sayso, new_question("elicit_confirm", message), take_yes, NULL);
 }
 
 int sayso_number(struct sayso *sayso, const char *message, double minimum, double maximum,
                  double *ret_number)
 {
     struct sayso_question *question;
-    struct sayso_request *request;
-    int code;
 
     if (!sayso || !ret_number)
         return SAYSO_MISUSE;
@@ -585,30 +569,7 @@ int sayso_number(struct sayso *sayso, const char *message, double minimum, doubl
         sayso_question_number(question, "minimum", minimum);
     if (!isnan(maximum))
         sayso_question_number(question, "maximum", maximum);
-    request = ask_and_wait(sayso, question, &code);
-    if (!request)
-        return code;
-    if (code == SAYSO_OK)
-        code = sayso_answer_number(request, NULL, ret_number);
-    finish(request);
-    return code;
-}
-
-/* Where JSON goes in and a member of the result comes back. */
-static int ask_for(struct sayso *sayso, struct sayso_question *take_question, const char *member,
-                   char **ret_json)
-{
-    struct sayso_request *request;
-    int code;
-
-    *ret_json = NULL;
-    request = ask_and_wait(sayso, take_question, &code);
-    if (!request)
-        return code;
-    if (code == SAYSO_OK)
-        code = copy_member(request, member, ret_json);
-    finish(request);
-    return code;
+    return ask_for(sayso, question, take_number, ret_number);
 }
 
 int sayso_elicit(struct sayso *sayso, const char *message, const char *schema_json,
@@ -618,9 +579,10 @@ int sayso_elicit(struct sayso *sayso, const char *message, const char *schema_js
 
     if (!sayso || !ret_content_json)
         return SAYSO_MISUSE;
+    *ret_content_json = NULL;
     question = new_question("elicit_form", message);
     sayso_question_json(question, "requestedSchema", schema_json);
-    return ask_for(sayso, question, "content", ret_content_json);
+    return ask_for(sayso, question, take_content, ret_content_json);
 }
 
 int sayso_ask_user_question(struct sayso *sayso, const char *questions_json,
@@ -630,9 +592,10 @@ int sayso_ask_user_question(struct sayso *sayso, const char *questions_json,
 
     if (!sayso || !ret_answers_json)
         return SAYSO_MISUSE;
+    *ret_answers_json = NULL;
     question = sayso_question_new("ask_user_question");
     sayso_question_json(question, "questions", questions_json);
-    return ask_for(sayso, question, "answers", ret_answers_json);
+    return ask_for(sayso, question, take_answers, ret_answers_json);
 }
 
 int sayso_ask(struct sayso *sayso, const char *tool, const char *arguments_json,

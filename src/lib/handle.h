@@ -1,10 +1,9 @@
 /*
  * handle.h - how a handle lies in memory; for the files of lib/ alone.
  *
- *   question.c  arguments piece by piece          request.c     asks under way, what comes of them
- *   request.c    values out of results             handle.c      options, who we are, words for
- * failures handle.c      poll(), and asking in one call    rpc/client.c finding, starting, losing a
- * hub
+ *   question.c  a question's arguments        request.c  asks under way, and values of results
+ *   handle.c    options, who we are, words for failures, poll(), and asking in one call
+ *   rpc/client.c  finding, starting, losing a hub
  *
  * Memory may be missing anywhere (memory.c): each function that allocates says so by its result.
  */
@@ -77,12 +76,12 @@ void handle_advance(struct sayso *sayso);  /* as far as it gets without waiting 
 void handle_identify(struct sayso *sayso); /* who we are, before a hub is looked for */
 
 /* request.c */
-bool request_is_waiting(const struct sayso *sayso); /* one at least */
 int64_t request_wake_ms(const struct sayso *sayso); /* -1: none waits for a time */
 void request_send_late(struct sayso *sayso, int64_t now_ms);
 void request_take_event(struct sayso *sayso, const struct wire_message *message);
 void request_end_all(struct sayso *sayso, enum sayso_code code, const char *why);
-struct sayso_request *request_find_over(const struct sayso *sayso);
+/* The first that is over, or that is not. */
+struct sayso_request *request_find(const struct sayso *sayso, bool is_over);
 void request_destroy(struct sayso_request *take_request);
 size_t request_count_over(const struct sayso *sayso);
 

@@ -12,10 +12,13 @@
 
 enum { ENVELOPE_BYTES = 1024 }; /* what the wire puts around the arguments */
 
+/* What a question is put together from, each the inside of an object or list. */
+enum { MEMBERS, OPTIONS, FIELDS, REQUIRED, PARTS };
+
 struct sayso_question {
     char *tool;
-    struct text members, options, fields, required;
-    struct json_writer to_members, to_options, to_fields, to_required;
+    struct text parts[PARTS];
+    struct json_writer to[PARTS];
     const char *problem; /* the first; NULL: it is fit */
 };
 
@@ -30,10 +33,8 @@ struct sayso_question *sayso_question_new(const char *tool)
         free(question);
         return NULL;
     }
-    question->to_members = json_writer_to(&question->members);
-    question->to_options = json_writer_to(&question->options);
-    question->to_fields = json_writer_to(&question->fields);
-    question->to_required = json_writer_to(&question->required);
+    for (size_t i = 0; i < PARTS; i++)
+        question->to[i] = json_writer_to(&question->parts[i]);
     return question;
 }
 
@@ -42,10 +43,8 @@ void sayso_question_free(struct sayso_question *question)
     if (!question)
         return;
     free(question->tool);
-    text_release(&question->members);
-    text_release(&question->options);
-    text_release(&question->fields);
-    text_release(&question->required);
+    for (size_t i = 0; i < PARTS; i++)
+        text_release(&question->parts[i]);
     free(question);
 }
 
@@ -54,41 +53,42 @@ const char *question_tool(const struct sayso_question *question)
     return question->tool;
 }
 
-/* NULL and what is no UTF-8 make it unfit. */
+/* The first problem is told. Always false. */
+static bool blame(struct sayso_question *question, const char *problem)
+{
+    if (!question->problem)
+        question->problem = problem;
+    return false;
+}
+
 static bool is_text(struct sayso_question *question, const char *text)
 {
-    const char *problem = !text                               ? "a text is NULL"
-                          : !text_is_utf8(text, strlen(text)) ? "a text is not UTF-8"
-                                                              : NULL;
-
-    if (problem && !question->problem)
-        question->problem = problem;
-    return !problem;
+    if (!text)
+        return blame(question, "a text is NULL");
+    return text_is_utf8(text, strlen(text)) || blame(question, "a text is not UTF-8");
 }
 
 static bool is_number(struct sayso_question *question, double number)
 {
-    if (!isfinite(number) && !question->problem)
-        question->problem = "a number is not finite";
-    return isfinite(number);
+    return isfinite(number) || blame(question, "a number is not finite");
 }
 
 void sayso_question_text(struct sayso_question *question, const char *name, const char *text)
 {
     if (question && is_text(question, name) && is_text(question, text))
-        json_write_text(&question->to_members, name, text);
+        json_write_text(&question->to[MEMBERS], name, text);
 }
 
 void sayso_question_number(struct sayso_question *question, const char *name, double number)
 {
     if (question && is_text(question, name) && is_number(question, number))
-        json_write_number(&question->to_members, name, number);
+        json_write_number(&question->to[MEMBERS], name, number);
 }
 
 void sayso_question_flag(struct sayso_question *question, const char *name, int is_yes)
 {
     if (question && is_text(question, name))
-        json_write_bool(&question->to_members, name, is_yes != 0);
+        json_write_bool(&question->to[MEMBERS], name, is_yes != 0);
 }
 
 void sayso_question_json(struct sayso_question *question, const char *name, const char *json)
@@ -100,11 +100,11 @@ void sayso_question_json(struct sayso_question *question, const char *name, cons
         return;
     /* alone, so that it can't close what it stands in */
     if (json_parse(json, strlen(json), &value, &err))
-        json_write_raw(&question->to_members, name, json);
+        json_write_raw(&question->to[MEMBERS], name, json);
     else if (error_is_no_memory(&err))
-        question->members.has_overflowed = true;
-    else if (!question->problem)
-        question->problem = "what was given as JSON is not readable as JSON";
+        question->parts[MEMBERS].has_overflowed = true;
+    else
+        blame(question, "what was given as JSON is not readable as JSON");
     json_free(value);
 }
 
@@ -116,7 +116,7 @@ void sayso_question_option(struct sayso_question *question, const char *value, c
     if (!question || !is_text(question, value) || !is_text(question, label) ||
         (description && !is_text(question, description)))
         return;
-    writer = &question->to_options;
+    writer = &question->to[OPTIONS];
     json_write_object(writer, NULL);
     json_write_text(writer, strcmp(question->tool, "provide_choice") == 0 ? "id" : "value", value);
     json_write_text(writer, "label", label);
@@ -132,29 +132,32 @@ static struct json_writer *begin_field(struct sayso_question *question, const ch
     if (!question || !is_text(question, name) || (title && !is_text(question, title)))
         return NULL;
     if (is_required)
-        json_write_text(&question->to_required, NULL, name);
-    json_write_object(&question->to_fields, name);
-    json_write_text(&question->to_fields, "type", type);
-    json_write_text_if(&question->to_fields, "title", title);
-    return &question->to_fields;
+        json_write_text(&question->to[REQUIRED], NULL, name);
+    json_write_object(&question->to[FIELDS], name);
+    json_write_text(&question->to[FIELDS], "type", type);
+    json_write_text_if(&question->to[FIELDS], "title", title);
+    return &question->to[FIELDS];
+}
+
+static void add_field(struct sayso_question *question, const char *name, const char *title,
+                      int is_required, const char *type)
+{
+    struct json_writer *writer = begin_field(question, name, title, is_required, type);
+
+    if (writer)
+        json_write_end_object(writer);
 }
 
 void sayso_question_text_field(struct sayso_question *question, const char *name, const char *title,
                                int is_required)
 {
-    struct json_writer *writer = begin_field(question, name, title, is_required, "string");
-
-    if (writer)
-        json_write_end_object(writer);
+    add_field(question, name, title, is_required, "string");
 }
 
 void sayso_question_confirm_field(struct sayso_question *question, const char *name,
                                   const char *title, int is_required)
 {
-    struct json_writer *writer = begin_field(question, name, title, is_required, "boolean");
-
-    if (writer)
-        json_write_end_object(writer);
+    add_field(question, name, title, is_required, "boolean");
 }
 
 void sayso_question_number_field(struct sayso_question *question, const char *name,
@@ -175,15 +178,15 @@ void sayso_question_number_field(struct sayso_question *question, const char *na
 static void write_every_other(struct sayso_question *question, const char *key,
                               const char *const *choices, size_t at)
 {
-    struct json_writer *writer = &question->to_fields;
+    struct json_writer *writer = &question->to[FIELDS];
 
     json_write_list(writer, key);
     for (; choices[0] && choices[1]; choices += 2) {
         if (is_text(question, choices[at]))
             json_write_text(writer, NULL, choices[at]);
     }
-    if (choices[0] && !question->problem)
-        question->problem = "choices are pairs of a value and a label, then NULL";
+    if (choices[0])
+        blame(question, "choices are pairs of a value and a label, then NULL");
     json_write_end_list(writer);
 }
 
@@ -197,35 +200,39 @@ void sayso_question_choice_field(struct sayso_question *question, const char *na
     if (choices) {
         write_every_other(question, "enum", choices, 0);
         write_every_other(question, "enumNames", choices, 1);
-    } else if (!question->problem) {
-        question->problem = "choices are NULL";
+    } else {
+        blame(question, "choices are NULL");
     }
     json_write_end_object(writer);
 }
 
 static bool has_run_out(const struct sayso_question *question)
 {
-    return question->members.has_overflowed || question->options.has_overflowed ||
-           question->fields.has_overflowed || question->required.has_overflowed;
+    bool has = false;
+
+    for (size_t i = 0; i < PARTS; i++)
+        has |= question->parts[i].has_overflowed;
+    return has;
 }
 
 int question_encode(struct sayso *sayso, const struct sayso_question *question, struct text *out)
 {
-    const char *comma = question->members.used ? "," : "";
+    const char *comma = question->parts[MEMBERS].used ? "," : "";
 
     if (question->problem)
         return handle_fail(sayso, SAYSO_MISUSE, "the question is unfit: %s", question->problem);
     text_add_char(out, '{');
-    text_add_text(out, text_string(&question->members));
-    if (question->options.used) {
-        text_add_format(out, "%s\"options\":[%s]", comma, text_string(&question->options));
+    text_add_text(out, text_string(&question->parts[MEMBERS]));
+    if (question->parts[OPTIONS].used) {
+        text_add_format(out, "%s\"options\":[%s]", comma, text_string(&question->parts[OPTIONS]));
         comma = ",";
     }
-    if (question->fields.used)
+    if (question->parts[FIELDS].used)
         text_add_format(out,
                         "%s\"requestedSchema\":{\"type\":\"object\",\"properties\":{%s},"
                         "\"required\":[%s]}",
-                        comma, text_string(&question->fields), text_string(&question->required));
+                        comma, text_string(&question->parts[FIELDS]),
+                        text_string(&question->parts[REQUIRED]));
     text_add_char(out, '}');
     if (has_run_out(question) || out->has_overflowed)
         return handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");

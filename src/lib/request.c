@@ -38,17 +38,6 @@ void request_destroy(struct sayso_request *take_request)
     free(take_request);
 }
 
-static void join(struct sayso_request *request)
-{
-    struct sayso *sayso = request->sayso;
-
-    if (sayso->last)
-        sayso->last->next = request;
-    else
-        sayso->first = request;
-    sayso->last = request;
-}
-
 static void leave(struct sayso *sayso, struct sayso_request *request)
 {
     struct sayso_request **at = &sayso->first, *before = NULL;
@@ -96,6 +85,21 @@ static bool call_hub(struct sayso_request *request, const char *tool, const char
     return request->call != NULL;
 }
 
+/* It is one of the handle's from then on. NULL: out of memory, and it is gone. */
+static struct sayso_request *call_and_join(struct sayso_request *take_request, const char *tool,
+                                           const char *arguments_json)
+{
+    struct sayso *sayso = take_request->sayso;
+
+    if (!call_hub(take_request, tool, arguments_json)) {
+        request_destroy(take_request);
+        return NULL;
+    }
+    *(sayso->last ? &sayso->last->next : &sayso->first) = take_request;
+    sayso->last = take_request;
+    return take_request;
+}
+
 static struct sayso_request *submit_bytes(struct sayso *sayso, const char *tool, const char *json,
                                           size_t length)
 {
@@ -105,16 +109,11 @@ static struct sayso_request *submit_bytes(struct sayso *sayso, const char *tool,
 
     if (question_check(sayso, json, length, &arguments, &field) == SAYSO_OK)
         request = request_new(sayso);
-    if (!request)
-        free(field);
-    else
+    if (request)
         request->field = field;
-    if (request && call_hub(request, tool, text_string(&arguments))) {
-        join(request);
-    } else if (request) {
-        request_destroy(request);
-        request = NULL;
-    }
+    else
+        free(field);
+    request = request ? call_and_join(request, tool, text_string(&arguments)) : NULL;
     text_release(&arguments);
     return request;
 }
@@ -164,12 +163,7 @@ struct sayso_request *sayso_collect(struct sayso *sayso, const char *id)
     if (!request)
         return NULL;
     snprintf(request->id, sizeof request->id, "%s", id);
-    if (!call_hub(request, NULL, NULL)) {
-        request_destroy(request);
-        return NULL;
-    }
-    join(request);
-    return request;
+    return call_and_join(request, NULL, NULL);
 }
 
 static void on_confirmed(void *context, const struct client_reply *reply)
@@ -257,15 +251,6 @@ int sayso_cancel(struct sayso_request *request)
     return (int)request->code;
 }
 
-bool request_is_waiting(const struct sayso *sayso)
-{
-    for (const struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->code == SAYSO_PENDING)
-            return true;
-    }
-    return false;
-}
-
 int64_t request_wake_ms(const struct sayso *sayso)
 {
     int64_t wake_ms = -1;
@@ -311,13 +296,13 @@ void request_end_all(struct sayso *sayso, enum sayso_code code, const char *why)
     }
 }
 
-struct sayso_request *request_find_over(const struct sayso *sayso)
+struct sayso_request *request_find(const struct sayso *sayso, bool is_over)
 {
-    for (struct sayso_request *at = sayso->first; at; at = at->next) {
-        if (at->code != SAYSO_PENDING)
-            return at;
-    }
-    return NULL;
+    struct sayso_request *at = sayso->first;
+
+    while (at && (at->code != SAYSO_PENDING) != is_over)
+        at = at->next;
+    return at;
 }
 
 size_t request_count_over(const struct sayso *sayso)

@@ -23,24 +23,6 @@ static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
 static const char one_begin[] = "sayso://asks/";
 
-static void reply_text(struct mcp_call *call, const char *description, const char *text)
-{
-    struct text messages = { 0 };
-    struct json_writer writer = json_writer_to(&messages);
-
-    json_write_list(&writer, NULL);
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "role", "user");
-    json_write_object(&writer, "content");
-    json_write_text(&writer, "type", "text");
-    json_write_text(&writer, "text", text);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    json_write_end_list(&writer);
-    call_reply_prompt(call, description, text_string(&messages));
-    text_release(&messages);
-}
-
 static const char policy_about[] = "When to put a decision to the person, and how.";
 static const char policy_text[] =
     "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
@@ -52,7 +34,7 @@ static const char policy_text[] =
 static void run_policy(struct mcp_call *call, const struct json *arguments)
 {
     (void)arguments;
-    reply_text(call, policy_about, policy_text);
+    call_reply_prompt_text(call, policy_about, policy_text);
 }
 
 static const char collect_about[] = "Fetches the answer to an earlier ask.";
@@ -64,13 +46,13 @@ static void run_collect(struct mcp_call *call, const struct json *arguments)
 
     if (!ask_id_is_valid(id)) {
         call_reply_error(call, JSONRPC_INVALID_PARAMS,
-                         "session_id must be the id that an ask returned", NULL);
+                         "session_id must be the id that an ask returned");
         return;
     }
     text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
                       "they decided; if it is still pending, say so and ask nothing anew.",
                       id);
-    reply_text(call, collect_about, text);
+    call_reply_prompt_text(call, collect_about, text);
     free(text);
 }
 
@@ -128,10 +110,19 @@ static void look(struct mcp_call *call, const struct look *look)
     json_write_text_if(&writer, "prefix", look->prefix);
     if (look->limit)
         json_write_integer(&writer, "limit", look->limit);
-    json_write_end_object(&writer);
     call->is_at_desk = true;
     subscribe_used(call->visit);
-    tool_act(look->method, call->visit, &params, look->done, call);
+    tool_act(look->method, call->visit, &writer, look->done, call);
+}
+
+/* From the desk. False: nobody wants it any more, and the call is gone. */
+static bool is_back(struct mcp_call *call)
+{
+    call->is_at_desk = false;
+    if (call->to.stream)
+        return true;
+    call_end(call);
+    return false;
 }
 
 static void on_read(void *context, const struct desk_reply *reply)
@@ -139,18 +130,14 @@ static void on_read(void *context, const struct desk_reply *reply)
     struct mcp_call *call = context;
     struct call_contents contents = { call->work->subject, json_type, reply->json, NULL };
 
-    call->is_at_desk = false;
-    if (!call->to.stream) {
-        call_end(call);
+    if (!is_back(call))
         return;
-    }
-    if (reply->err.code == ERROR_NONE) {
+    if (reply->err.code == ERROR_NONE)
         call_reply_contents(call, &contents);
-    } else if (reply->err.code == ERROR_not_found) {
+    else if (reply->err.code == ERROR_not_found)
         call_reply_no_resource(call, call->work->subject);
-    } else {
-        call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message, NULL);
-    }
+    else
+        call_reply_error(call, JSONRPC_INTERNAL_ERROR, reply->err.message);
 }
 
 static void read_resource(struct mcp_call *call, const char *uri)
@@ -184,11 +171,8 @@ static void on_listed(void *context, const struct desk_reply *reply)
     const struct json *asks;
     size_t count = 0;
 
-    call->is_at_desk = false;
-    if (!call->to.stream) {
-        call_end(call);
+    if (!is_back(call))
         return;
-    }
     if (reply->err.code == ERROR_NONE && reply->json)
         json_parse(reply->json, strlen(reply->json), &json, NULL);
     asks = json_member(json, "asks");
@@ -232,9 +216,9 @@ static void on_unfollowed(void *context, const struct desk_reply *reply)
 static void follow(struct mcp_visit *visit)
 {
     struct text params = { 0 };
+    struct json_writer writer = json_object_to(&params);
 
-    text_add_text(&params, "{}");
-    tool_act(METHOD_mine_follow, visit, &params, on_unfollowed, visit);
+    tool_act(METHOD_mine_follow, visit, &writer, on_unfollowed, visit);
 }
 
 void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)

@@ -110,7 +110,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     call->abilities = (uint8_t)request->abilities;
     call->level = (uint8_t)request->level;
     call->tag = ++mcp->next_tag;
-    call->started_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock);
+    call->started_boot_ms = mcp_boot_ms(mcp);
     want_progress(call, json_member(json_member(request->params, "_meta"), "progressToken"));
     LIST_ADD(mcp->calls, call);
     mcp->call_count++;
@@ -118,7 +118,7 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     return call;
 }
 
-void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given)
+void call_set_compat(struct mcp_call *call, const struct tool *tool, const struct json *given)
 {
     call->compat = mem_new(sizeof *call->compat);
     *call->compat = (struct compat_call){ tool, json_encode(given) };
@@ -365,11 +365,11 @@ void call_reply_result(struct mcp_call *call, const char *result_json)
     call_settle(call);
 }
 
-void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json)
+void call_reply_error(struct mcp_call *call, int code, const char *message)
 {
     struct mcp_to to = call_let_go(call);
 
-    mcp_reply_error(&to, code, message, data_json);
+    mcp_reply_error(&to, code, message, NULL);
     call_settle(call);
 }
 
@@ -395,8 +395,7 @@ void call_progress(struct mcp_call *call, int64_t progress, int64_t total, const
         json_write_integer(&writer, "total", total);
     if (revision_has_annotations(call->revision))
         json_write_text_if(&writer, "message", message);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/progress", &params);
+    mcp_notify(&call->to, "notifications/progress", &writer);
 }
 
 void call_detach_soon(struct mcp_call *call)
@@ -404,7 +403,7 @@ void call_detach_soon(struct mcp_call *call)
     struct mcp *mcp = call->to.mcp;
 
     call->detaches_soon = true;
-    hold_wake_at(mcp, mcp->parts.clock->boot_ms(mcp->parts.clock) + 1);
+    hold_wake_at(mcp, mcp_boot_ms(mcp) + 1);
 }
 
 /* Detaching one may be the end of others, so who goes through them begins anew each time. */
@@ -424,7 +423,7 @@ void call_detach_due(struct mcp *mcp)
 
 static void refuse_leaving(struct mcp_call *call)
 {
-    call_reply_error(call, JSONRPC_INTERNAL_ERROR, "the server is about to stop; ask again", NULL);
+    call_reply_error(call, JSONRPC_INTERNAL_ERROR, "the server is about to stop; ask again");
 }
 
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,

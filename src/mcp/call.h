@@ -32,13 +32,15 @@ enum mcp_revision call_revision(const struct mcp_call *call);
 
 /* Each of these answers the call, and it is gone. */
 void call_reply_result(struct mcp_call *call, const char *result_json); /* whole, of its revision */
-void call_reply_error(struct mcp_call *call, int code, const char *message, const char *data_json);
+void call_reply_error(struct mcp_call *call, int code, const char *message);
+void content_write_text(struct json_writer *writer, const char *key, const char *text);
 /* The same in steps: what is between is written by the caller, `out` is released at the end. */
 enum call_cache { CACHE_NONE, CACHE_PUBLIC, CACHE_PRIVATE }; /* may a client keep it, and who */
 struct json_writer call_begin_result(const struct mcp_call *call, struct text *out);
 void call_end_result(struct mcp_call *call, struct json_writer *writer, enum call_cache cache);
 /* Of prompts/get, resources/read and completion/complete. */
 void call_reply_prompt(struct mcp_call *call, const char *description, const char *messages_json);
+void call_reply_prompt_text(struct mcp_call *call, const char *description, const char *text);
 struct call_contents {
     const char *uri, *mime_type;
     const char *text, *blob; /* one of them; the latter in base64 */

@@ -54,7 +54,7 @@ struct mcp {
     struct mcp_visit *visits;
     struct mcp_call *calls;
     struct table by_tag;
-    size_t call_count, delivery_count;
+    size_t call_count;
     struct mcp_delivery *confirmed; /* the desk has not been told yet */
     struct call_question *questions;
     struct mcp_subscription *subscriptions;
@@ -103,7 +103,7 @@ struct call_work {
 };
 
 struct compat_call {
-    const struct compat *tool;
+    const struct tool *tool;
     char *given; /* its arguments, as JSON */
 };
 
@@ -153,6 +153,7 @@ struct mcp_method {
 };
 
 /* mcp.c */
+int64_t mcp_boot_ms(const struct mcp *mcp);
 /* What is known of whoever asks something on this stream, apart from what it asks. */
 struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream);
 /* By the row of its method, one of these or of both eras, or with an error where there is none:
@@ -166,7 +167,8 @@ void mcp_reply_error(const struct mcp_to *to, int code, const char *message, con
 /* The same where HTTP has a status for it. */
 void mcp_refuse(const struct mcp_to *to, int status, int code, const char *message,
                 const char *data_json);
-void mcp_notify(const struct mcp_to *to, const char *method, struct text *take_params);
+/* Ends the object, sends it, and releases its text. */
+void mcp_notify(const struct mcp_to *to, const char *method, struct json_writer *params);
 void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,
                     const char *params_json);
 void mcp_open(const struct mcp_to *to); /* one more response will come */
@@ -257,14 +259,17 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 /* tool_call.c: tools/call, and the desk */
 mcp_method_call tool_call;
 void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
-/* One act of the desk with parameters written by us; `done` NULL: whatever comes of it. */
-void tool_act(enum method method, struct mcp_visit *visit, struct text *take_params,
+/* One act of the desk with parameters written by us: ends the object and releases its text. `done`
+ * NULL: whatever comes of it. */
+void tool_act(enum method method, struct mcp_visit *visit, struct json_writer *params,
               desk_done *done, void *context);
 void tool_act_on(enum method method, struct mcp_visit *visit,
                  const char *session_id); /* this ask alone */
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
-void tool_wait(struct mcp_call *call, int64_t wait_s); /* for the ask it names */
+/* For the ask it names. What is to be said or done first stands in `plan`; NULL: nothing. Where it
+ * wants a command to open it in a terminal, that comes at once. */
+void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan);
 void tool_refuse_busy(struct mcp_request *request);
 /* The desk did not even say `pending`: the client must hear something before it gives up. */
 void tool_reply_pending(struct mcp_call *call);
@@ -273,7 +278,7 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
                        bool is_error);
 
 /* call.c: the calls under way */
-void call_set_compat(struct mcp_call *call, const struct compat *tool, const struct json *given);
+void call_set_compat(struct mcp_call *call, const struct tool *tool, const struct json *given);
 struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
 void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */

@@ -8,10 +8,15 @@
 #include "core/tools/arguments.h"
 #include "mcp/calls.h"
 #include "mcp/offer.h"
-#include "mcp/schema.h"
 #include "mcp/tools/tool.h"
 
-/* Dialect: JSON Schema 2020-12, no root combinators. */
+/*
+ * JSON Schema 2020-12 without root combinators, out of the tables that check the arguments, so that
+ * they can't disagree. A tool that may also be called with session_id alone has no required
+ * arguments and no defaults: a client that fills those in would break the call that collects
+ * (R2.1). In results nothing is required, because some clients check an error against the schema
+ * too, and would hide it.
+ */
 
 static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count,
                              bool may_collect);
@@ -24,18 +29,17 @@ static bool is_required(const struct argument *row)
 
 static void write_required(struct json_writer *writer, const struct argument *rows, size_t count)
 {
-    bool is_any = false;
+    size_t written = 0;
 
-    for (size_t i = 0; i < count; i++)
-        is_any = is_any || is_required(&rows[i]);
-    if (!is_any)
-        return;
-    json_write_list(writer, "required");
     for (size_t i = 0; i < count; i++) {
-        if (is_required(&rows[i]))
-            json_write_text(writer, NULL, rows[i].name);
+        if (!is_required(&rows[i]))
+            continue;
+        if (written++ == 0)
+            json_write_list(writer, "required");
+        json_write_text(writer, NULL, rows[i].name);
     }
-    json_write_end_list(writer);
+    if (written)
+        json_write_end_list(writer);
 }
 
 static void write_object(struct json_writer *writer, const struct argument *rows, size_t count,
@@ -48,33 +52,29 @@ static void write_object(struct json_writer *writer, const struct argument *rows
     json_write_bool(writer, "additionalProperties", false);
 }
 
-static void write_text_type(struct json_writer *writer, const struct argument *row)
+static void write_length(struct json_writer *writer, const struct argument *row)
 {
-    json_write_text(writer, "type", "string");
     if (row->unit == UNIT_CHARS && row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
         json_write_integer(writer, "maxLength", row->most);
 }
 
-static void write_number_type(struct json_writer *writer, const struct argument *row)
+static void write_bounds(struct json_writer *writer, const struct argument *row)
 {
-    json_write_text(writer, "type", "integer");
     json_write_integer(writer, "minimum", row->least);
     if (row->most != ARGUMENT_UNBOUNDED)
         json_write_integer(writer, "maximum", row->most);
 }
 
-static void write_enum_type(struct json_writer *writer, const struct argument *row)
+static void write_choices(struct json_writer *writer, const struct argument *row)
 {
-    json_write_text(writer, "type", "string");
     json_write_list(writer, "enum");
     for (const char *const *choice = row->choices; *choice; choice++)
         json_write_text(writer, NULL, *choice);
     json_write_end_list(writer);
 }
 
-static void write_list_type(struct json_writer *writer, const struct argument *row)
+static void write_items(struct json_writer *writer, const struct argument *row)
 {
-    json_write_text(writer, "type", "array");
     if (row->least > 0)
         json_write_integer(writer, "minItems", row->least);
     if (row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
@@ -87,34 +87,15 @@ static void write_list_type(struct json_writer *writer, const struct argument *r
     json_write_end_object(writer);
 }
 
-static void write_preview_type(struct json_writer *writer, const struct argument *row)
+/* A text, or what the table says. */
+static void write_either(struct json_writer *writer, const struct argument *row)
 {
     json_write_list(writer, "anyOf");
-    json_write_object(writer, NULL);
-    json_write_text(writer, "type", "string");
-    json_write_end_object(writer);
+    json_write_raw(writer, NULL, "{\"type\":\"string\"}");
     json_write_object(writer, NULL);
     write_object(writer, row->properties, row->property_count, false);
     json_write_end_object(writer);
     json_write_end_list(writer);
-}
-
-static void write_real_type(struct json_writer *writer, const struct argument *row)
-{
-    (void)row;
-    json_write_text(writer, "type", "number");
-}
-
-static void write_object_type(struct json_writer *writer, const struct argument *row)
-{
-    (void)row;
-    json_write_text(writer, "type", "object");
-}
-
-static void write_bool_type(struct json_writer *writer, const struct argument *row)
-{
-    (void)row;
-    json_write_text(writer, "type", "boolean");
 }
 
 /* What counts where the argument is left out, as far as a table says it. */
@@ -130,14 +111,24 @@ static void write_default(struct json_writer *writer, const struct argument *row
 static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count,
                              bool may_collect)
 {
-    static void (*const types[])(struct json_writer * writer, const struct argument *row) = {
-        [ARGUMENT_TEXT] = write_text_type,       [ARGUMENT_MARKDOWN] = write_text_type,
-        [ARGUMENT_BOOL] = write_bool_type,       [ARGUMENT_INTEGER] = write_number_type,
-        [ARGUMENT_ENUM] = write_enum_type,       [ARGUMENT_ID] = write_text_type,
-        [ARGUMENT_OPTIONS] = write_list_type,    [ARGUMENT_IDS] = write_list_type,
-        [ARGUMENT_PREVIEW] = write_preview_type, [ARGUMENT_NUMBER] = write_real_type,
-        [ARGUMENT_TEXTS] = write_list_type,      [ARGUMENT_OBJECT] = write_object_type,
-        [ARGUMENT_QUESTIONS] = write_list_type,  [ARGUMENT_QUESTION_OPTIONS] = write_list_type,
+    static const struct {
+        const char *name; /* NULL: several */
+        void (*write_rest)(struct json_writer *writer, const struct argument *row);
+    } types[] = {
+        [ARGUMENT_TEXT] = { "string", write_length },
+        [ARGUMENT_MARKDOWN] = { "string", write_length },
+        [ARGUMENT_BOOL] = { "boolean", NULL },
+        [ARGUMENT_INTEGER] = { "integer", write_bounds },
+        [ARGUMENT_ENUM] = { "string", write_choices },
+        [ARGUMENT_ID] = { "string", write_length },
+        [ARGUMENT_OPTIONS] = { "array", write_items },
+        [ARGUMENT_IDS] = { "array", write_items },
+        [ARGUMENT_PREVIEW] = { NULL, write_either },
+        [ARGUMENT_NUMBER] = { "number", NULL },
+        [ARGUMENT_TEXTS] = { "array", write_items },
+        [ARGUMENT_OBJECT] = { "object", NULL },
+        [ARGUMENT_QUESTIONS] = { "array", write_items },
+        [ARGUMENT_QUESTION_OPTIONS] = { "array", write_items },
     };
 
     json_write_object(writer, "properties");
@@ -145,7 +136,9 @@ static void write_properties(struct json_writer *writer, const struct argument *
         if (rows[i].is_hidden)
             continue;
         json_write_object(writer, rows[i].name);
-        types[rows[i].type](writer, &rows[i]);
+        json_write_text_if(writer, "type", types[rows[i].type].name);
+        if (types[rows[i].type].write_rest)
+            types[rows[i].type].write_rest(writer, &rows[i]);
         if (!may_collect)
             write_default(writer, &rows[i]);
         if (!rows[i].is_obvious)
@@ -274,6 +267,14 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
         write(&writer, request);
     }
     return json->bytes;
+}
+
+void content_write_text(struct json_writer *writer, const char *key, const char *text)
+{
+    json_write_object(writer, key);
+    json_write_text(writer, "type", "text");
+    json_write_text(writer, "text", text);
+    json_write_end_object(writer);
 }
 
 void content_write_server_info(struct json_writer *writer, const char *key, bool has_title)

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/jsonrpc.h"
-#include "base/mem.h"
 #include "mcp/mcp.h"
 
 enum { ENTRY_BAD_REQUEST = 400, ENTRY_HEADER_MISMATCH = -32020 };

@@ -4,7 +4,6 @@
  * one a modern request names; without that a modern client gets none.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -104,6 +103,21 @@ void call_reply_prompt(struct mcp_call *call, const char *description, const cha
     json_write_text_if(&writer, "description", description);
     json_write_raw(&writer, "messages", messages_json);
     call_end_result(call, &writer, CACHE_NONE);
+}
+
+void call_reply_prompt_text(struct mcp_call *call, const char *description, const char *text)
+{
+    struct text messages = { 0 };
+    struct json_writer writer = json_writer_to(&messages);
+
+    json_write_list(&writer, NULL);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "role", "user");
+    content_write_text(&writer, "content", text);
+    json_write_end_object(&writer);
+    json_write_end_list(&writer);
+    call_reply_prompt(call, description, text_string(&messages));
+    text_release(&messages);
 }
 
 enum { NO_RESOURCE_LEGACY = -32002 };
@@ -344,6 +358,5 @@ void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json
     json_write_text(&writer, "level", names[level]);
     json_write_text(&writer, "logger", "sayso");
     json_write_raw(&writer, "data", data_json);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/message", &params);
+    mcp_notify(&call->to, "notifications/message", &writer);
 }

@@ -3,9 +3,6 @@
  * shown go out in the way the call's revision has, what comes back goes to the desk as it is. What
  * it is worth is decided there.
  */
-#include "mcp/form.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +11,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/fields/form.h"
-#include "core/glyph.h"
 #include "core/known_clients.h"
-#include "core/limits.h"
 #include "mcp/calls.h"
 #include "mcp/form_schema.h"
 
@@ -31,13 +26,6 @@ struct shown_form {
     int64_t shown_boot_ms;
     char session_id[27];
 };
-
-static int64_t boot_ms(const struct mcp_call *call)
-{
-    struct clock *clock = call->to.mcp->parts.clock;
-
-    return clock->boot_ms(clock);
-}
 
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
@@ -120,8 +108,7 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
     json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", form->shown_ms);
-    json_write_end_object(&writer);
-    tool_act(METHOD_client_result, visit, &params, NULL, NULL);
+    tool_act(METHOD_client_result, visit, &writer, NULL, NULL);
 }
 
 void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
@@ -137,7 +124,7 @@ void channel_return(struct mcp_visit *visit, const struct form_return *form, boo
 static void end_shown(struct mcp_call *call)
 {
     if (known_client(call->visit->name)->stops_clock)
-        hold_until(call, boot_ms(call) + hold_limit_s(call) * 1000);
+        hold_until(call, mcp_boot_ms(call->to.mcp) + hold_limit_s(call) * 1000);
     call->shown = NULL;
 }
 
@@ -154,7 +141,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     struct shown_form *shown = context;
     struct mcp_call *call = shown->call;
     struct form_return form = { .is_url = shown->is_url,
-                                .shown_ms = boot_ms(call) - shown->shown_boot_ms };
+                                .shown_ms = mcp_boot_ms(call->to.mcp) - shown->shown_boot_ms };
 
     memcpy(form.session_id, shown->session_id, sizeof form.session_id);
     end_shown(call);
@@ -235,7 +222,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     shown->call = call;
     shown->is_url = is_url;
     text_put(shown->session_id, sizeof shown->session_id, session_id);
-    shown->shown_boot_ms = boot_ms(call);
+    shown->shown_boot_ms = mcp_boot_ms(call->to.mcp);
     call->shown = shown;
     if (known_client(call->visit->name)->stops_clock && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
@@ -287,8 +274,7 @@ void channel_finish(const struct mcp_call *call)
         return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "elicitationId", call->session_id);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/elicitation/complete", &params);
+    mcp_notify(&call->to, "notifications/elicitation/complete", &writer);
 }
 
 bool channel_need_input(struct mcp_call *call, const char *reply_json)
@@ -319,94 +305,4 @@ bool channel_need_input(struct mcp_call *call, const char *reply_json)
     text_release(&params);
     json_free(reply);
     return ok;
-}
-
-enum { MESSAGE_COLUMNS = 76 }; /* with the dots */
-
-void form_add_shown(struct text *out, const char *text, enum visible_lines lines, size_t chars)
-{
-    struct text shown = { 0 };
-    const char *at, *end;
-
-    visible_text(text, strlen(text), lines, &shown);
-    at = text_string(&shown);
-    end = at + shown.used;
-    if (shown.used <= chars) { /* no more characters than bytes */
-        text_add(out, at, shown.used);
-        at = end;
-    }
-    for (const char *from = at; at < end; from = at) {
-        if (chars-- == 0 || text_decode(&at, end) < 0) {
-            text_add_text(out, "…");
-            break;
-        }
-        text_add(out, from, (size_t)(at - from));
-    }
-    text_release(&shown);
-}
-
-/* The prompt, with the title where it is not said by it or by the field; or each question on a line
- * of its own. */
-static void add_whole(struct text *out, const struct form *form, bool is_field_title)
-{
-    bool has_prompt = form->prompt && *form->prompt;
-
-    if (has_prompt && !is_field_title &&
-        strncmp(form->prompt, form->title, strlen(form->title)) != 0) {
-        form_add_shown(out, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
-        text_add_text(out, "\n\n");
-    }
-    if (has_prompt)
-        form_add_shown(out, form->prompt, VISIBLE_LINES, FORM_MESSAGE_CHARS);
-    for (size_t i = 0; !has_prompt && i < form->field_count && form->fields[i].label; i++) {
-        text_add_text(out, i ? "\n" : "");
-        form_add_shown(out, form->fields[i].label, VISIBLE_ONE_LINE, FORM_MESSAGE_CHARS);
-    }
-}
-
-/* Where there are more lines than `most`, or something else is cut, the last one is where all of it
- * is. */
-static void add_lines(struct text *out, const struct text *whole, int most, bool is_cut,
-                      const char *rest)
-{
-    size_t next, last = 0;
-    int count = 0;
-
-    for (size_t at = 0; at < whole->used && count <= most; at += next) {
-        size_t length = glyph_wrap(whole->bytes + at, whole->used - at, MESSAGE_COLUMNS - 1, &next);
-
-        if (strspn(whole->bytes + at, " ") >= length)
-            continue;
-        if (++count == most)
-            last = out->used;
-        text_add_text(out, out->used ? "\n" : "");
-        text_add(out, whole->bytes + at, length);
-    }
-    if (count <= most && !is_cut)
-        return;
-    if (count >= most) {
-        out->used = last;
-        text_add_text(out, "…");
-    }
-    text_add_format(out, "\n%s", rest);
-}
-
-void form_message_add(const struct form *form, const struct known_client *client,
-                      enum language language, bool is_cut, const char *place, struct text *out)
-{
-    bool is_field_title = form->field_count == 1 && !form->fields[0].label &&
-                          glyph_columns(form->title, strlen(form->title)) <= client->title_columns;
-    struct text whole = { 0 }, rest = { 0 };
-
-    if (!client->message_lines) {
-        add_whole(out, form, false);
-        return;
-    }
-    text_add_text(&whole, text_string(out));
-    text_clear(out);
-    add_whole(&whole, form, is_field_title);
-    i18n_format_in(language, &rest, TEXT_FORM_REST, "place", place, NULL);
-    add_lines(out, &whole, client->message_lines, is_cut, text_string(&rest));
-    text_release(&whole);
-    text_release(&rest);
 }

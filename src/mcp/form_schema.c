@@ -14,7 +14,101 @@
 #include "core/known_clients.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
-#include "mcp/form.h"
+
+enum { MESSAGE_COLUMNS = 76 }; /* with the dots */
+
+/* As much of a text as fits, made harmless to show and cut between characters. */
+static void add_shown(struct text *out, const char *text, enum visible_lines lines, size_t chars)
+{
+    struct text shown = { 0 };
+    const char *at, *end;
+
+    visible_text(text, strlen(text), lines, &shown);
+    at = text_string(&shown);
+    end = at + shown.used;
+    if (shown.used <= chars) { /* no more characters than bytes */
+        text_add(out, at, shown.used);
+        at = end;
+    }
+    for (const char *from = at; at < end; from = at) {
+        if (chars-- == 0 || text_decode(&at, end) < 0) {
+            text_add_text(out, "…");
+            break;
+        }
+        text_add(out, from, (size_t)(at - from));
+    }
+    text_release(&shown);
+}
+
+/* The prompt, with the title where it is not said by it or by the field; or each question on a line
+ * of its own. */
+static void add_whole(struct text *out, const struct form *form, bool is_field_title)
+{
+    bool has_prompt = form->prompt && *form->prompt;
+
+    if (has_prompt && !is_field_title &&
+        strncmp(form->prompt, form->title, strlen(form->title)) != 0) {
+        add_shown(out, form->title, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        text_add_text(out, "\n\n");
+    }
+    if (has_prompt)
+        add_shown(out, form->prompt, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+    for (size_t i = 0; !has_prompt && i < form->field_count && form->fields[i].label; i++) {
+        text_add_text(out, i ? "\n" : "");
+        add_shown(out, form->fields[i].label, VISIBLE_ONE_LINE, FORM_MESSAGE_CHARS);
+    }
+}
+
+/* Where there are more lines than `most`, or something else is cut, the last one is where all of it
+ * is. */
+static void add_lines(struct text *out, const struct text *whole, int most, bool is_cut,
+                      const char *rest)
+{
+    size_t next, last = 0;
+    int count = 0;
+
+    for (size_t at = 0; at < whole->used && count <= most; at += next) {
+        size_t length = glyph_wrap(whole->bytes + at, whole->used - at, MESSAGE_COLUMNS - 1, &next);
+
+        if (strspn(whole->bytes + at, " ") >= length)
+            continue;
+        if (++count == most)
+            last = out->used;
+        text_add_text(out, out->used ? "\n" : "");
+        text_add(out, whole->bytes + at, length);
+    }
+    if (count <= most && !is_cut)
+        return;
+    if (count >= most) {
+        out->used = last;
+        text_add_text(out, "…");
+    }
+    text_add_format(out, "\n%s", rest);
+}
+
+/* The words above the fields, after what `out` has: the title unless the field has it, the prompt,
+ * or each of several questions on a line of its own. Of a client that cuts: as many lines as it
+ * shows, none of them blank. `is_cut`: there is more than the message has. `place`: where a person
+ * finds all of it, an address or a command. */
+static void add_message(const struct form *form, const struct known_client *client,
+                        enum language language, bool is_cut, const char *place, struct text *out)
+{
+    bool is_field_title = form->field_count == 1 && !form->fields[0].label &&
+                          glyph_columns(form->title, strlen(form->title)) <= client->title_columns;
+    struct text whole = { 0 }, rest = { 0 };
+
+    if (!client->message_lines) {
+        add_whole(out, form, false);
+        return;
+    }
+    text_add_text(&whole, text_string(out));
+    text_clear(out);
+    add_whole(&whole, form, is_field_title);
+    i18n_format_in(language, &rest, TEXT_FORM_REST, "place", place, NULL);
+    add_lines(out, &whole, client->message_lines, is_cut, text_string(&rest));
+    text_release(&whole);
+    text_release(&rest);
+}
 
 /* One form being written. */
 struct writing {
@@ -52,7 +146,7 @@ static void write_shown(struct json_writer *json, const char *key, const char *t
 {
     struct text shown = { 0 };
 
-    form_add_shown(&shown, text, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    add_shown(&shown, text, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     json_write_text(json, key, text_string(&shown));
     text_release(&shown);
 }
@@ -64,10 +158,10 @@ static void add_title(const struct writing *writing, const struct field *field, 
     if (!title && writing->form->field_count == 1)
         title = writing->form->title;
     if (field->header) {
-        form_add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        add_shown(out, field->header, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
         text_add_text(out, ": ");
     }
-    form_add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    add_shown(out, title ? title : field->name, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
 }
 
 /* First of all: a dialog may cut the rest off. */
@@ -145,13 +239,13 @@ static void write_description(struct writing *writing, const struct field *field
     struct text out = { 0 };
 
     if (is_long_question(writing, field))
-        form_add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
+        add_shown(&out, field->label, VISIBLE_LINES, FORM_MESSAGE_CHARS);
     else if (names_question)
         add_title(writing, field, &out);
     if (field->description && out.used)
         text_add_text(&out, " · ");
     if (field->description)
-        form_add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        add_shown(&out, field->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     if (hint && hint->used && out.used)
         text_add_text(&out, " · ");
     if (hint)
@@ -168,12 +262,12 @@ static void write_label(struct writing *writing, const char *key, const struct o
 
     if (option->is_recommended)
         text_add_format(&mark, " (%s)", i18n_text_in(writing->language, TEXT_RECOMMENDED));
-    form_add_shown(&label, option->label, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+    add_shown(&label, option->label, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     length = label.used;
     text_add_text(&label, text_string(&mark));
     if (option->description) {
         text_add_text(&label, " – ");
-        form_add_shown(&label, option->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        add_shown(&label, option->description, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     }
     if (!fits_title(writing, &label)) {
         int columns = writing->client->title_columns - glyph_columns(mark.bytes, mark.used) - 1;
@@ -374,7 +468,7 @@ static void write_text(struct writing *writing, size_t index)
     begin_property(writing, field->name, "string", field->is_required);
     write_title(writing, field);
     if (field->placeholder && field->placeholder_visible)
-        form_add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        add_shown(&hint, field->placeholder, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     write_description(writing, field, false, &hint);
     text_release(&hint);
     if (field->min_chars > 0)
@@ -405,7 +499,7 @@ static void hint_number(const struct writing *writing, const struct field *field
     }
     if (field->unit) {
         text_add_text(out, ", ");
-        form_add_shown(out, field->unit, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
+        add_shown(out, field->unit, VISIBLE_ONE_LINE, FORM_LABEL_CHARS);
     }
 }
 
@@ -512,7 +606,7 @@ void form_schema_write(const struct form *form, enum mcp_revision revision, cons
     write_note(&writing);
     json_write_end_object(&writing.json);
     add_lacks(&writing, told, &message);
-    form_message_add(form, writing.client, language, writing.is_cut, place, &message);
+    add_message(form, writing.client, language, writing.is_cut, place, &message);
     if (revision >= REVISION_2025_11_25)
         json_write_text(&json, "mode", "form");
     json_write_text(&json, "message", text_string(&message));
@@ -535,7 +629,7 @@ void form_schema_write_url(const struct form *form, const char *id, const char *
     struct json_writer json = json_object_to(out);
     struct text message = { 0 };
 
-    form_message_add(form, known_client(NULL), LANGUAGE_EN, false, NULL, &message);
+    add_message(form, known_client(NULL), LANGUAGE_EN, false, NULL, &message);
     json_write_text(&json, "mode", "url");
     json_write_text(&json, "message", text_string(&message));
     json_write_text(&json, "url", url);

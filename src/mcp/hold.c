@@ -48,11 +48,9 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms)
 
 void hold_begin(struct mcp_call *call, int64_t hold_s)
 {
-    struct clock *clock = call->to.mcp->parts.clock;
-
     hold_until(call, call->started_boot_ms + hold_s * 1000);
     if (call->progress) {
-        call->progress->next_boot_ms = clock->boot_ms(clock) + PROGRESS_EVERY_MS;
+        call->progress->next_boot_ms = mcp_boot_ms(call->to.mcp) + PROGRESS_EVERY_MS;
         hold_wake_at(call->to.mcp, call->progress->next_boot_ms);
     }
 }
@@ -87,18 +85,15 @@ void hold_take(struct mcp_visit *visit, const struct json *params)
 /* After how long a client gives up teaches how long its calls may be held. */
 void hold_report_cut_off(const struct mcp_call *call, const char *reason)
 {
-    const struct mcp_parts *parts = &call->to.mcp->parts;
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
     if (!call->visit || call->work) /* only what waits for a person teaches anything */
         return;
     json_write_object(&writer, NULL);
-    json_write_integer(&writer, "held_ms",
-                       parts->clock->boot_ms(parts->clock) - call->started_boot_ms);
+    json_write_integer(&writer, "held_ms", mcp_boot_ms(call->to.mcp) - call->started_boot_ms);
     json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
-    json_write_end_object(&writer);
-    tool_act(METHOD_client_cut_off, call->visit, &params, NULL, NULL);
+    tool_act(METHOD_client_cut_off, call->visit, &writer, NULL, NULL);
 }
 
 /* How long the person has had, in seconds, and how long is left. */
@@ -142,7 +137,7 @@ static int64_t look_at(struct mcp_call *call, int64_t now)
 
 void hold_on_time(struct mcp *mcp)
 {
-    int64_t now = mcp->parts.clock->boot_ms(mcp->parts.clock), soonest = 0;
+    int64_t now = mcp_boot_ms(mcp), soonest = 0;
     struct mcp_call *next;
 
     mcp->wake_boot_ms = 0;
@@ -216,7 +211,7 @@ void come_back_learn(struct mcp_call *call, const struct json *params)
 bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply)
 {
     if (reply->err.code == ERROR_bad_format && strcmp(reply->err.path, "/state") == 0) {
-        call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state, NULL);
+        call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state);
         return true;
     }
     /* what the agent must read (a terminal's command, what the person asks back) it is told */

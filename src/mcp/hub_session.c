@@ -3,7 +3,6 @@
  * itself; and which results have reached it. A modern client may say another name with every
  * request, so what is kept of them is bounded.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +160,6 @@ void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const cha
     delivery->visit = visit;
     delivery->has_notices = has_notices;
     visit->uses++;
-    visit->mcp->delivery_count++;
     delivery->next = *list;
     *list = delivery;
 }
@@ -191,7 +189,6 @@ void delivery_drop(struct mcp_delivery **list)
 
         *list = delivery->next;
         delivery->visit->uses--;
-        delivery->visit->mcp->delivery_count--;
         free(delivery);
     }
 }
@@ -217,14 +214,12 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
             json_write_text(&notices, NULL, delivery->session_id);
         *list = delivery->next;
         visit->uses--;
-        visit->mcp->delivery_count--;
         free(delivery);
     }
     json_write_end_list(&writer);
     json_write_end_list(&notices);
     json_write_raw(&writer, "with_notices", text_string(&noticed));
-    json_write_end_object(&writer);
-    tool_act(METHOD_ask_delivered, visit, &params, NULL, NULL);
+    tool_act(METHOD_ask_delivered, visit, &writer, NULL, NULL);
     text_release(&noticed);
 }
 

@@ -2,11 +2,8 @@
  * legacy.c - the legacy revisions, 2024-11-05 to 2025-11-25: a handshake, then methods. A method
  * before the handshake is served too: nothing here depends on it but the shape of results.
  */
-#include "mcp/legacy.h"
-
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -14,6 +11,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/calls.h"
+#include "mcp/entry.h"
 #include "mcp/mcp.h"
 
 static void initialize(struct mcp_request *request)

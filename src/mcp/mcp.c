@@ -46,6 +46,11 @@ void mcp_free(struct mcp *mcp)
     free(mcp);
 }
 
+int64_t mcp_boot_ms(const struct mcp *mcp)
+{
+    return mcp->parts.clock->boot_ms(mcp->parts.clock);
+}
+
 /* `take_id_json` NULL: it could not be read. */
 static void refuse_with(const struct mcp_to *to, char *take_id_json, int code, const char *message)
 {
@@ -60,9 +65,9 @@ static void refuse_with(const struct mcp_to *to, char *take_id_json, int code, c
     free(id_json);
 }
 
-static void refuse(const struct mcp_to *to, const struct json *id, int code, const char *message)
+static void refuse(const struct mcp_to *to, const struct json *id, const char *message)
 {
-    refuse_with(to, id ? json_encode(id) : NULL, code, message);
+    refuse_with(to, id ? json_encode(id) : NULL, JSONRPC_INVALID_REQUEST, message);
 }
 
 void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream, const char *begin,
@@ -167,7 +172,7 @@ static void take_message(const struct mcp_to *to, const struct mcp_headers *head
 
     if (!jsonrpc_read(value, &message)) {
         if (!jsonrpc_is_response(value))
-            refuse(to, message.id, JSONRPC_INVALID_REQUEST, "not a JSON-RPC 2.0 message");
+            refuse(to, message.id, "not a JSON-RPC 2.0 message");
         return;
     }
     if (!message.method)
@@ -175,7 +180,7 @@ static void take_message(const struct mcp_to *to, const struct mcp_headers *head
     else if (!message.id)
         take_notification(to->mcp, headers, &message);
     else if (to->batch && !may_be_batched(&message))
-        refuse(to, message.id, JSONRPC_INVALID_REQUEST, "this may not be part of a batch");
+        refuse(to, message.id, "this may not be part of a batch");
     else
         serve(to, headers, &message);
 }
@@ -184,11 +189,11 @@ static void take_batch(struct mcp_to *to, const struct mcp_headers *headers,
                        const struct json *list)
 {
     if (to->mcp->negotiated != REVISION_2025_03_26) {
-        refuse(to, NULL, JSONRPC_INVALID_REQUEST, "batches are only part of revision 2025-03-26");
+        refuse(to, NULL, "batches are only part of revision 2025-03-26");
         return;
     }
     if (json_length(list) == 0 || json_length(list) > MCP_BATCH_MOST) {
-        refuse(to, NULL, JSONRPC_INVALID_REQUEST, "a batch has 1 to 64 messages");
+        refuse(to, NULL, "a batch has 1 to 64 messages");
         return;
     }
     mcp_open(to); /* the batch, on its stream */
@@ -255,11 +260,6 @@ void mcp_on_time(struct mcp *mcp)
 enum mcp_revision mcp_negotiated(const struct mcp *mcp)
 {
     return mcp->negotiated;
-}
-
-bool mcp_is_idle(const struct mcp *mcp)
-{
-    return mcp->call_count == 0 && mcp->delivery_count == 0;
 }
 
 /* A legacy session as a value, for hubs that did not see its handshake; and a row for each thing

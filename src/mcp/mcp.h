@@ -147,6 +147,5 @@ void mcp_dismiss(struct mcp *mcp);
 
 void mcp_on_time(struct mcp *mcp); /* the clock's wake-up: progress is due, or patience ends */
 enum mcp_revision mcp_negotiated(const struct mcp *mcp);
-bool mcp_is_idle(const struct mcp *mcp); /* no call and no delivery on its way */
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/crypto.h"
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
@@ -40,40 +41,20 @@ static const struct {
     { "tasks/get", "taskId" }, { "tasks/update", "taskId" }, { "tasks/cancel", "taskId" },
 };
 
-static int digit_of(char byte)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = byte ? strchr(digits, byte) : NULL;
-
-    return found ? (int)(found - digits) : -1;
-}
-
-/* Four digits to three bytes; `=` only at the end, and no bits left over. */
+/* `=` only at the end, and no bits left over. */
 static bool decode_base64(const char *bytes, size_t length, struct text *out)
 {
-    size_t padding = length > 0 && bytes[length - 1] == '=' ? 1 : 0;
+    size_t padding = length > 1 && bytes[length - 1] == '=' ? 1 + (bytes[length - 2] == '=') : 0;
+    char *digits = mem_text_n(bytes, length - padding);
+    bool ok = length % 4 == 0 && !strpbrk(digits, "-_");
 
-    if (length % 4 != 0)
-        return false;
-    if (padding && bytes[length - 2] == '=')
-        padding = 2;
-    for (size_t at = 0; at < length; at += 4) {
-        size_t wanted = at + 4 == length ? 4 - padding : 4;
-        uint32_t bits = 0;
-
-        for (size_t i = 0; i < 4; i++) {
-            int digit = i < wanted ? digit_of(bytes[at + i]) : 0;
-
-            if (digit < 0)
-                return false;
-            bits = bits << 6 | (uint32_t)digit;
-        }
-        for (size_t i = 0; i + 1 < wanted; i++)
-            text_add_char(out, (char)(bits >> (16 - 8 * i) & 0xff));
-        if ((wanted == 3 && (bits & 0xff)) || (wanted == 2 && (bits & 0xffff)))
-            return false;
-    }
-    return true;
+    for (char *at = digits; *at; at++) /* to those of base64url */
+        *at = *at == '+' ? '-' : *at == '/' ? '_' : *at;
+    text_add(out, digits, length - padding);
+    ok =
+        ok && base64_decode(digits, length - padding, (uint8_t *)out->bytes, out->used, &out->used);
+    free(digits);
+    return ok;
 }
 
 /* What a value stands for: itself, or what is inside the sentinel. */
@@ -151,7 +132,7 @@ static char *binding_of(const struct mcp_request *request, const struct json *ar
 
 static bool refuse(struct mcp_call *call, const char *message)
 {
-    call_reply_error(call, JSONRPC_INVALID_PARAMS, message, NULL);
+    call_reply_error(call, JSONRPC_INVALID_PARAMS, message);
     return false;
 }
 
@@ -188,10 +169,7 @@ void input_reply(struct mcp_call *call, const char *requests_json, const char *s
     if (requests_json)
         json_write_raw(&writer, "inputRequests", requests_json);
     json_write_text_if(&writer, "requestState", sealed);
-    json_write_object(&writer, "_meta");
-    content_write_server_info(&writer, META_PREFIX "serverInfo", false);
-    json_write_end_object(&writer);
-    json_write_end_object(&writer);
+    result_end(&writer, REVISION_2026_07_28, CACHE_NONE);
     call_reply_result(call, text_string(&out));
     text_release(&out);
 }

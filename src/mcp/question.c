@@ -4,7 +4,6 @@
  * where the answer came from elsewhere. What an id carries is for who does not know it.
  * Source: MCP 2025-11-25, client/elicitation.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +51,7 @@ struct call_question *question_ask(struct mcp_call *call, const char *carried, c
     question->next = mcp->questions;
     mcp->questions = question;
     if (limit_ms > 0) {
-        question->limit_boot_ms = mcp->parts.clock->boot_ms(mcp->parts.clock) + limit_ms;
+        question->limit_boot_ms = mcp_boot_ms(mcp) + limit_ms;
         hold_wake_at(mcp, question->limit_boot_ms);
     }
     mcp_ask_client(&call->to, question->id, method, params_json);
@@ -84,8 +83,7 @@ static void tell_withdrawn(const struct call_question *question)
         return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "requestId", question->id);
-    json_write_end_object(&writer);
-    mcp_notify(&question->call->to, "notifications/cancelled", &params);
+    mcp_notify(&question->call->to, "notifications/cancelled", &writer);
 }
 
 void call_withdraw(struct call_question *question)
@@ -131,11 +129,13 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
         elsewhere_take_response(mcp, carried + 1, message);
 }
 
-static struct call_question *take_of(const struct mcp_call *call)
+/* The first of this call, or, `call` NULL, whose time is over. */
+static struct call_question *take(struct mcp *mcp, const struct mcp_call *call, int64_t now)
 {
-    struct call_question **at = &call->to.mcp->questions;
+    struct call_question **at = &mcp->questions;
 
-    while (*at && (*at)->call != call)
+    while (*at &&
+           (call ? (*at)->call != call : !(*at)->limit_boot_ms || (*at)->limit_boot_ms > now))
         at = &(*at)->next;
     return unlink_at(at);
 }
@@ -144,24 +144,15 @@ void question_drop_of(struct mcp_call *call)
 {
     struct call_question *question;
 
-    while ((question = take_of(call)))
+    while ((question = take(call->to.mcp, call, 0)))
         end_question(question, CALL_GONE, NULL);
-}
-
-static struct call_question *take_due(struct mcp *mcp, int64_t now)
-{
-    struct call_question **at = &mcp->questions;
-
-    while (*at && (!(*at)->limit_boot_ms || (*at)->limit_boot_ms > now))
-        at = &(*at)->next;
-    return unlink_at(at);
 }
 
 void question_on_time(struct mcp *mcp, int64_t now)
 {
     struct call_question *question;
 
-    while ((question = take_due(mcp, now)))
+    while ((question = take(mcp, NULL, now)))
         end_question(question, CALL_SILENT, NULL);
     for (question = mcp->questions; question; question = question->next) {
         if (question->limit_boot_ms)

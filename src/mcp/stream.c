@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "mcp/calls.h"
 
 enum { RESULT_LIST_TTL_MS = 3600000 };
@@ -163,13 +162,14 @@ void mcp_reply_error(const struct mcp_to *to, int code, const char *message, con
     mcp_refuse(to, STATUS_OK, code, message, data_json);
 }
 
-void mcp_notify(const struct mcp_to *to, const char *method, struct text *take_params)
+void mcp_notify(const struct mcp_to *to, const char *method, struct json_writer *params)
 {
     struct text *line = &to->mcp->line;
 
-    jsonrpc_add_notification(line, method, text_string(take_params));
+    json_write_end_object(params);
+    jsonrpc_add_notification(line, method, text_string(params->out));
     send_line(to->stream, MCP_NOTIFICATION, STATUS_OK, line);
-    text_release(take_params);
+    text_release(params->out);
 }
 
 void mcp_ask_client(const struct mcp_to *to, const char *id, const char *method,

@@ -87,17 +87,22 @@ void subscribe_used(struct mcp_visit *visit)
     follow(visit);
 }
 
-/* Whose resources a request is about. False: refused, there are too many. */
+/* Whose resources a request is about. False: there are too many. */
 static bool find_visit(struct mcp_request *request, struct mcp_visit **ret_visit)
 {
     struct mcp *mcp = request->to.mcp;
     bool needs = mcp->parts.offer->is_at_desk;
 
+    *ret_visit = NULL;
+    if (mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
+        return false;
     *ret_visit = needs ? visit_get(request) : NULL;
-    if ((*ret_visit || !needs) && mcp->subscription_count + LISTEN_MOST <= SUBSCRIPTIONS_MOST)
-        return true;
+    return *ret_visit || !needs;
+}
+
+static void refuse(struct mcp_request *request)
+{
     mcp_reply_error(&request->to, JSONRPC_INTERNAL_ERROR, "too many subscriptions; end some", NULL);
-    return false;
 }
 
 void subscribe(struct mcp_request *request)
@@ -112,8 +117,10 @@ void subscribe(struct mcp_request *request)
         resources_refuse(request, uri);
         return;
     }
-    if (!find_visit(request, &visit))
+    if (!find_visit(request, &visit)) {
+        refuse(request);
         return;
+    }
     add(mcp, visit, NULL, uri);
     if (visit)
         follow(visit);
@@ -146,17 +153,13 @@ static bool has(const struct mcp *mcp, const char *uri)
 void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);
-    bool needs = mcp->parts.offer->is_at_desk;
     struct mcp_visit *visit;
 
     if (!value) {
         drop_of(mcp, NULL, uri);
         return;
     }
-    if (has(mcp, uri) || mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
-        return;
-    visit = needs ? visit_get(&request) : NULL;
-    if (needs && !visit)
+    if (has(mcp, uri) || !find_visit(&request, &visit))
         return;
     add(mcp, visit, NULL, uri);
     mcp->subscriptions->is_missed = !mcp->standing;
@@ -171,27 +174,21 @@ static void write_id(struct json_writer *writer, const char *id_json)
     json_write_end_object(writer);
 }
 
-static void write_updated(const struct mcp_subscription *subscription, struct text *out)
-{
-    struct json_writer writer = json_object_to(out);
-
-    json_write_text(&writer, "uri", subscription->uri);
-    if (subscription->call)
-        write_id(&writer, subscription->call->to.id_json);
-    json_write_end_object(&writer);
-}
-
 static void tell(struct mcp *mcp, struct mcp_subscription *subscription)
 {
     const struct mcp_to standing = { .mcp = mcp, .stream = mcp->standing };
     const struct mcp_to *to = subscription->call ? &subscription->call->to : &standing;
     struct text params = { 0 };
+    struct json_writer writer = json_writer_to(&params);
 
     subscription->is_missed = !to->stream;
     if (!to->stream)
         return;
-    write_updated(subscription, &params);
-    mcp_notify(to, "notifications/resources/updated", &params);
+    json_write_object(&writer, NULL);
+    json_write_text(&writer, "uri", subscription->uri);
+    if (subscription->call)
+        write_id(&writer, subscription->call->to.id_json);
+    mcp_notify(to, "notifications/resources/updated", &writer);
 }
 
 void subscribe_tell(struct mcp_visit *visit, const char *uri)
@@ -273,8 +270,7 @@ static void acknowledge(struct mcp_call *call, bool has_resources)
     }
     json_write_end_object(&writer);
     write_id(&writer, call->to.id_json);
-    json_write_end_object(&writer);
-    mcp_notify(&call->to, "notifications/subscriptions/acknowledged", &out);
+    mcp_notify(&call->to, "notifications/subscriptions/acknowledged", &writer);
 }
 
 /* Where there is nothing to honour it is acknowledged as empty, and complete. */
@@ -287,8 +283,10 @@ void listen_to(struct mcp_request *request)
     struct mcp_call *call;
     bool has_any;
 
-    if (!find_visit(request, &visit))
+    if (!find_visit(request, &visit)) {
+        refuse(request);
         return;
+    }
     call = call_begin(request, NULL);
     call_work(call)->leave = end_listen;
     call_on_gone(call, on_gone, call);

@@ -49,30 +49,21 @@ void elsewhere_expect(struct mcp_call *call)
         call->to.stream->awaits_state = true;
 }
 
-static const char *tool_name(const struct mcp_call *call)
-{
-    const struct tool *const *rows = call->to.mcp->parts.offer->tools;
-
-    if (!call->compat)
-        return call->tool ? call->tool->name : NULL;
-    while (*rows && (*rows)->compat != call->compat->tool)
-        rows++;
-    return *rows ? (*rows)->name : NULL;
-}
-
 static void write_state(const struct mcp_call *call, struct text *out)
 {
     const struct mcp *mcp = call->to.mcp;
-    struct clock *clock = mcp->parts.clock;
     struct json_writer writer = json_object_to(out);
 
     json_write_raw(&writer, "id", call->to.id_json);
     json_write_text(&writer, "ask", call->session_id);
-    json_write_text_if(&writer, "tool", tool_name(call));
-    if (call->compat)
+    if (call->compat) {
+        json_write_text(&writer, "tool", call->compat->tool->name);
         json_write_raw(&writer, "given", call->compat->given);
+    } else if (call->tool) {
+        json_write_text(&writer, "tool", call->tool->name);
+    }
     json_write_integer(&writer, "began_ms",
-                       utc_ms(mcp) - (clock->boot_ms(clock) - call->started_boot_ms));
+                       utc_ms(mcp) - (mcp_boot_ms(mcp) - call->started_boot_ms));
     json_write_bool_if(&writer, "shown", call->shown || call->has_returned);
     if (call->progress) {
         json_write_object(&writer, "_meta");
@@ -120,11 +111,10 @@ static void set_tool(struct mcp_call *call, const struct json *state)
     const struct tool *tool =
         name ? tool_find(call->to.mcp->parts.offer->tools, name, strlen(name)) : NULL;
 
-    if (tool && tool->compat && json_member(state, "given")) {
-        call_set_compat(call, tool->compat, json_member(state, "given"));
-    } else if (tool) {
+    if (tool && tool->compat && json_member(state, "given"))
+        call_set_compat(call, tool, json_member(state, "given"));
+    else if (tool)
         call->tool = tool->ask;
-    }
 }
 
 static void begin_stream(struct mcp_stream *stream)
@@ -157,7 +147,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     begin_stream(stream);
     limit_s = hold_limit_s(call);
     hold_begin(call, limit_s);
-    tool_wait(call, used < limit_s ? limit_s - used : 0);
+    tool_wait(call, used < limit_s ? limit_s - used : 0, NULL);
 }
 
 bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)

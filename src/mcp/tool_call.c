@@ -27,10 +27,7 @@ static void write_result(struct text *out, enum mcp_revision revision, const cha
     struct json_writer writer = result_begin(revision, out);
 
     json_write_list(&writer, "content");
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "type", "text");
-    json_write_text(&writer, "text", text);
-    json_write_end_object(&writer);
+    content_write_text(&writer, NULL, text);
     json_write_end_list(&writer);
     if (structured_json && revision_has_structured(revision))
         json_write_raw(&writer, "structuredContent", structured_json);
@@ -45,54 +42,53 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
 }
 
 /* As the other server would have said it. */
-static void write_compat(struct text *out, enum mcp_revision revision, const struct compat *compat,
-                         const char *given_json, const char *result_json)
+static void write_compat(struct text *out, enum mcp_revision revision,
+                         const struct compat_call *call, const char *result_json)
 {
-    struct compat_reply reply = { 0 };
+    struct text structured = { 0 };
+    struct compat_reply reply = { .name = call->tool->name };
     struct json *given = NULL, *result = NULL;
 
-    if (json_parse(given_json, strlen(given_json), &given, NULL) &&
+    if (json_parse(call->given, strlen(call->given), &given, NULL) &&
         json_parse(result_json, strlen(result_json), &result, NULL)) {
-        struct compat_outcome outcome = { outcome_read(result), result };
-
-        compat->present(given, &outcome, &reply);
+        reply.given = given;
+        reply.ending = outcome_read(result);
+        reply.result = result;
+        reply.writer = json_object_to(&structured);
+        call->tool->compat->present(&reply);
+        json_write_end_object(&reply.writer);
     }
-    write_result(out, revision, text_string(reply.text.used ? &reply.text : &reply.structured),
-                 reply.structured.used ? text_string(&reply.structured) : NULL, false);
+    if (reply.text.used)
+        write_result(out, revision, text_string(&reply.text), NULL, false);
+    else
+        write_result(out, revision, text_string(&structured),
+                     structured.used ? text_string(&structured) : NULL, false);
     text_release(&reply.text);
-    text_release(&reply.structured);
+    text_release(&structured);
     json_free(given);
     json_free(result);
 }
 
-static void write_error(const struct error *err, struct text *out)
+static void write_failure(struct text *out, enum mcp_revision revision, const struct error *err)
 {
-    struct json_writer writer = json_object_to(out);
+    struct text structured = { 0 };
+    struct json_writer writer = json_object_to(&structured);
 
     json_write_object(&writer, "error");
     error_write(err, NULL, &writer);
     error_write_message(err, &writer);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
+    tool_write_result(out, revision, text_string(&structured), true);
+    text_release(&structured);
 }
 
-static void reply_structured(const struct mcp_to *to, enum mcp_revision revision,
-                             const char *structured_json, bool is_error)
+static void reply_failure(const struct mcp_request *request, const struct error *err)
 {
     struct text out = { 0 };
 
-    tool_write_result(&out, revision, structured_json, is_error);
-    mcp_reply(to, text_string(&out));
-    text_release(&out);
-}
-
-static void reply_failure(const struct mcp_to *to, enum mcp_revision revision,
-                          const struct error *err)
-{
-    struct text out = { 0 };
-
-    write_error(err, &out);
-    reply_structured(to, revision, text_string(&out), true);
+    write_failure(&out, request->revision, err);
+    mcp_reply(&request->to, text_string(&out));
     text_release(&out);
 }
 
@@ -102,14 +98,15 @@ static void ignore(void *context, const struct desk_reply *reply)
     (void)reply;
 }
 
-void tool_act(enum method method, struct mcp_visit *visit, struct text *take_params,
+void tool_act(enum method method, struct mcp_visit *visit, struct json_writer *params,
               desk_done *done, void *context)
 {
-    const struct request request = { .method = method, .text = take_params };
+    const struct request request = { .method = method, .text = params->out };
     struct desk *desk = visit->mcp->parts.desk;
 
+    json_write_end_object(params);
     desk->ops->call(desk, visit->visit, &request, done ? done : ignore, context);
-    text_release(take_params);
+    text_release(params->out);
 }
 
 void tool_act_on(enum method method, struct mcp_visit *visit, const char *session_id)
@@ -118,8 +115,7 @@ void tool_act_on(enum method method, struct mcp_visit *visit, const char *sessio
     struct json_writer writer = json_object_to(&params);
 
     json_write_text(&writer, "session_id", session_id);
-    json_write_end_object(&writer);
-    tool_act(method, visit, &params, NULL, NULL);
+    tool_act(method, visit, &writer, NULL, NULL);
 }
 
 /* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
@@ -132,27 +128,20 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     bool is_over = is_good && reply->kind == REPLY_FINAL;
     const char *json = is_over && DELIBERATE_FAULT(front_loses_result) ? "{}" : reply->json;
     struct text out = { 0 };
-    struct mcp_to to;
 
     if (is_over)
         channel_finish(call);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
                      reply->session_id, !call->compat);
-    if (is_good && call->compat && reply->json) {
-        write_compat(&out, revision, call->compat->tool, call->compat->given, reply->json);
-        to = call_let_go(call);
-        mcp_reply(&to, text_string(&out));
-        text_release(&out);
-        call_settle(call);
-        return;
-    }
-    to = call_let_go(call);
-    if (is_good)
-        reply_structured(&to, revision, json, false);
+    if (is_good && call->compat && reply->json)
+        write_compat(&out, revision, call->compat, reply->json);
+    else if (is_good)
+        tool_write_result(&out, revision, json, false);
     else
-        reply_failure(&to, revision, &reply->err);
-    call_settle(call);
+        write_failure(&out, revision, &reply->err);
+    call_reply_result(call, text_string(&out));
+    text_release(&out);
 }
 
 /* Another call of this client, made with the same words, may wait for the same ask. */
@@ -222,15 +211,12 @@ static void log_news(struct mcp_call *call, const char *event, const char *url, 
 }
 
 /* The ask of this call has a name and a deadline. */
-static void learn(struct mcp_call *call, const char *event, const char *id,
-                  const struct json *params)
+static void learn(struct mcp_call *call, const char *event, const struct json *params)
 {
-    struct clock *clock = call->to.mcp->parts.clock;
     int64_t left_ms = json_member_span(params, "remaining_ms", -1);
 
-    text_put(call->session_id, sizeof call->session_id, id);
     if (left_ms >= 0)
-        call->deadline_boot_ms = clock->boot_ms(clock) + left_ms;
+        call->deadline_boot_ms = mcp_boot_ms(call->to.mcp) + left_ms;
     log_news(call, event, json_member_text(params, "url"), left_ms);
 }
 
@@ -268,7 +254,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     if (call && id) {
         text_put(call->session_id, sizeof call->session_id, id);
         elsewhere_tell_stream(call);
-        learn(call, "asked", id, params);
+        learn(call, "asked", params);
         learn_url(mcp, id, json_member_text(params, "url"));
         tell_asked(call, json_member_text(params, "url"));
         come_back_learn(call, params);
@@ -277,7 +263,7 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     }
     for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)
-            learn(call, "deadline", id, params);
+            learn(call, "deadline", params);
     }
 }
 
@@ -301,7 +287,7 @@ void tool_refuse_busy(struct mcp_request *request)
 
     error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
     err.retry_after_s = CALLS_RETRY_S;
-    reply_failure(&request->to, request->revision, &err);
+    reply_failure(request, &err);
 }
 
 /* To the desk with it. Where it does not answer at once a person is awaited. */
@@ -314,14 +300,10 @@ static void put_to_desk(struct mcp_call *call, const struct request *request)
     call->is_at_desk = true;
     subscribe_used(call->visit);
     desk->ops->call(desk, call->visit->visit, request, on_done, call);
-    call = call_find(mcp, tag);
-    if (call && call->to.stream && call->to.stream->ops->waits)
-        call->to.stream->ops->waits(call->to.stream);
+    run_settle(mcp, tag);
 }
 
-/* What is to be said or done first stands in `plan`; NULL: nothing. Where it wants a command to
- * open it in a terminal, that comes at once. */
-static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
+void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
@@ -343,18 +325,12 @@ static void wait_for(struct mcp_call *call, int64_t wait_s, const struct tool_pl
     text_release(&params);
 }
 
-void tool_wait(struct mcp_call *call, int64_t wait_s)
-{
-    wait_for(call, wait_s, NULL);
-}
-
 /* The client is back, with what is left of its patience. */
 void tool_wait_again(struct mcp_call *call)
 {
-    struct clock *clock = call->to.mcp->parts.clock;
-    int64_t left_ms = call->hold_until_boot_ms - clock->boot_ms(clock);
+    int64_t left_ms = call->hold_until_boot_ms - mcp_boot_ms(call->to.mcp);
 
-    wait_for(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
+    tool_wait(call, left_ms > 0 ? left_ms / 1000 : 0, NULL);
 }
 
 static void submit(struct mcp_call *call, const struct tool *tool,
@@ -404,7 +380,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     if (theirs)
-        call_set_compat(call, theirs->compat, given);
+        call_set_compat(call, theirs, given);
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
@@ -414,7 +390,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         if (hold_s > 0)
             elsewhere_tell_stream(call);
-        wait_for(call, hold_s, plan);
+        tool_wait(call, hold_s, plan);
     }
 }
 
@@ -455,7 +431,7 @@ static void run(struct mcp_request *request, const struct tool *tool, const stru
     tag = call->tag;
     if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
         return;
-    tool->run(call, arguments);
+    tool->run(tool, call, arguments);
     run_settle(mcp, tag);
 }
 
@@ -473,46 +449,48 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
                       const struct json *given)
 {
     struct tool_plan plan = { 0 };
+    struct text out = { 0 };
     struct error err;
 
-    if (tool->run)
+    if (tool->run) {
         run(request, tool, arguments);
-    else if ((tool->ask &&
-              !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
-             !tool_plan(tool, arguments, &plan, &err))
-        reply_failure(&request->to, request->revision, &err);
-    else if (plan.wish == TOOL_ANSWERED)
-        reply_structured(&request->to, request->revision, text_string(&plan.result), false);
-    else
+    } else if ((tool->ask &&
+                !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
+               !tool_plan(tool, arguments, &plan, &err)) {
+        reply_failure(request, &err);
+    } else if (plan.wish == TOOL_ANSWERED) {
+        tool_write_result(&out, request->revision, text_string(&plan.result), false);
+        mcp_reply(&request->to, text_string(&out));
+    } else {
         ask(request, tool, &plan, theirs, given);
+    }
+    text_release(&out);
     text_release(&plan.result);
     text_release(&plan.explanation);
     json_free(plan.arguments);
 }
 
-static void call_tool(struct mcp_request *request, const struct tool *tool,
-                      const struct json *arguments)
+static void call_theirs(struct mcp_request *request, const struct tool *tool,
+                        const struct json *arguments)
 {
     struct text ours = { 0 };
-    struct json_writer writer = json_writer_to(&ours);
-    struct json *translated = NULL, *owner = NULL;
-    const char *name = NULL;
-    enum compat_act act = COMPAT_AS_IT_IS;
+    struct json *translated = NULL, *owner;
     struct error err;
+    struct compat_ask ask = { tool->name, arguments, NULL, json_object_to(&ours), &err };
+    bool is_good;
 
-    if (tool->compat) {
-        owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
-                                         tool->ask ? tool->ask->argument_count : 0, arguments);
-        arguments = owner ? owner : arguments;
-        act = tool->compat->translate(arguments, &name, &writer, &err);
-    }
-    if (act == COMPAT_REFUSED ||
-        (act == COMPAT_TRANSLATED && !json_parse(text_string(&ours), ours.used, &translated, &err)))
-        reply_failure(&request->to, request->revision, &err);
-    else if (act == COMPAT_TRANSLATED)
-        call_ours(request, tool_find(tool_rows, name, strlen(name)), translated, tool, arguments);
+    owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,
+                                     tool->ask ? tool->ask->argument_count : 0, arguments);
+    ask.given = owner ? owner : arguments;
+    is_good = tool->compat->translate(&ask);
+    json_write_end_object(&ask.writer);
+    if (!is_good || (ask.tool && !json_parse(text_string(&ours), ours.used, &translated, &err)))
+        reply_failure(request, &err);
+    else if (ask.tool)
+        call_ours(request, tool_find(tool_rows, ask.tool, strlen(ask.tool)), translated, tool,
+                  ask.given);
     else
-        call_ours(request, tool, arguments, NULL, NULL);
+        call_ours(request, tool, ask.given, NULL, NULL);
     json_free(translated);
     json_free(owner);
     text_release(&ours);
@@ -537,6 +515,9 @@ void tool_call(struct mcp_request *request)
     }
     if (!arguments && json_parse("{}", 2, &empty, NULL))
         arguments = empty;
-    call_tool(request, tool, arguments);
+    if (tool->compat)
+        call_theirs(request, tool, arguments);
+    else
+        call_ours(request, tool, arguments, NULL, NULL);
     json_free(empty);
 }

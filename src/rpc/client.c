@@ -108,11 +108,7 @@ static struct client_call **id_bucket(struct client *client, int64_t id)
 
 static struct client_call **tag_bucket(struct client *client, const char *tag)
 {
-    uint32_t hash = 2166136261U;
-
-    for (; *tag; tag++)
-        hash = (hash ^ (uint8_t)*tag) * 16777619U;
-    return &client->by_tag[hash % BUCKETS];
+    return &client->by_tag[place_hash(tag) % BUCKETS];
 }
 
 static void set_id(struct client *client, struct client_call *call, int64_t id)
@@ -204,12 +200,6 @@ void client_forget(struct client *client, struct client_call *take_call)
 {
     take(client, take_call);
     free(take_call);
-}
-
-static void client_forget_calls(struct client *client)
-{
-    while (client->first)
-        client_forget(client, client->first);
 }
 
 /* Those that are doomed; what is called meanwhile is not. */
@@ -399,27 +389,17 @@ static void take_response(struct client *client, const struct wire_message *mess
 /* What a hub says, a line at a time. */
 static void hear(struct client *client, const char *line, size_t length)
 {
-    struct jsonrpc_message read = { 0 };
     struct wire_message message;
-    struct json_piece result;
-    struct json *root = NULL;
     struct error err;
 
-    if (!jsonrpc_parse(line, length, &result, &root, &err) && error_is_no_memory(&err)) {
-        finder_fail(&client->finder, FAILURE_NO_MEMORY, err.message);
-    } else if (!root || !jsonrpc_read(root, &read) ||
-               (read.error && json_kind(read.id) == KIND_NULL)) {
-        finder_fail(&client->finder, FAILURE_NOT_A_HUB,
-                    "what listens there does not speak as a hub does");
-    } else {
-        message = (struct wire_message){ root,        read.method, read.id, read.params,
-                                         read.result, read.error,  result };
-        if (message.method)
-            take_note(client, &message, line, length);
-        else
-            take_response(client, &message);
-    }
-    json_free(root);
+    if (!wire_hear(line, length, &message, &err))
+        finder_fail(&client->finder,
+                    error_is_no_memory(&err) ? FAILURE_NO_MEMORY : FAILURE_NOT_A_HUB, err.message);
+    else if (message.method)
+        take_note(client, &message, line, length);
+    else
+        take_response(client, &message);
+    wire_release(&message);
 }
 
 /* A hub that makes room answers what it took before it closes, so what is left was not taken; and
@@ -612,11 +592,6 @@ const struct client_reply *client_failure(const struct client *client)
     return &client->failure;
 }
 
-const char *client_closing(const struct client *client)
-{
-    return client->closing;
-}
-
 void client_flush(struct client *client)
 {
     if (!client->is_up || client->finder.phase != FINDER_UP)
@@ -646,7 +621,8 @@ void client_free(struct client *client)
 {
     if (!client)
         return;
-    client_forget_calls(client);
+    while (client->first)
+        client_forget(client, client->first);
     if (client->is_up)
         finder_flush(&client->finder); /* what was said last */
     finder_release(&client->finder);

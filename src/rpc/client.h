@@ -93,8 +93,6 @@ void client_leave(struct client *client);
 bool client_is_up(const struct client *client);
 bool client_is_idle(const struct client *client); /* and no call is to be made */
 const struct client_reply *client_failure(const struct client *client); /* of the last search */
-/* Why the hub said it closes; "" if it did not. */
-const char *client_closing(const struct client *client);
 
 /* client_wait.c: for programs that wait. */
 struct client *client_new_waiting(const struct identity *who, const struct client_policy *policy,

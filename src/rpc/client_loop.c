@@ -151,7 +151,6 @@ void loop_client_free(struct loop_client *client)
 struct client_service {
     struct desk desk; /* first */
     struct loop *loop;
-    char *socket_path; /* NULL: the user's own hub */
     bool (*refuses)(void *context, struct error *err);
     void *context;
 };
@@ -196,7 +195,6 @@ static struct desk_visit *service_open(struct desk *desk, const struct desk_visi
         .directory = visitor->directory,
         .transport = visitor->transport,
         .is_sub_agent = visitor->is_sub_agent,
-        .socket_path = service->socket_path,
     };
 
     visit->service = service;
@@ -263,14 +261,13 @@ static const struct desk_ops service_ops = {
     .call = service_call,
 };
 
-struct desk *client_service_new(struct loop *loop, const char *socket_path,
+struct desk *client_service_new(struct loop *loop,
                                 bool (*refuses)(void *context, struct error *err), void *context)
 {
     struct client_service *service = mem_new(sizeof *service);
 
     service->desk.ops = &service_ops;
     service->loop = loop;
-    service->socket_path = mem_text(socket_path);
     service->refuses = refuses;
     service->context = context;
     return &service->desk;
@@ -278,7 +275,5 @@ struct desk *client_service_new(struct loop *loop, const char *socket_path,
 
 void client_service_free(struct desk *desk)
 {
-    if (desk)
-        free(((struct client_service *)desk)->socket_path);
     free(desk);
 }

@@ -19,9 +19,9 @@ struct loop_client *loop_client_new(struct loop *loop, const struct identity *wh
 struct client *loop_client_of(struct loop_client *client);
 void loop_client_free(struct loop_client *client); /* from within its ops, too; NULL is fine */
 
-/* `socket_path` NULL: the user's own hub, which may be started. `refuses` is called for each new
- * ask: true ends it with `err` before a hub is looked for. */
-struct desk *client_service_new(struct loop *loop, const char *socket_path,
+/* Of the user's own hub, which may be started. `refuses` is called for each new ask: true ends it
+ * with `err` before a hub is looked for. */
+struct desk *client_service_new(struct loop *loop,
                                 bool (*refuses)(void *context, struct error *err), void *context);
 void client_service_free(struct desk *desk); /* every visit must have left */
 

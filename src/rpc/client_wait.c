@@ -1,6 +1,5 @@
 /* client_wait.c - calls that wait, by poll(), and which hub this process calls; see client.h. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,8 +16,9 @@ enum {
     STEPS = 16, /* of one call; then whoever owns the loop has a turn */
     READ_BYTES = 16384,
     READS = 64,
-    START_TRIES = 5,    /* it may be killed while it starts */
-    RETIRED_TRIES = 25, /* about 2 s: another hub is on its way */
+    START_LIMIT_MS = 5000, /* until it says that it serves */
+    START_TRIES = 5,       /* it may be killed while it starts */
+    RETIRED_TRIES = 25,    /* about 2 s: another hub is on its way */
     GREETING_LIMIT_MS = 10000,
     PAUSE_MOST_MS = 200,
     REMOTE_PAUSE_MS = 100,  /* longer each time, up to a second */
@@ -26,6 +26,20 @@ enum {
     REMOTE_MS = 120000,     /* and one that was there: a machine may be restarted */
     PROGRAM_BYTES = 4096,
     GREETING_ID = 0, /* of hello and hub/retire; calls count from 1 */
+};
+
+/* What a hub that we start may inherit: never a key of another tool. Ours are settings. */
+static const char *const start_environment[] = {
+    "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_*", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR", "TZ", "TMPDIR", "CHOICE_LANG",
+    /* with which it finds the person's browser, or that there is none */
+    "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "BROWSER", "WSL_*",
+    "SSH_CONNECTION", "SAYSO_*",
+#ifdef SAYSO_CRASH_POINTS
+    "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LD_PRELOAD", "FAKETIME*",
+    "DONT_FAKE_MONOTONIC",
+#endif
+    NULL
 };
 
 static int (*begin_remote)(int *ret_fd, struct error *err);
@@ -135,6 +149,15 @@ static void pause_until(struct finder *finder, int64_t wake_ms)
     enter(finder, FINDER_PAUSED, -1, wake_ms);
 }
 
+/* At the socket that was chosen; false: none was. */
+static bool say_nobody_listens(struct finder *finder)
+{
+    if (socket_of(finder))
+        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
+                       socket_of(finder), NULL);
+    return socket_of(finder) != NULL;
+}
+
 /* Nobody was there, or not for long; somebody may be in a moment. */
 static void try_later(struct finder *finder, int64_t now_ms)
 {
@@ -144,10 +167,7 @@ static void try_later(struct finder *finder, int64_t now_ms)
         pause_until(finder, now_ms + (pause_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS : pause_ms));
         return;
     }
-    if (socket_of(finder))
-        error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
-                       socket_of(finder), NULL);
-    else
+    if (!say_nobody_listens(finder))
         error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOT_REACHED, "path",
                        finder->place.log, NULL);
     fail(finder, FAILURE_UNREACHED);
@@ -168,7 +188,7 @@ static void start_hub(struct finder *finder, int64_t now_ms)
 {
     const struct finder_policy *policy = finder->policy;
     char program[PROGRAM_BYTES];
-    const char *const arguments[] = START_ARGUMENTS(program);
+    const char *const arguments[] = { program, "serve", "--auto-started", NULL };
     int fd = -1;
 
     if (policy->find_program && !policy->find_program(policy->context, program, sizeof program))
@@ -189,14 +209,10 @@ static void start_hub(struct finder *finder, int64_t now_ms)
 
 static void find_nobody(struct finder *finder, int64_t now_ms)
 {
-    const char *path = socket_of(finder);
-    bool may_start = finder->policy->may_start && !path;
+    bool may_start = finder->policy->may_start && !socket_of(finder);
 
     if (!may_start && !finder->was_reached) {
-        if (path)
-            error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOBODY_LISTENS, "path",
-                           path, NULL);
-        else
+        if (!say_nobody_listens(finder))
             error_set(&finder->err, ERROR_not_found, "", "no hub is running");
         fail(finder, FAILURE_ABSENT);
     } else if (!may_start || (finder->is_retired && finder->tries <= RETIRED_TRIES)) {
@@ -260,13 +276,13 @@ static void look(struct finder *finder, int64_t now_ms)
         return;
     }
     if (socket_of(finder)) {
-        fd = place_connect(socket_of(finder), SOCK_NONBLOCK);
+        fd = place_connect(socket_of(finder));
     } else if (!place_find(&finder->place, &finder->err)) {
         fail(finder, FAILURE_ABSENT);
         return;
     } else if (place_read_note(&finder->place, &note, &err)) {
         if (may_connect(finder, &note))
-            fd = place_connect(note.socket, SOCK_NONBLOCK);
+            fd = place_connect(note.socket);
     } else if (error_is_no_memory(&err)) {
         run_out(finder);
         return;
@@ -377,24 +393,21 @@ static void take_greeting(struct finder *finder, const struct json *error, int64
 /* A line before we are UP: the reply to what we said, or a farewell. */
 static void hear(struct finder *finder, const char *line, size_t length, int64_t now_ms)
 {
-    struct jsonrpc_message message;
-    struct json *root = NULL;
+    struct wire_message message;
     struct error err;
     const char *why;
     int64_t id;
 
-    if (!json_parse(line, length, &root, &err) && error_is_no_memory(&err)) {
-        run_out(finder);
-    } else if (!root || !jsonrpc_read(root, &message) ||
-               (message.error && json_kind(message.id) == KIND_NULL)) {
-        finder_fail(finder, FAILURE_NOT_A_HUB, "what listens there does not speak as a hub does");
-    } else if (message.method && strcmp(message.method, "hub/closing") == 0) {
+    if (!wire_hear(line, length, &message, &err))
+        finder_fail(finder, error_is_no_memory(&err) ? FAILURE_NO_MEMORY : FAILURE_NOT_A_HUB,
+                    err.message);
+    else if (message.method && strcmp(message.method, "hub/closing") == 0) {
         why = json_member_text(message.params, "why");
         finder->is_retired = why && strcmp(why, "retire") == 0;
     } else if (!message.method && json_integer_of(message.id, &id) && id == GREETING_ID) {
         take_greeting(finder, message.error, now_ms);
     }
-    json_free(root);
+    wire_release(&message);
 }
 
 static void step_greeting(struct finder *finder, int64_t now_ms)

@@ -64,8 +64,7 @@ bool place_prepare(const struct place *place, struct error *err)
     return true;
 }
 
-/* Two data directories may share one runtime directory, so the name carries which it is for. */
-static uint32_t short_hash(const char *text)
+uint32_t place_hash(const char *text)
 {
     uint32_t hash = 2166136261U;
 
@@ -100,7 +99,8 @@ bool place_socket_name(const struct place *place, char directory[PLACE_PATH_BYTE
 {
     if (!runtime_directory(place, directory, err))
         return false;
-    snprintf(path, PLACE_PATH_BYTES + 32, "%s/hub-%08x.sock", directory, short_hash(place->data));
+    /* two data directories may share one runtime directory: the name says which it is for */
+    snprintf(path, PLACE_PATH_BYTES + 32, "%s/hub-%08x.sock", directory, place_hash(place->data));
     return true;
 }
 
@@ -117,10 +117,10 @@ bool place_socket(const struct place *place, char *out, struct error *err)
     return true;
 }
 
-int place_connect(const char *path, int flags)
+int place_connect(const char *path)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
     if (fd < 0)
         return -1;
@@ -134,17 +134,13 @@ int place_connect(const char *path, int flags)
 bool place_write_note(const struct place *place, const struct place_note *note, struct error *err)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     bool ok;
 
-    json_write_object(&writer, NULL);
     json_write_integer(&writer, "pid", note->pid);
     json_write_integer(&writer, "start", (int64_t)note->start);
     json_write_text(&writer, "socket", note->socket);
-    if (note->port > 0)
-        json_write_integer(&writer, "port", note->port);
-    else
-        json_write_null(&writer, "port");
+    json_write_known(&writer, "port", note->port, note->port > 0);
     json_write_integer(&writer, "wire", note->wire);
     json_write_text(&writer, "version", note->version);
     json_write_end_object(&writer);
@@ -183,36 +179,3 @@ bool place_read_note(const struct place *place, struct place_note *ret_note, str
     text_release(&bytes);
     return ok;
 }
-
-const char *const start_environment[] = {
-    "HOME",
-    "PATH",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "LC_*",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_RUNTIME_DIR",
-    "TZ",
-    "TMPDIR",
-    "CHOICE_LANG",
-    /* with which it finds the person's browser, or that there is none */
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "BROWSER",
-    "WSL_*",
-    "SSH_CONNECTION",
-    "SAYSO_*",
-#ifdef SAYSO_CRASH_POINTS
-    "ASAN_OPTIONS",
-    "UBSAN_OPTIONS",
-    "TSAN_OPTIONS",
-    "LD_PRELOAD",
-    "FAKETIME*",
-    "DONT_FAKE_MONOTONIC",
-#endif
-    NULL,
-};

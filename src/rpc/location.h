@@ -29,8 +29,8 @@ bool place_socket(const struct place *place, char *out, struct error *err);
 /* The same without making or refusing anything. */
 bool place_socket_name(const struct place *place, char directory[PLACE_PATH_BYTES],
                        char path[PLACE_PATH_BYTES + 32], struct error *err);
-/* A stream to the socket at `path`; `flags` as for socket(2). -1: no process listens there. */
-int place_connect(const char *path, int flags);
+uint32_t place_hash(const char *text); /* a short one, for what nobody chooses to collide */
+int place_connect(const char *path);   /* a stream to the socket there; -1: nobody listens */
 
 struct place_note {
     int64_t pid;
@@ -47,15 +47,5 @@ bool place_read_note(const struct place *place, struct place_note *ret_note, str
 
 /* The socket, in the runtime directory, on which a service manager listens for a hub. */
 #define PLACE_ACTIVATION_NAME "hub.sock"
-
-/* How a hub is started. */
-enum { START_LIMIT_MS = 5000 }; /* until it says that it serves */
-
-#define START_ARGUMENTS(program)                                                                   \
-    {                                                                                              \
-        (program), "serve", "--auto-started", NULL                                                 \
-    }
-/* What it may inherit: never a key of another tool. Ours are settings. */
-extern const char *const start_environment[];
 
 #endif

@@ -28,14 +28,16 @@ const char *wire_language(void)
     return language && text_is_utf8(language, strlen(language)) ? language : NULL;
 }
 
-bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code)
+static bool parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code,
+                  struct error *err)
 {
     struct jsonrpc_message message;
     struct json *root = NULL;
     struct json_piece result;
 
+    *ret_message = (struct wire_message){ 0 };
     *ret_code = JSONRPC_PARSE_ERROR;
-    if (!jsonrpc_parse(line, length, &result, &root, NULL))
+    if (!jsonrpc_parse(line, length, &result, &root, err))
         return false;
     *ret_code = JSONRPC_INVALID_REQUEST;
     if (!jsonrpc_read(root, &message)) {
@@ -46,6 +48,25 @@ bool wire_parse(const char *line, size_t length, struct wire_message *ret_messag
         (struct wire_message){ root,           message.method, message.id, message.params,
                                message.result, message.error,  result };
     return true;
+}
+
+bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code)
+{
+    return parse(line, length, ret_message, ret_code, NULL);
+}
+
+bool wire_hear(const char *line, size_t length, struct wire_message *ret_message, struct error *err)
+{
+    int code;
+
+    *err = (struct error){ 0 };
+    if (parse(line, length, ret_message, &code, err) &&
+        !(ret_message->error && json_kind(ret_message->id) == KIND_NULL))
+        return true;
+    wire_release(ret_message);
+    if (!error_is_no_memory(err))
+        error_set(err, ERROR_unavailable, "", "what listens there does not speak as a hub does");
+    return false;
 }
 
 void wire_release(struct wire_message *message)
@@ -165,15 +186,11 @@ bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
     const char *directory = json_member_text(params, "directory");
     const char *transport = json_member_text(params, "transport");
     const char *version = json_member_text(params, "client_version");
+    size_t via = channel ? text_index(channel, channels, ARRAY_LEN(channels)) : 0;
 
     if (!version)
         version = json_member_text(params, "version");
-    visitor->via = NULL;
-    for (size_t i = 0; i < ARRAY_LEN(channels); i++) {
-        if (!channel || strcmp(channel, channels[i]) == 0)
-            visitor->via = visitor->via ? visitor->via : channels[i];
-    }
-    if (has_nul(params) || !role || !visitor->via ||
+    if (has_nul(params) || !role || via == ARRAY_LEN(channels) ||
         (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
         (name && strlen(name) > VISITOR_NAME_BYTES) ||
         (as_name && strlen(as_name) > VISITOR_NAME_BYTES) ||
@@ -182,6 +199,7 @@ bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
         (directory && strlen(directory) > VISITOR_PATH_BYTES))
         return false;
     visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
+    visitor->via = channels[via];
     visitor->name = name ? name : "unnamed";
     visitor->version = version;
     visitor->as_name = as_name;

@@ -40,6 +40,9 @@ struct wire_message {
 };
 /* False: not JSON, or not a JSON-RPC message; *ret_code says which. */
 bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code);
+/* What a hub says; `err` tells whether there was no memory, or it is none. */
+bool wire_hear(const char *line, size_t length, struct wire_message *ret_message,
+               struct error *err);
 void wire_release(struct wire_message *message);
 
 /* As jsonrpc_add_result, with what kind of reply it is beside the result. */

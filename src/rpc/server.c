@@ -11,16 +11,56 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "base/error.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "base/text.h"
 #include "core/limits.h"
 #include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "rpc/protocol.h"
+#include "rpc/session.h"
+
+enum {
+    CONNECTION_READ_BYTES = 65536,
+    CONNECTION_MOST = 1024,
+};
+
+struct connection {
+    uv_pipe_t pipe; /* first: a handle is a connection */
+    struct wire_server *server;
+    struct connection *next, *previous;
+    struct connection *next_dirty;
+    struct text in, out;
+    struct text backlog; /* read, and not looked at until the peer reads */
+    struct text writing; /* handed to the kernel, not yet taken */
+    uv_write_t write;
+    bool is_closing, is_dirty, is_reading, closes_when_written;
+    bool skips_line; /* the rest of a line that was too long */
+    bool is_unread;  /* its peer reads no more; what it said before it went is still heard */
+    bool has_begun;  /* something was read */
+    struct wire_peer peer;
+    int64_t uid, pid;
+    int64_t hello_before_ms;
+};
+
+struct wire_server {
+    uv_pipe_t listener; /* first */
+    struct loop *loop;
+    struct wire_carrier carrier;
+    struct wire_host host;
+    struct connection *connections, *dirty;
+    size_t count;
+    struct loop_timer *hello_timer;
+    bool is_draining, is_dismissed;
+    bool is_passed; /* the socket outlives us */
+    char *socket_path;
+    char read_bytes[CONNECTION_READ_BYTES]; /* shared: consumed before the callback returns */
+};
 
 /* Bytes of one peer to lines and back; bounded both ways. */
 
@@ -452,7 +492,6 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     server->socket_path = mem_text(socket_path);
     server->hello_timer = loop_timer_new(loop, drop_silent, server);
     uv_pipe_init(loop_uv(loop), &server->listener, 0);
-    server->is_listening = true;
     server->is_passed = passed_fd >= 0;
     if (uv_pipe_open(&server->listener, fd) != 0 ||
         uv_listen((uv_stream_t *)&server->listener, SERVER_BACKLOG, on_connection) != 0) {
@@ -554,7 +593,7 @@ static int ring(const struct place *place)
     if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
         snprintf(path, sizeof path, "%s/%s", directory, PLACE_ACTIVATION_NAME) > PLACE_SOCKET_BYTES)
         return -1;
-    return place_connect(path, SOCK_NONBLOCK);
+    return place_connect(path);
 }
 
 /* The hub that was started for us could not begin, or found another one at work. */

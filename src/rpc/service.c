@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "rpc/methods.h"
-
 enum { AGENT = ROLE_AGENT, PERSON = ROLE_PERSON };
 
 const struct method_row methods[METHOD_COUNT] = {

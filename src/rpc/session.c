@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/list.h"
-#include "base/mem.h"
 #include "base/pool.h"
 #include "i18n/i18n.h"
 #include "rpc/protocol.h"
@@ -77,9 +76,8 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
                       const char *detail_json, error_add_words *add_words)
 {
     struct text data = { 0 };
-    struct json_writer writer = json_writer_to(&data);
+    struct json_writer writer = json_object_to(&data);
 
-    json_write_object(&writer, NULL);
     error_write(err, error_write_words, &writer);
     error_write_words(err, &writer);
     if (detail_json)

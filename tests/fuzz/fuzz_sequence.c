@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "one_thread.h"
-#include "rpc/methods.h"
+#include "rpc/service.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -294,7 +294,7 @@ static void start(void *context)
     front->loop = loop_new();
     loop_before_sleep(front->loop, before_sleep, front);
     front->timer = loop_timer_new(front->loop, on_time, front);
-    front->desk = client_service_new(front->loop, NULL, refuses, front);
+    front->desk = client_service_new(front->loop, refuses, front);
     parts.desk = front->desk;
     front->stream = (struct mcp_stream){ .ops = &ops };
     front->mcp = mcp_new(&parts);

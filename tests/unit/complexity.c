@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mcp/mcp.h"
-#include "rpc/methods.h"
+#include "rpc/service.h"
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "mcp/calls.h"
 
 const char stage_ask[] =
     "{\"title\":\"Deploy\",\"prompt\":\"Release is built. Which target? Two are healthy.\","
@@ -212,7 +213,7 @@ static void call(struct desk *desk, struct desk_visit *visit, const struct reque
 
 static const struct desk_ops ops = { .open = enter, .close = leave, .call = call };
 
-static int64_t hold_limit_s(void *context, const char *client_name, bool has_progress)
+static int64_t fifty_s(void *context, const char *client_name, bool has_progress)
 {
     (void)context;
     (void)client_name;
@@ -231,8 +232,17 @@ void stage_open(struct stage *stage, const struct mcp_parts *parts)
     all.clock = &stage->clock;
     all.most_calls = STAGE_ACTS;
     if (!all.hold_limit_s)
-        all.hold_limit_s = hold_limit_s;
+        all.hold_limit_s = fifty_s;
     stage->mcp = mcp_new(&all);
+}
+
+bool mcp_is_idle(const struct mcp *mcp)
+{
+    size_t uses = mcp->call_count;
+
+    for (const struct mcp_visit *visit = mcp->visits; visit; visit = visit->next)
+        uses += visit->uses - visit->subscription_count;
+    return uses == 0;
 }
 
 void stage_close(struct stage *stage)

@@ -57,6 +57,7 @@ struct stage {
     char form_told[STAGE_TOLD_BYTES]; /* params of the last of these, as far as there is room */
 };
 
+bool mcp_is_idle(const struct mcp *mcp); /* no call and no delivery on its way */
 void stage_open(struct stage *stage, const struct mcp_parts *parts); /* others are filled in */
 void stage_close(struct stage *stage);
 void stage_stream_init(struct stage_stream *stream);

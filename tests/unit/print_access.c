@@ -8,7 +8,7 @@
 #include "base/loop.h"
 #include "hub/listener.h"
 #include "net/guard.h"
-#include "rpc/methods.h"
+#include "rpc/service.h"
 #include "settings/settings.h"
 
 int main(void)

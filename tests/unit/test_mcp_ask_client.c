@@ -59,8 +59,9 @@ static void on_gone(void *context)
     seen.call = NULL;
 }
 
-static void run_legacy(struct mcp_call *call, const struct json *arguments)
+static void run_legacy(const struct tool *tool, struct mcp_call *call, const struct json *arguments)
 {
+    (void)tool;
     seen.runs++;
     seen.call = call;
     call_on_gone(call, on_gone, NULL);
@@ -70,10 +71,11 @@ static void run_legacy(struct mcp_call *call, const struct json *arguments)
         reply(call, "{\"error\":{}}", true);
 }
 
-static void run_modern(struct mcp_call *call, const struct json *arguments)
+static void run_modern(const struct tool *tool, struct mcp_call *call, const struct json *arguments)
 {
     char *responses = call_responses(call) ? json_encode(call_responses(call)) : NULL;
 
+    (void)tool;
     (void)arguments;
     seen.runs++;
     snprintf(seen.state, sizeof seen.state, "%s", call_state(call) ? call_state(call) : "");

@@ -13,7 +13,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "mcp/entry.h"
-#include "mcp/legacy.h"
 #include "mcp_fixture.h"
 
 #define CLAIM                                                                                      \

@@ -14,7 +14,6 @@
 #include "core/limits.h"
 #include "http/mcp/peer.h"
 #include "mcp/entry.h"
-#include "mcp/legacy.h"
 #include "net/guard.h"
 #include "net/http.h"
 

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/loop.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "core/limits.h"
@@ -362,7 +360,7 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = client_service_new(stdio.loop, NULL, refuses, &stdio);
+    stdio.desk = client_service_new(stdio.loop, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.desk = stdio.desk;

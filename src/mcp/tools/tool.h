@@ -6,12 +6,18 @@
 
 #include "base/text.h"
 #include "core/tools/arguments.h"
-#include "mcp/schema.h"
 
 struct compat;
 struct error;
 struct json;
 struct mcp_call;
+
+/* A property of a result; nested ones are spelt as JSON in `type`. */
+struct schema_property {
+    const char *name;
+    const char *type_json; /* "\"type\":\"string\"" */
+    const char *help;      /* NULL: its name says it */
+};
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
@@ -36,7 +42,7 @@ struct tool {
     const char *input_json; /* a schema that no table of ours can say; NULL: the table's */
     void (*plan)(const void *values, struct tool_plan *plan); /* from what that table read */
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
-    void (*run)(struct mcp_call *call, const struct json *arguments);
+    void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
     const struct schema_property *results;
     size_t result_count;
@@ -60,9 +66,5 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
         "error", "\"type\":\"object\"",                                                            \
             "Instead of all else: code, path and message of what was wrong with the call."         \
     }
-
-/* The result of R2.2, shared by the tools that return an ask's. */
-enum { ASK_RESULT_COUNT = 19 };
-extern const struct schema_property ask_results[ASK_RESULT_COUNT];
 
 #endif

@@ -8,8 +8,6 @@
 #include "core/routing.h"
 #include "mcp/tools/tool.h"
 
-/* The rows of tools.def, and the result that ask tools share. */
-
 const struct tool *const tool_rows[] = {
 #define TOOL(name) &tool_row_##name,
 #include "mcp/tools/tools.def"
@@ -61,7 +59,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 #define STRINGS "\"type\":\"array\",\"items\":{\"type\":\"string\"}"
 
 /* published: tool */
-const struct schema_property ask_results[ASK_RESULT_COUNT] = {
+static const struct schema_property provide_choice_results[] = {
     { "action_status",
       STRING ",\"enum\":[\"selected\",\"custom_input\",\"cancelled\",\"timeout\",\"pending\","
              "\"pending_terminal_launch\"]",
@@ -92,29 +90,34 @@ const struct schema_property ask_results[ASK_RESULT_COUNT] = {
     TOOL_ERROR_RESULT,
 };
 
+/* A tool that asks. */
+#define ROW(which, words, says)                                                                    \
+    const struct tool tool_row_##which = {                                                         \
+        .name = #which,                                                                            \
+        .title = words,                                                                            \
+        .description = says,                                                                       \
+        .ask = &tool_##which,                                                                      \
+        .results = which##_results,                                                                \
+        .result_count = ARRAY_LEN(which##_results),                                                \
+    }
+
 /* Several questions at once; its description has the seed's facts (R3.1). */
 
 /* published: ask_user_question */
 static const struct schema_property ask_user_question_results[] = {
     { "status", "\"enum\":[\"answered\",\"cancelled\",\"timeout\",\"pending\"]",
       "Only answered has answers." },
-    { "answers", "\"type\":\"object\"", "{question: text}, several labels joined with \", \"." },
+    { "answers", OBJECT, "{question: text}, several labels joined with \", \"." },
     { "answer_list", "\"type\":\"array\",\"items\":{\"type\":\"object\"}",
       "{question, header, selected: [labels], other, notes}, one each." },
-    { "session_id", "\"type\":\"string\"", "For get_answer." },
-    { "instructions", "\"type\":\"string\"", "What to do now." },
+    { "session_id", STRING, "For get_answer." },
+    { "instructions", STRING, "What to do now." },
 };
 
-const struct tool tool_row_ask_user_question = {
-    .name = "ask_user_question",
-    .title = "Ask a person some questions",
-    .description = "Asks the person clarifying questions when you need input to proceed: several "
-                   "valid approaches, and their preference matters. 1-4 questions with 2-4 options "
-                   "each; they can also type an answer of their own. NOT available to sub-agents.",
-    .ask = &tool_ask_user_question,
-    .results = ask_user_question_results,
-    .result_count = ARRAY_LEN(ask_user_question_results),
-};
+ROW(ask_user_question, "Ask a person some questions",
+    "Asks the person clarifying questions when you need input to proceed: several "
+    "valid approaches, and their preference matters. 1-4 questions with 2-4 options "
+    "each; they can also type an answer of their own. NOT available to sub-agents.");
 
 /* Says whether a situation must be put to a person (R11.2). Asks nobody. */
 
@@ -132,22 +135,27 @@ static const struct argument check_decision_arguments[] = {
 };
 /* published: check_decision */
 static const struct schema_property check_decision_results[] = {
-    { "must_ask", "\"type\":\"boolean\"", "true: ask with provide_choice before going on." },
-    { "reasons", "\"type\":\"array\",\"items\":{\"type\":\"string\"}", "Why." },
+    { "must_ask", BOOLEAN, "true: ask with provide_choice before going on." },
+    { "reasons", STRINGS, "Why." },
     TOOL_ERROR_RESULT,
 };
 
-static void write_result(const struct check_decision_values *values, struct text *out)
+_Static_assert(sizeof(struct check_decision_values) <= TOOL_VALUES_BYTES,
+               "tool_plan keeps them on its stack");
+
+static void plan_check_decision(const void *read, struct tool_plan *plan)
 {
     static const enum policy_reason all[] = { POLICY_PATHS, POLICY_DESTRUCTIVE, POLICY_MISSING };
+    const struct check_decision_values *values = read;
     const struct policy_situation situation = {
         .paths = values->paths,
         .is_destructive = values->destructive != 0,
         .missing_count = json_length(values->missing),
     };
     unsigned reasons = policy_reasons(&situation);
-    struct json_writer writer = json_object_to(out);
+    struct json_writer writer = json_object_to(&plan->result);
 
+    plan->wish = TOOL_ANSWERED;
     json_write_bool(&writer, "must_ask", reasons != 0);
     json_write_list(&writer, "reasons");
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -156,15 +164,6 @@ static void write_result(const struct check_decision_values *values, struct text
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-}
-
-_Static_assert(sizeof(struct check_decision_values) <= TOOL_VALUES_BYTES,
-               "tool_plan keeps them on its stack");
-
-static void check_decision_plan(const void *read, struct tool_plan *check_decision_plan)
-{
-    check_decision_plan->wish = TOOL_ANSWERED;
-    write_result(read, &check_decision_plan->result);
 }
 
 const struct tool tool_row_check_decision = {
@@ -177,7 +176,7 @@ const struct tool tool_row_check_decision = {
     .argument_count = ARRAY_LEN(check_decision_arguments),
     .results = check_decision_results,
     .result_count = ARRAY_LEN(check_decision_results),
-    .plan = check_decision_plan,
+    .plan = plan_check_decision,
 };
 
 /* The tools of R4.1: one question of one kind each, answered with an action and a value. Their
@@ -191,23 +190,13 @@ const struct tool tool_row_check_decision = {
     }
 /* published: elicit */
 #define REST                                                                                       \
-    { "session_id", "\"type\":\"string\"", "For get_answer." },                                    \
+    { "session_id", STRING, "For get_answer." },                                                   \
     {                                                                                              \
-        "instructions", "\"type\":\"string\"", "What to do now."                                   \
+        "instructions", STRING, "What to do now."                                                  \
     }
-#define ROW(which, words, says)                                                                    \
-    const struct tool tool_row_##which = {                                                         \
-        .name = #which,                                                                            \
-        .title = words,                                                                            \
-        .description = says,                                                                       \
-        .ask = &tool_##which,                                                                      \
-        .results = which##_results,                                                                \
-        .result_count = ARRAY_LEN(which##_results),                                                \
-    }
-
 static const struct schema_property elicit_choice_results[] = {
     ACTION,
-    { "choice", "\"type\":\"string\"", "The value chosen." },
+    { "choice", STRING, "The value chosen." },
     REST,
 };
 ROW(elicit_choice, "Ask for one of several values", "Asks the person to choose one of the values.");
@@ -223,7 +212,7 @@ ROW(elicit_input, "Ask for a text or number",
 
 static const struct schema_property elicit_confirm_results[] = {
     ACTION,
-    { "confirmed", "\"type\":\"boolean\"", "true: they said yes; silence never is." },
+    { "confirmed", BOOLEAN, "true: they said yes; silence never is." },
     REST,
 };
 ROW(elicit_confirm, "Ask for a yes or no",
@@ -238,7 +227,7 @@ ROW(elicit_number, "Ask for a number", "Asks the person for a number: a field, a
 
 static const struct schema_property elicit_form_results[] = {
     ACTION,
-    { "content", "\"type\":\"object\"", "Values by property." },
+    { "content", OBJECT, "Values by property." },
     REST,
 };
 ROW(elicit_form, "Ask with a small form", "Asks the person to fill in a small form.");
@@ -264,27 +253,27 @@ static const struct argument get_answer_arguments[] = {
 /* In the shape of the tool that asked, which says more about it. */
 /* published: get_answer */
 static const struct schema_property get_answer_results[] = {
-    { "action_status", "\"type\":\"string\"", "Of provide_choice." },
-    { "selection", "\"type\":\"object\"", "Of provide_choice." },
-    { "action", "\"type\":\"string\"", "Of the elicit tools; beside it the value." },
-    { "status", "\"type\":\"string\"", "Of ask_user_question; beside it answers." },
-    { "session_id", "\"type\":\"string\"", "The ask's id." },
-    { "instructions", "\"type\":\"string\"", "What to do now." },
+    { "action_status", STRING, "Of provide_choice." },
+    { "selection", OBJECT, "Of provide_choice." },
+    { "action", STRING, "Of the elicit tools; beside it the value." },
+    { "status", STRING, "Of ask_user_question; beside it answers." },
+    { "session_id", STRING, "The ask's id." },
+    { "instructions", STRING, "What to do now." },
     TOOL_ERROR_RESULT,
 };
 
 _Static_assert(sizeof(struct get_answer_values) <= TOOL_VALUES_BYTES,
                "tool_plan keeps them on its stack");
 
-static void get_answer_plan(const void *read, struct tool_plan *get_answer_plan)
+static void plan_get_answer(const void *read, struct tool_plan *plan)
 {
     const struct get_answer_values *values = read;
 
-    get_answer_plan->wish = TOOL_COLLECTS;
-    memcpy(get_answer_plan->session_id, values->session_id, sizeof get_answer_plan->session_id);
-    get_answer_plan->wait_s = values->wait_s;
+    plan->wish = TOOL_COLLECTS;
+    memcpy(plan->session_id, values->session_id, sizeof plan->session_id);
+    plan->wait_s = values->wait_s;
     if (values->explanation)
-        text_add_text(&get_answer_plan->explanation, values->explanation);
+        text_add_text(&plan->explanation, values->explanation);
 }
 
 const struct tool tool_row_get_answer = {
@@ -298,23 +287,16 @@ const struct tool tool_row_get_answer = {
     .argument_count = ARRAY_LEN(get_answer_arguments),
     .results = get_answer_results,
     .result_count = ARRAY_LEN(get_answer_results),
-    .plan = get_answer_plan,
+    .plan = plan_get_answer,
 };
 
 /* Asks a person to choose, to write, or both; or collects an earlier ask. */
 
-const struct tool tool_row_provide_choice = {
-    .name = "provide_choice",
-    .title = "Ask a person to decide",
-    .description =
-        "Asks the person you work for to decide, and waits for the answer. Use it when there are "
-        "more than two viable paths, before anything destructive, and when configuration is "
-        "missing. Put the task's context and why a choice is needed into prompt; recommend at "
-        "least one option. The person may also cancel (then stop this subtask and assume nothing) "
-        "or not answer in time (then nothing was chosen). A result with action_status pending is "
-        "not an answer: collect it with get_answer and its session_id, don't ask again. A "
-        "terminal_command may be run once only.",
-    .ask = &tool_provide_choice,
-    .results = ask_results,
-    .result_count = ASK_RESULT_COUNT,
-};
+ROW(provide_choice, "Ask a person to decide",
+    "Asks the person you work for to decide, and waits for the answer. Use it when there are "
+    "more than two viable paths, before anything destructive, and when configuration is "
+    "missing. Put the task's context and why a choice is needed into prompt; recommend at "
+    "least one option. The person may also cancel (then stop this subtask and assume nothing) "
+    "or not answer in time (then nothing was chosen). A result with action_status pending is "
+    "not an answer: collect it with get_answer and its session_id, don't ask again. A "
+    "terminal_command may be run once only.");
