@@ -458,9 +458,11 @@ static void a_start_that_fails_says_why(void **state)
     fail_to_start(url, SOON_MS, "no database of that name");
     snprintf(url, sizeof url, "postgres://nobody:geheim@/postgres%s", socket);
     fail_to_start(url, SOON_MS, "refused the user or the password");
+    time_hurry(10); /* they are tried again and again */
     fail_to_start("postgres://me:geheim@127.0.0.1:1/db", NEVER_MS, "can't be reached");
     fail_to_start("postgres://me:geheim@nowhere.invalid/db", NEVER_MS, "can't be reached");
     fail_to_start("postgres://me:geheim@/db?host=/nowhere", NEVER_MS, "can't be reached");
+    time_hurry(1);
     proxy_set(stage.proxy, PROXY_MUTE);
     fail_to_start(stage.way, NEVER_MS, "does not answer");
 }
