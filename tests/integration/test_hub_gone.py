@@ -82,6 +82,9 @@ def drained(home: Home) -> None:
         hubs.hubs[1].end(signal.SIGKILL)
         hubs.hubs[1].start()
         hubs.hubs[1].wait_ready()
+        with libpq.Connection(hubs.url) as connection:  # it has been there for long enough to judge, and the other one silent for so long
+            connection.run("UPDATE hubs SET since_ms = since_ms - 20000")
+            connection.run(f"UPDATE hubs SET seen_ms = seen_ms - 20000 WHERE id = (SELECT hub FROM asks WHERE id = '{id}')")
         wait_detached(hubs, "last", True)
         hubs.hubs[0].start()
         hubs.hubs[0].wait_ready()
