@@ -5,6 +5,7 @@
 #include "base/loop.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -52,22 +53,72 @@ struct loop_timer {
     struct counter counter;
 };
 
-static int64_t clock_ms(clockid_t clock)
+static int64_t clock_us(clockid_t clock)
 {
     struct timespec now;
 
     clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
+
+#ifdef SAYSO_CRASH_POINTS
+static struct {
+    int64_t rate, start_us;
+} hurry;
+
+static void read_rate(void)
+{
+    const char *wanted = getenv("SAYSO_CLOCK_RATE");
+    char *end = NULL;
+
+    hurry.rate = wanted ? strtoll(wanted, &end, 10) : 1;
+    hurry.start_us =
+        end && *end == '@' ? strtoll(end + 1, NULL, 10) * 1000 : clock_us(CLOCK_BOOTTIME);
+}
+
+static void learn_rate(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_rate);
+}
+
+/* By how much our clocks are ahead at this true time of the boot clock. */
+static int64_t ahead_us(int64_t boot_us)
+{
+    learn_rate();
+    return (hurry.rate - 1) * (boot_us - hurry.start_us);
+}
+
+/* When it is so late by our clock: never before. */
+static int64_t true_boot_us(int64_t boot_us)
+{
+    learn_rate();
+    return hurry.start_us + (boot_us - hurry.start_us + hurry.rate - 1) / hurry.rate;
+}
+#else
+static int64_t ahead_us(int64_t boot_us)
+{
+    (void)boot_us;
+    return 0;
+}
+
+static int64_t true_boot_us(int64_t boot_us)
+{
+    return boot_us;
+}
+#endif
 
 int64_t loop_boot_ms(void)
 {
-    return clock_ms(CLOCK_BOOTTIME);
+    int64_t boot_us = clock_us(CLOCK_BOOTTIME);
+
+    return (boot_us + ahead_us(boot_us)) / 1000;
 }
 
 int64_t loop_utc_ms(void)
 {
-    return clock_ms(CLOCK_REALTIME);
+    return (clock_us(CLOCK_REALTIME) + ahead_us(clock_us(CLOCK_BOOTTIME))) / 1000;
 }
 
 static void on_prepare(uv_prepare_t *prepare)
@@ -217,11 +268,10 @@ struct loop_timer *loop_timer_new(struct loop *loop, loop_call *call, void *cont
 void loop_timer_at(struct loop_timer *timer, int64_t boot_ms)
 {
     struct itimerspec when = { 0 };
+    int64_t us = true_boot_us(boot_ms < 1 ? 1000 : boot_ms * 1000); /* zero would disarm */
 
-    if (boot_ms < 1)
-        boot_ms = 1; /* zero would disarm */
-    when.it_value.tv_sec = boot_ms / 1000;
-    when.it_value.tv_nsec = boot_ms % 1000 * 1000000;
+    when.it_value.tv_sec = us / 1000000;
+    when.it_value.tv_nsec = us % 1000000 * 1000;
     timerfd_settime(timer->counter.fd, TFD_TIMER_ABSTIME, &when, NULL);
     uv_poll_start(&timer->counter.poll, UV_READABLE, on_count);
 }

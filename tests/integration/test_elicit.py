@@ -130,10 +130,11 @@ def endings(home: Home) -> None:
     assert (said.code, said.out) == (REFUSED, "") and result["action"] == "cancel", (said, result)
     assert "confirmed" not in result and result["global_annotation"] == "later", result
     expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
-    for tool, arguments, *_ in KINDS.values():
+    def silence(tool: str, arguments: dict[str, Any]) -> None:
         silent = ask(home, tool, {**arguments, "timeout_seconds": 1}, "--json")
         assert silent.code == TIMED_OUT and silent.json["action"] == "timeout", silent
         assert not {"confirmed", "choice", "input", "value", "content", "name"} & set(silent.json), silent
+    side_by_side(*[lambda row=row: silence(*row[:2]) for row in KINDS.values()])
 
 
 @test("two people at once: one answer wins, the other learns who; the same again is already so", "R5.3 P2")

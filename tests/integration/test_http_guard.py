@@ -11,12 +11,13 @@ import threading
 import time
 from typing import Any
 
-from harness import HANG_S, Home, Wire, run, test, wait_until
+from harness import CRASH_BIN, HANG_S, Home, Wire, hurry, run, test, wait_until
 from http_cases import HANG_S, HTTP_CASES, LISTENERS, Site, ask, check, connect, exchange, request, run_case
 
 # What belongs to the portal's socket joins by itself when the path is served; nothing else is left out.
 NEEDS = {"w-004": "/ws"}
 SPECIAL = {"h-032", "h-034"}  # have tests of their own, below and in test_http_slow.py
+RATE = 10  # of a hub's time where a test would have to sit out its patience
 HELLO_S = 5  # so long a peer may stay that only says no hello
 
 GOOD = "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
@@ -138,16 +139,16 @@ def own_cases(home: Home) -> None:
 
 
 @test("a head that comes a byte every 5 s is ended with 408, and nobody else waits for it", "R12.2 P20")
-def slow(home: Home) -> None:
+def slow() -> None:
     (row,) = [row for row in HTTP_CASES if row["id"] == "h-032"]
-    with site(home) as found, connect("127.0.0.1", found.port) as peer:
+    with Home(CRASH_BIN) as home, site(home, env=hurry(RATE)) as found, connect("127.0.0.1", found.port) as peer:
         done = threading.Event()
 
         def drip() -> None:
             for byte in found.bytes_of({"raw": row["gen"]["slow"]}):
                 with contextlib.suppress(OSError):
                     peer.send(bytes([byte]))
-                if done.wait(row["gen"]["byte_every_ms"] / 1000):
+                if done.wait(row["gen"]["byte_every_ms"] / 1000 / RATE):
                     return
         dripping = threading.Thread(target=drip)
         dripping.start()

@@ -16,6 +16,7 @@ import libpq
 from harness import SLACK, Home, run, test, wait_until
 from hubs_stage import LOST, Background, Hubs, Refused
 
+LEFT_S = 15  # of the minute after which is reminded, when the hubs that are left begin
 MISSED_S = 60 * SLACK  # a hub that is silent for 12 s is gone, and the others look every 3; the rest is for a busy machine
 DETACHED, REATTACHED = 11, 12
 
@@ -81,6 +82,9 @@ def drained(home: Home) -> None:
         hubs.hubs[1].end(signal.SIGKILL)
         hubs.hubs[1].start()
         hubs.hubs[1].wait_ready()
+        with libpq.Connection(hubs.url) as connection:  # it has been there for long enough to judge, and the other one silent for so long
+            connection.run("UPDATE hubs SET since_ms = since_ms - 20000")
+            connection.run(f"UPDATE hubs SET seen_ms = seen_ms - 20000 WHERE id = (SELECT hub FROM asks WHERE id = '{id}')")
         wait_detached(hubs, "last", True)
         hubs.hubs[0].start()
         hubs.hubs[0].wait_ready()
@@ -105,14 +109,22 @@ def reminded(home: Home) -> None:
         assert [(home, event) for home, event, id in told(path) if id in waiting[:2]] == [(homes[0], "ask.created")] * 2
         hubs.person(hubs.hubs[1].port).answer(answered, "done")
         hubs.hubs[0].end(signal.SIGKILL)
-        time.sleep(max(0.0, 55 - (time.monotonic() - began)))
-        assert len(told(path)) == 4, told(path)
+        for hub in hubs.hubs[1:]:
+            hub.end(signal.SIGTERM)
+        with libpq.Connection(hubs.url) as connection:  # most of the minute has gone by
+            connection.run(f"UPDATE asks SET created_ms = created_ms - {1000 * (60 - LEFT_S)}")
+        for hub in hubs.hubs[1:]:
+            hub.start()
+        for hub in hubs.hubs[1:]:
+            hub.wait_ready()
         hubs.hubs[2].pause()  # over the moment; what the other one did is not done again
         def reminders() -> list[tuple[str, str]]:
             return [(home, id) for home, event, id in told(path) if event == "ask.waiting"]
         wait_until(lambda: len(reminders()) >= 3, "the reminders")
+        assert time.monotonic() - began >= LEFT_S, "they came early"
         hubs.hubs[2].proceed()
-        time.sleep(6)
+        _, last = ask_on(hubs, 2, "last", timeout_seconds=900)  # told of behind whatever that hub had to make up for
+        wait_until(lambda: (homes[2], "ask.created", last) in told(path), "the last is told of")
         assert Counter(id for _, id in reminders()) == Counter(waiting), told(path)
         assert {home for home, _ in reminders()} == {homes[1]}, told(path)
 

@@ -13,7 +13,7 @@ import postgres
 from api import LIMITS
 from cli_stage import DONE, FAILED, WORDS, ask, end, expect
 from conversation_stage import Hosting, asks, said
-from harness import Home, Result, run, test, wait_until
+from harness import Home, Result, run, side_by_side, test, wait_until
 from hubs_stage import MODERN, exchange
 from migrate_stage import TABLES, Moving, rows, same, sql
 from tty_stage import Tty
@@ -177,6 +177,23 @@ def findings(home: Home, **env: str) -> list[tuple[str, str, str]]:
     return [(row["state"], row["found"], row["remedy"] or "") for row in listed if row["check"] == "store"]
 
 
+def is_away(home: Home) -> None:
+    (found,) = findings(home)
+    assert found[0] == "fault" and "Start PostgreSQL" in found[2], found
+
+
+def is_away_in_chinese(home: Home) -> None:
+    said = home.sayso("doctor", env={"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_CN.UTF-8"})
+    assert "请启动 PostgreSQL" in said.out, said
+
+
+def hides_password() -> None:
+    secret = "h1dden"
+    with Home(env=LIMITS) as home:
+        (found,) = findings(home, SAYSO_STORE=f"postgres://sayso:{secret}@127.0.0.1:1/nowhere")
+        assert found[0] == "fault" and secret not in "".join(found), found
+
+
 @test("status and doctor say where the store is, whether it can be reached and what is wrong with it")
 def doctor() -> None:
     with Moving() as moving, postgres.Server() as server:
@@ -208,13 +225,7 @@ def doctor() -> None:
         assert f"postgres://sayso@/{name}\n" in home.sayso("status").out
         expect(home.sayso("stop"), DONE)
         server.stop_fast()
-        (found,) = findings(home)
-        assert found[0] == "fault" and "Start PostgreSQL" in found[2], found
-        secret = "h1dden"
-        (found,) = findings(Home(env=LIMITS), SAYSO_STORE=f"postgres://sayso:{secret}@127.0.0.1:1/{name}")
-        assert found[0] == "fault" and secret not in "".join(found), found
-        said = home.sayso("doctor", env={"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_CN.UTF-8"})
-        assert "请启动 PostgreSQL" in said.out, said
+        side_by_side(lambda: is_away(home), hides_password, lambda: is_away_in_chinese(home))
 
 
 run()
