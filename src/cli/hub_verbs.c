@@ -163,9 +163,6 @@ static const struct verb_option mcp_options[] = {
     { "tools", 0, "LIST", TEXT_OPT_TOOLS, false },
     { "client-timeout", 0, "SECONDS", TEXT_OPT_CLIENT_TIMEOUT, false },
     { "sub-agent", 0, NULL, TEXT_OPT_SUB_AGENT, false },
-    { "hub", 0, "URL", TEXT_OPT_HUB, false },
-    { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
-    { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
 };
 static const char *const mcp_usage[] = {
     "mcp [--as NAME] [--tools LIST] [--client-timeout SECONDS] [--sub-agent] [--hub unix:PATH]",
