@@ -155,12 +155,11 @@ static const char *next_said(const struct answer_words *words, const char *optio
 static void write_scalar(struct writing *writing, const struct field *field, const char *value)
 {
     const struct field_class *class = class_of(field);
-    bool is_confirm = class->is_yes_no;
     struct json *json = NULL;
 
-    if (is_confirm && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
+    if (class->is_yes_no && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
         value = "true";
-    else if (is_confirm && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
+    else if (class->is_yes_no && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
         value = "false";
     if (class_is_scalar(class) && json_parse(value, strlen(value), &json, NULL) &&
         json_kind(json) != KIND_TEXT)
@@ -260,16 +259,20 @@ static bool check_words(const struct answer_words *words, struct error *err)
     size_t count = arguments->word_count - words->first;
     const char *last = count ? arguments->words[arguments->word_count - 1] : NULL;
 
-    if (last && words->form->field_count > 1)
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_FIELD, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    if (last && class_is_text(class_of(field)))
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_TEXT, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_ONE_VALUE, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    return true;
+    enum text_id reason;
+
+    if (!last)
+        return true;
+    if (words->form->field_count > 1)
+        reason = TEXT_REASON_NEEDS_FIELD;
+    else if (class_is_text(class_of(field)))
+        reason = TEXT_REASON_NEEDS_TEXT;
+    else if (!field->option_count && (count > 1 || arguments_value(arguments, "text")))
+        reason = TEXT_REASON_ONE_VALUE;
+    else
+        return true;
+    return error_say(err, ERROR_conflicting_arguments, "", reason, "word",
+                     text_head(last, 64, (char[65]){ 0 }), NULL);
 }
 
 /* Writes the parameters of ask/answer. False: a word fits several options, or is of no use here. */
@@ -309,7 +312,11 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
     const struct arguments *arguments = words->arguments;
     bool is_only = words->form->field_count == 1 && !arguments_value(arguments, "field") &&
                    strncmp(path, "/fields/", strlen("/fields/")) == 0;
-
+    const char *alone = arguments_value(arguments, "text") ? "--text"
+                        : arguments->word_count > words->first
+                            ? arguments->words[arguments->word_count - 1]
+                        : arguments_value(arguments, "none") ? "--none"
+                                                             : NULL;
     static const char *const rows[][2] = {
         { "/selected_ids", "--select" },           { "/custom_input", "--text" },
         { "/global_annotation", "--note" },        { "/option_annotations", "--option-note " },
@@ -317,16 +324,8 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
     };
     int64_t index;
 
-    if (is_only && arguments_value(arguments, "text")) { /* its name is not the person's */
-        text_add_text(out, "--text");
-        return;
-    }
-    if (is_only && arguments->word_count > words->first) {
-        text_add_text(out, arguments->words[arguments->word_count - 1]);
-        return;
-    }
-    if (is_only && arguments_value(arguments, "none")) {
-        text_add_text(out, "--none");
+    if (is_only && alone) { /* its name is not the person's */
+        text_add_text(out, alone);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -340,9 +339,8 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
             return;
         }
         text_add_text(out, strstr(rest - 1, "/custom_input") ? "--other " : rows[i][1]);
-        for (; rest[-1] && *rest && *rest != '/'; rest++) { /* out of the pointer */
+        for (; rest[-1] && *rest && *rest != '/'; rest++) /* out of the pointer */
             text_add_char(out, *rest != '~' ? *rest : *++rest == '1' ? '/' : '~');
-        }
         return;
     }
 }
@@ -423,24 +421,18 @@ static void answer_words_print_commands(const struct form *form, const char *id)
         bool is_taken;
         const char *words;
     } more[] = {
-        { class->has_words, " --text TEXT" },
-        { class->is_number, " --text NUMBER" },
-        { class->is_yes_no, " yes" },
-        { class->is_yes_no, " no" },
+        { class->has_words, " --text TEXT" }, { class->is_number, " --text NUMBER" },
+        { class->is_yes_no, " yes" },         { class->is_yes_no, " no" },
+        { !field->is_required, " --none" },
     };
     struct text words = { 0 };
 
     if (form->field_count == 1)
         print_choices(field, id);
     for (size_t i = 0; form->field_count == 1 && i < ARRAY_LEN(more); i++) {
-        if (!more[i].is_taken)
-            continue;
-        text_add_text(&words, more[i].words);
-        print_command(id, &words);
-    }
-    if (form->field_count == 1 && !field->is_required) {
-        text_add_text(&words, " --none");
-        print_command(id, &words);
+        text_add_text(&words, more[i].is_taken ? more[i].words : "");
+        if (words.used)
+            print_command(id, &words);
     }
     for (size_t i = 0; form->field_count > 1 && i < form->field_count; i++) {
         text_add_text(&words, " --field ");
@@ -514,12 +506,11 @@ static bool read_code(const struct answering *answering, const char *code,
 static bool second_act(const struct answering *answering, const struct json *chosen, char *typed,
                        size_t size)
 {
-    char *params = call_id_params(answering->id);
+    char *params = call_params("session_id", answering->id);
     struct wire_message reply;
-    const char *code;
     bool ok = call_hub(answering->arguments, answering->link, "ask/challenge", params, &reply);
+    const char *code = ok ? json_member_text(reply.result, "code") : NULL;
 
-    code = ok ? json_member_text(reply.result, "code") : NULL;
     ok = code && read_code(answering, code, chosen, typed, size);
     wire_release(&reply);
     free(params);
@@ -528,18 +519,17 @@ static bool second_act(const struct answering *answering, const struct json *cho
 
 static void report(const struct answering *answering, const struct json *ack)
 {
-    char *params = call_id_params(answering->id);
+    char *params = call_params("session_id", answering->id);
     struct wire_message got;
-    const struct json *result;
-    const char *summary;
 
     if (answering->arguments->is_json) {
         say_value(ack);
     } else if (answering->is_late) {
         say_note(TEXT_TOLD);
     } else if (call_hub(answering->arguments, answering->link, "ask/get", params, &got)) {
-        result = json_member(got.result, "result");
-        summary = json_member_text(result, "summary");
+        const struct json *result = json_member(got.result, "result");
+        const char *summary = json_member_text(result, "summary");
+
         if (!summary)
             summary = json_member_text(json_member(result, "selection"), "summary");
         say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
@@ -557,11 +547,11 @@ static void say_mistake(const struct answering *answering, const struct json *gi
 
     if (answering->arguments->is_json) {
         say_error(answering->arguments, err, NULL);
-        return;
+    } else {
+        answer_words_add_flag(&answering->words, given, err->path, &line);
+        say_wrong(text_string(&line), err);
+        text_release(&line);
     }
-    answer_words_add_flag(&answering->words, given, err->path, &line);
-    say_wrong(text_string(&line), err);
-    text_release(&line);
 }
 
 /* Before anything is sent, so that all mistakes are told together. */
@@ -611,13 +601,11 @@ static bool send_answer(struct answering *answering)
                                    text_string(&params), &reply, &err)) {
         report(answering, reply.result);
     } else if (ok) {
-        const struct json *detail = json_member(json_member(reply.error, "data"), "detail");
-
         ok = false;
         if (err.code == ERROR_unsupported_flag)
             say_mistake(answering, given, &err); /* what a setting switched off */
         else
-            say_error(answering->arguments, &err, detail);
+            say_error(answering->arguments, &err, call_detail(&reply));
     }
     json_free(given);
     wire_release(&reply);
@@ -652,7 +640,7 @@ static enum exit_code show_question(struct answering *answering)
 static bool find_ask(struct answering *answering)
 {
     const struct arguments *arguments = answering->arguments;
-    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    char *params = call_params("session_id", arguments->word_count ? arguments->words[0] : NULL);
     struct error err, other;
     bool ok = client_call_and_wait(answering->link, "ask/get", params, &answering->got, &err);
 

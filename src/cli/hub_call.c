@@ -16,6 +16,14 @@ enum { DIRECTORY_BYTES = 4096 };
 
 const struct identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
 
+struct identity call_asker(const struct arguments *arguments, const char *directory)
+{
+    return (struct identity){ .role = "agent",
+                              .name = "sayso ask",
+                              .as_name = arguments_value(arguments, "as"),
+                              .directory = directory };
+}
+
 struct settings *call_settings(void)
 {
     struct settings *settings = settings_new();
@@ -120,6 +128,11 @@ bool call_open_running(const struct arguments *arguments, const struct client_po
     return false;
 }
 
+const struct json *call_detail(const struct wire_message *reply)
+{
+    return json_member(json_member(reply->error, "data"), "detail");
+}
+
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
               const char *params_json, struct wire_message *ret_reply)
 {
@@ -127,7 +140,7 @@ bool call_hub(const struct arguments *arguments, struct client *link, const char
 
     if (client_call_and_wait(link, method, params_json, ret_reply, &err))
         return true;
-    say_error(arguments, &err, json_member(json_member(ret_reply->error, "data"), "detail"));
+    say_error(arguments, &err, call_detail(ret_reply));
     return false;
 }
 
@@ -142,32 +155,31 @@ bool call_expect(const struct arguments *arguments, const struct json *part, con
     return false;
 }
 
-static void call_add_id(const char *id, struct text *out)
+static bool add_params(struct text *out, const char *key, const char *value)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
-    if (id)
-        json_write_text(&writer, "session_id", id);
+    if (value)
+        json_write_text(&writer, key, value);
     json_write_end_object(&writer);
+    return true;
 }
 
-char *call_id_params(const char *id)
+char *call_params(const char *key, const char *value)
 {
     struct text out = { 0 };
 
-    call_add_id(id, &out);
+    add_params(&out, key, value);
     return text_take(&out);
 }
 
 void call_confirm(struct client *link, const char *result_of, const char *notices_of)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
     struct wire_message reply = { 0 };
     struct error err;
 
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
     if (result_of)
         json_write_text(&writer, NULL, result_of);
@@ -185,18 +197,12 @@ void call_confirm(struct client *link, const char *result_of, const char *notice
 
 bool act_write_id(const struct arguments *arguments, struct text *params)
 {
-    struct json_writer writer = json_writer_to(params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", arguments->words[1]);
-    json_write_end_object(&writer);
-    return true;
+    return add_params(params, "id", arguments->words[1]);
 }
 
 bool act_write_session(const struct arguments *arguments, struct text *params)
 {
-    call_add_id(arguments->words[0], params);
-    return true;
+    return add_params(params, "session_id", arguments->words[0]);
 }
 
 static bool finish(const struct arguments *arguments, const struct act *act, struct client *link,

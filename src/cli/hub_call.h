@@ -10,12 +10,16 @@ struct settings;
 
 extern const struct identity call_person;
 
+/* Who runs `sayso ask` in this directory: whose ask it is follows from the name and the place. */
+struct identity call_asker(const struct arguments *arguments, const char *directory);
+
 /* As far as no hub is needed for them; the caller frees. */
 struct settings *call_settings(void);
 
 /* Sends and receives; false: the error was said. The caller releases the reply either way. */
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
               const char *params_json, struct wire_message *ret_reply);
+const struct json *call_detail(const struct wire_message *reply); /* of a refusal; NULL: none */
 /* False, and said: a reply without this text is not from a hub of ours. */
 bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
 bool call_open(const struct arguments *arguments, const struct identity *identity,
@@ -34,8 +38,8 @@ char *call_directory(void);
 void call_speak_as_saved(void);
 /* In the language of the agent's client, where the person has chosen none. */
 void call_speak_as_asked(const struct json *ask);
-/* {"session_id": word} or {} when `id` is NULL; the caller frees. */
-char *call_id_params(const char *id);
+/* {key: value}, or {} where the value is NULL; the caller frees. */
+char *call_params(const char *key, const char *value);
 /* Tells the hub that the agent has this result, and the notices in that one (NULL: none); also one
  * that comes after a person stopped the last. Call it after they were printed: an answer that was
  * printed is never given to another call, and one that was not is kept for the next. */

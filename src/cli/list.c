@@ -62,12 +62,11 @@ static void print_list(const struct arguments *arguments, const struct json *res
 
 static bool write_params(const struct arguments *arguments, struct text *params)
 {
-    struct json_writer writer = json_writer_to(params);
+    struct json_writer writer = json_object_to(params);
     int64_t limit = 0;
 
     if (!arguments_integer(arguments, "limit", 1, 10000, &limit))
         return false;
-    json_write_object(&writer, NULL);
     if (arguments_value(arguments, "active"))
         json_write_text(&writer, "which", "active");
     else if (arguments_value(arguments, "completed"))

@@ -42,16 +42,13 @@ void open_say(enum os_browser outcome, const char *url)
 static void print_json(const struct json *link, bool is_opened)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "url", json_member_text(link, "url"));
     json_write_text(&writer, "link", json_member_text(link, "link"));
     json_write_integer(&writer, "seconds", json_member_integer(link, "seconds", 0));
     json_write_bool(&writer, "opened", is_opened);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
+    say_object(&writer);
 }
 
 static bool show(const struct arguments *arguments, struct client *hub, const struct json *link)

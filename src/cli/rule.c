@@ -13,12 +13,11 @@ enum { MOST_DAYS = 365, DAY_S = 86400 };
 
 static bool write_ask(const struct arguments *arguments, struct text *params)
 {
-    struct json_writer writer = json_writer_to(params);
+    struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
     if (!arguments_integer(arguments, "for", 1, MOST_DAYS, &days))
         return false;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", arguments->words[1]);
     json_write_bool_if(&writer, "any_prompt", arguments_value(arguments, "any-prompt") != NULL);
     if (days)

@@ -72,20 +72,14 @@ enum exit_code say_needs(const struct arguments *arguments, const char *what)
 static void say_error_json(const struct error *err, const struct json *detail)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    char *detail_json = detail ? json_encode(detail) : NULL;
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     error_write(err, NULL, &writer);
     error_write_message(err, &writer);
-    if (detail_json)
-        json_write_raw(&writer, "detail", detail_json);
+    json_write_value(&writer, "detail", detail);
     json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
-    free(detail_json);
+    say_object(&writer);
 }
 
 /* Who was faster, in words. False: the detail does not say. */
@@ -233,6 +227,13 @@ void say_value(const struct json *value)
 
     say_json(json);
     free(json);
+}
+
+void say_object(struct json_writer *writer)
+{
+    json_write_end_object(writer);
+    say_json(text_string(writer->out));
+    text_release(writer->out);
 }
 
 void say_lines(const char *words, int indent)

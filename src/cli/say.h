@@ -13,6 +13,7 @@
 
 struct error;
 struct json;
+struct json_writer;
 
 /* A sentence on stderr after "sayso: "; behind its id come pairs of name and value, as i18n_format
  * takes them but without an end. Values are sanitized here. */
@@ -34,6 +35,7 @@ void say_wrong(const char *place, const struct error *err);
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
 void say_value(const struct json *value);
+void say_object(struct json_writer *writer); /* the one it is in ends, and its text is released */
 void say_add_json(struct text *out, const char *json); /* the same into a text */
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */

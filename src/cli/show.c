@@ -29,6 +29,15 @@ static void print_preview(const struct json *preview)
     text_release(&line);
 }
 
+static void print_note(int indent, const char *note)
+{
+    struct text line = { 0 };
+
+    say_add_shown(&line, note);
+    printf("%*s%s: %s\n", indent, "", i18n_text(TEXT_ROW_NOTE), text_string(&line));
+    text_release(&line);
+}
+
 static void print_option(const struct json *option)
 {
     const char *description = json_member_text(option, "description");
@@ -49,11 +58,8 @@ static void print_option(const struct json *option)
     printf("  - %s\n", text_string(&line));
     if (description)
         say_lines(description, 6);
-    if (note) {
-        text_clear(&line);
-        say_add_shown(&line, note);
-        printf("      %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
-    }
+    if (note)
+        print_note(6, note);
     if (json_member(option, "preview"))
         print_preview(json_member(option, "preview"));
     text_release(&line);
@@ -260,11 +266,8 @@ static void show_form(const struct json *form)
     }
     for (size_t i = 0; i < json_length(fields); i++)
         print_field(json_item(fields, i), json_length(fields) > 1);
-    if (note && *note) {
-        text_clear(&line);
-        say_add_shown(&line, note);
-        printf("  %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
-    }
+    if (note && *note)
+        print_note(2, note);
     text_release(&line);
 }
 

@@ -82,17 +82,16 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
                       const char *command)
 {
     struct text url = { 0 }, out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
 
     find_url(&url);
     if (arguments->is_json) {
-        json_write_object(&writer, NULL);
+        struct json_writer writer = json_object_to(&out);
+
         json_write_text(&writer, "action_status", "pending");
         json_write_text(&writer, "reason", trouble == TTY_FORBIDDEN ? "sandboxed" : "no_terminal");
         json_write_text(&writer, "terminal_command", command);
         json_write_text_if(&writer, "url", text_string(&url));
-        json_write_end_object(&writer);
-        say_json(text_string(&out));
+        say_object(&writer);
     } else {
         say_problem(trouble == TTY_FORBIDDEN ? TEXT_CLI_SANDBOXED : TEXT_CLI_TERMINAL_NEEDED);
         printf("%s\n", command);
@@ -100,7 +99,6 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
             say_note(TEXT_CLI_OR_BROWSER, "url", text_string(&url));
     }
     text_release(&url);
-    text_release(&out);
 }
 
 static const char *find_variable(const char *name)

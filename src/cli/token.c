@@ -17,13 +17,12 @@ enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };
 static bool write_new(const struct arguments *arguments, struct text *params)
 {
     static const char *const given[] = { "kind", "label" };
-    struct json_writer writer = json_writer_to(params);
+    struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
     if (!arguments_integer(arguments, "expires", 1, MOST_DAYS, &days) ||
         !arguments_are_short(arguments, "label", LABEL_BYTES))
         return false;
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(given); i++) {
         if (arguments_value(arguments, given[i])) /* an empty one is refused, not left out */
             json_write_text(&writer, given[i], arguments_value(arguments, given[i]));
@@ -40,8 +39,8 @@ static bool write_new(const struct arguments *arguments, struct text *params)
 static bool save_secret(const struct arguments *arguments, struct client *link, const char *path,
                         const struct json *token)
 {
-    struct text line = { 0 }, params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    char *params = call_params("id", json_member_text(token, "id"));
+    struct text line = { 0 };
     struct wire_message reply = { 0 };
     struct error err, unused;
     bool ok;
@@ -50,28 +49,25 @@ static bool save_secret(const struct arguments *arguments, struct client *link, 
     ok = os_write_file(path, line.bytes, line.used, &err);
     explicit_bzero(line.bytes, line.used);
     text_release(&line);
-    if (ok)
-        return true;
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", json_member_text(token, "id"));
-    json_write_end_object(&writer);
-    client_call_and_wait(link, "token/revoke", text_string(&params), &reply, &unused);
+    if (!ok) {
+        client_call_and_wait(link, "token/revoke", params, &reply, &unused);
+        say_error(arguments, &err, NULL);
+    }
     wire_release(&reply);
-    text_release(&params);
-    say_error(arguments, &err, NULL);
-    return false;
+    free(params);
+    return ok;
 }
 
 static bool finish_new(const struct arguments *arguments, struct client *link,
                        const struct json *token)
 {
     const char *path = arguments_value(arguments, "out");
-    struct json *shown = json_keep(token);
+    const char *id = json_member_text(token, "id");
+    struct json *shown;
 
-    if (path && !save_secret(arguments, link, path, token)) {
-        json_free(shown);
+    if (path && !save_secret(arguments, link, path, token))
         return false;
-    }
+    shown = json_keep(token);
     if (path)
         json_drop_member(shown, "token");
     if (arguments->is_json)
@@ -79,9 +75,9 @@ static bool finish_new(const struct arguments *arguments, struct client *link,
     else if (!path)
         printf("%s\n", json_member_text(token, "token"));
     if (path)
-        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", json_member_text(token, "id"), "file", path);
+        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", id, "file", path);
     else
-        say_note(TEXT_CLI_TOKEN_MADE, "id", json_member_text(token, "id"));
+        say_note(TEXT_CLI_TOKEN_MADE, "id", id);
     json_free(shown);
     return true;
 }

@@ -13,6 +13,7 @@
 #include "i18n/i18n.h"
 
 struct arguments;
+struct text;
 
 enum exit_code {
     EXIT_DONE,
@@ -94,31 +95,25 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
                        int64_t most, int64_t *ret_number);
 
-/* In the order of verbs.def; NULL behind the last, or where none is called so. */
-const struct verb *verb_at(size_t index);
+const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL behind the last */
 const struct verb *verb_find(const char *name);
 void verb_print_help(const struct verb *verb);
 /* Its own options, then those of who may go far, then those that every verb has; NULL behind the
  * last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
-/* What to say of a link, once a browser was looked for. */
-
-/* To standard error; `url` is the link without its code. */
+/* To standard error, once a browser was looked for; `url` is the link without its code. */
 void open_say(enum os_browser outcome, const char *url);
-
-/* One ask on the screen: the question, its options, how it ended. */
-
 /* A result of ask/get, as `sayso show` prints it. */
 void show_whole(const struct arguments *arguments, const struct json *got);
+/* The arguments of an ask as JSON; `path` "-" is standard input. */
+bool ask_arguments_from_file(const char *path, struct text *out, struct error *err);
 
-/* What may come next on a command line, from the tables of verbs, options, settings and clients.
- * The scripts of `sayso completion` ask `sayso __complete WORD...`, so whatever is added to a
- * table is completed without a change there. */
-
-extern const char complete_command[]; /* "__complete" */
-/* The last of `words` is the one being typed. Prints a line for each that fits: the word, a tab,
- * and what it is; ":files" where a file's name is wanted. */
+/* `sayso __complete WORD...`, which the scripts of `sayso completion` run: what may come next on a
+ * command line, from the tables of verbs, options, settings and clients. The last of `words` is the
+ * one being typed. Prints a line for each that fits: the word, a tab, and what it is; ":files"
+ * where a file's name is wanted. */
+extern const char complete_command[];
 void complete_print(int count, char **words);
 
 #endif

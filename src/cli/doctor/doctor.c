@@ -132,12 +132,10 @@ static enum exit_code run_doctor(const struct arguments *arguments)
         json_write_end_list(&writer);
         json_write_integer(&writer, "faults", doctor.counts[DOCTOR_FAULT]);
         json_write_integer(&writer, "warnings", doctor.counts[DOCTOR_WARNING]);
-        json_write_end_object(&writer);
-        say_json(text_string(&out));
+        say_object(&writer);
     } else {
         tell_end(&doctor);
     }
-    text_release(&out);
     return doctor.counts[DOCTOR_FAULT] ? EXIT_ERROR : EXIT_DONE;
 }
 

@@ -122,7 +122,7 @@ static void write_key(struct json_writer *writer, const char *use_id)
 /* False: it is too long to be shown whole. */
 static bool write_params(const struct gate_question *question, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     struct text title = { 0 }, prompt = { 0 };
     char tool[ARGUMENT_QUOTE_BYTES];
     bool fits;
@@ -131,7 +131,6 @@ static bool write_params(const struct gate_question *question, struct text *out)
     i18n_format(&title, TEXT_GATE_TITLE, "tool", tool, NULL);
     add_prompt(&prompt, question, tool);
     fits = prompt.used <= LIMIT_PROMPT_BYTES;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "tool", tool_provide_choice.name);
     json_write_object(&writer, "arguments");
     json_write_text(&writer, "title", text_string(&title));

@@ -17,7 +17,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/ask.h"
 #include "cli/gate/ask.h"
 #include "cli/gate/guard.h"
 #include "cli/install/clients.h"
@@ -150,10 +149,9 @@ static enum exit_code deny(const struct hook_format *format, const char *reason)
 static enum exit_code allow(const struct hook_format *format, const char *reason_or_null)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     enum exit_code code;
 
-    json_write_object(&writer, NULL);
     if (reason_or_null && !(format->shape & HOOK_SILENT_ALLOW))
         hook_format_write(format, "allow", reason_or_null, &writer);
     json_write_end_object(&writer);

@@ -103,9 +103,8 @@ static void write_params(const struct look_back *look, int64_t limit, struct tex
     static const char *const named[][2] = { { "agent", "agent" },
                                             { "status", "which" },
                                             { "via", "via" } };
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(named); i++)
         json_write_text_if(&writer, named[i][1], arguments_value(look->arguments, named[i][0]));
     json_write_text_if(&writer, "search", look->search);

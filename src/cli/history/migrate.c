@@ -66,9 +66,8 @@ static int64_t count_of(const struct migrated *migrated, const char *table)
 static void print_json(const struct migrated *migrated, const char *name, const char *command)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "store", name);
     json_write_integer(&writer, "rows", migrated->rows);
     json_write_integer(&writer, "earlier", migrated->was_done ? migrated->rows : migrated->earlier);
@@ -78,9 +77,7 @@ static void print_json(const struct migrated *migrated, const char *name, const 
         json_write_integer(&writer, walk_tables[i].name, migrated->counts[i]);
     json_write_end_object(&writer);
     json_write_text(&writer, "next", command);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
+    say_object(&writer);
 }
 
 static void say_migrated(const struct arguments *arguments, const struct migrated *migrated,

@@ -64,10 +64,9 @@ static void write_environment(struct json_writer *writer)
 struct json *entry_environment(void)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *environment = NULL;
 
-    json_write_object(&writer, NULL);
     write_environment(&writer);
     json_write_end_object(&writer);
     json_parse(text_string(&out), out.used, &environment, NULL);
@@ -155,10 +154,9 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     bool is_remote = options->like ? entry_port(client, options->like) > 0 : options->port > 0;
     const char *type = is_remote ? client->remote_type : client->local_type;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *entry = NULL;
 
-    json_write_object(&writer, NULL);
     if (type)
         json_write_text(&writer, "type", type);
     if (options->like) {

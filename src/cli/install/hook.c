@@ -63,10 +63,9 @@ struct json *hook_make(const struct client *client, const char *program, const s
     const char *same = json_member_text(command_of(hook, like), hook->command_key);
     char *command = same ? mem_text(same) : make_command(client, program);
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     struct json *item = NULL;
 
-    json_write_object(&writer, NULL);
     if (hook->matcher) {
         json_write_text(&writer, "matcher", hook->matcher);
         json_write_list(&writer, "hooks");

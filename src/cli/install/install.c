@@ -53,10 +53,9 @@ static void write_json(struct json_writer *writer, const struct change *change)
 static void print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     bool has_timeout = (job->is_gate || job->client->timeout_key) && !job->is_undo;
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
     write_json(&writer, &job->changes[0]);
@@ -68,9 +67,7 @@ static void print_json(const struct job *job, const char *diff)
         json_write_end_object(&writer);
     }
     json_write_text(&writer, "diff", diff);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
+    say_object(&writer);
 }
 
 /* How long a person has, and what else it needs. */

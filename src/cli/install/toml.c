@@ -435,10 +435,9 @@ static const struct toml_item *find_item(const struct toml_items *items, const c
 static void add_object(struct text *out, const struct text *text, const struct toml_items *items,
                        const char *path)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     struct text inner = { 0 };
 
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < items->count; i++) {
         const struct toml_item *item = &items->items[i];
         const char *rest = item->path + strlen(path), *end;
@@ -630,7 +629,7 @@ static bool add(struct text *text, const struct toml_items *items, const struct 
     const struct toml_item *header, *inline_table;
     struct json *wrapped;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
     char *prefix, *encoded;
     const char *key = path->keys[--above.count];
     bool ok = true;
@@ -650,7 +649,6 @@ static bool add(struct text *text, const struct toml_items *items, const struct 
     if (path->count < 4 || inline_table)
         return refuse(path, err);
     encoded = json_encode(value); /* the table in between is not there yet: an inline one */
-    json_write_object(&writer, NULL);
     json_write_foreign_key(&writer, key);
     text_add_format(&out, "%s}", encoded);
     ok = json_parse(text_string(&out), out.used, &wrapped, NULL);
