@@ -203,7 +203,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
 
     hold = settings_hold_limit_s(settings, known->name, false, given);
     settings_free(settings);
-    if (!client->timeout_key || patience > hold)
+    if (!client->timeout.key || patience > hold)
         return;
     doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
                    "seconds", TEXT_NUMBER(patience), "name", client->name);

@@ -87,7 +87,7 @@ static void write_like(struct json_writer *writer, const char *key, const struct
 /* We hold its calls as long as it waits from now on. */
 static bool waits_longer(const struct client *client)
 {
-    return client->timeout_key && !known_client_of_program(client->name)->backgrounds_calls;
+    return client->timeout.key && !known_client_of_program(client->name)->backgrounds_calls;
 }
 
 static void write_command(const struct client *client, const struct entry_options *options,
@@ -137,22 +137,22 @@ static void write_address(const struct client *client, const struct entry_option
     if (waits_longer(client))
         snprintf(url + strlen(url), sizeof url - strlen(url), "?client_timeout=%d",
                  CLIENT_TIMEOUT_S);
-    json_write_text(writer, client->url_key, url);
+    json_write_text(writer, client->url.key, url);
     if (!options->needs_token)
         return;
-    if (client->token_key) {
-        json_write_text(writer, client->token_key, client->token_value);
+    if (client->url.token_key) {
+        json_write_text(writer, client->url.token_key, client->url.token_value);
         return;
     }
     json_write_object(writer, "headers");
-    json_write_text(writer, "Authorization", client->token_value);
+    json_write_text(writer, "Authorization", client->url.token_value);
     json_write_end_object(writer);
 }
 
 struct json *entry_make(const struct client *client, const struct entry_options *options)
 {
     bool is_remote = options->like ? entry_port(client, options->like) > 0 : options->port > 0;
-    const char *type = is_remote ? client->remote_type : client->local_type;
+    const char *type = is_remote ? client->types.remote : client->types.local;
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
     struct json *entry = NULL;
@@ -169,8 +169,8 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     } else {
         write_command(client, options, &writer);
     }
-    if (client->timeout_key)
-        json_write_integer(&writer, client->timeout_key, CLIENT_TIMEOUT_S * client->timeout_per_s);
+    if (client->timeout.key)
+        json_write_integer(&writer, client->timeout.key, CLIENT_TIMEOUT_S * client->timeout.per_s);
     if (client->trust_key && options->is_trusted)
         json_write_bool(&writer, client->trust_key, true);
     if (client->extras)
@@ -191,7 +191,7 @@ const char *entry_program(const struct client *client, const struct json *entry)
 int entry_port(const struct client *client, const struct json *entry)
 {
     static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
-    const char *url = client->url_key ? json_member_text(entry, client->url_key) : NULL;
+    const char *url = client->url.key ? json_member_text(entry, client->url.key) : NULL;
 
     for (size_t i = 0; url && i < ARRAY_LEN(hosts); i++) {
         char *before = mem_format("http://%s:", hosts[i]);
@@ -223,10 +223,10 @@ int64_t entry_timeout_s(const struct client *client, const struct json *entry)
 {
     int64_t given;
 
-    if (!client->timeout_key)
+    if (!client->timeout.key)
         return -1;
-    given = json_member_integer(entry, client->timeout_key, -1);
-    return given < 0 ? -1 : given / client->timeout_per_s;
+    given = json_member_integer(entry, client->timeout.key, -1);
+    return given < 0 ? -1 : given / client->timeout.per_s;
 }
 
 static struct config_path path_of(const struct client *client, const char *name)

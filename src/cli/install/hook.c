@@ -73,7 +73,7 @@ struct json *hook_make(const struct client *client, const char *program, const s
     }
     json_write_text(&writer, "type", "command");
     json_write_text(&writer, hook->command_key, command);
-    json_write_integer(&writer, hook->timeout_key, HOOK_TIMEOUT_S * hook->timeout_per_s);
+    json_write_integer(&writer, hook->timeout.key, HOOK_TIMEOUT_S * hook->timeout.per_s);
     if (hook->matcher) {
         json_write_end_object(&writer);
         json_write_end_list(&writer);

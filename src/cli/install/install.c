@@ -54,7 +54,7 @@ static void print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    bool has_timeout = (job->is_gate || job->client->timeout_key) && !job->is_undo;
+    bool has_timeout = (job->is_gate || job->client->timeout.key) && !job->is_undo;
 
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
@@ -104,14 +104,14 @@ static void tell_effects(const struct job *job)
         settings_free(settings);
         return;
     }
-    if (client->timeout_key)
-        say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
+    if (client->timeout.key)
+        say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout.key,
                  "seconds", TEXT_NUMBER(CLIENT_TIMEOUT_S), "patience", TEXT_NUMBER(known->limit_s));
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
     say_note(TEXT_CLI_INSTALL_HOLD, "seconds",
              TEXT_NUMBER(settings_hold_limit_s(settings, known->name, false,
-                                               client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
+                                               client->timeout.key ? CLIENT_TIMEOUT_S : 0)));
     tell_trust(job);
     settings_free(settings);
 }
@@ -251,7 +251,7 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         return false;
     } else if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as");
-    } else if (arguments_value(arguments, "http") && !job->client->url_key) {
+    } else if (arguments_value(arguments, "http") && !job->client->url.key) {
         say_problem(TEXT_CLI_INSTALL_NO_HTTP, "client", job->client->title);
     } else if (arguments_value(arguments, "project") && !job->client->project) {
         say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title);
