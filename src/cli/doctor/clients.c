@@ -220,7 +220,7 @@ static void judge_permission(struct doctor *doctor, const struct client *client,
     struct config_file file = { 0 };
 
     if (rule)
-        is_given = permission_file(client, false, path, NULL) &&
+        is_given = hook_file(client, false, path, NULL) &&
                    config_file_read(path, false, &file, NULL) &&
                    config_json.check(&file.bytes, NULL) && permission_is_given(&file.bytes, rule);
     free(rule);

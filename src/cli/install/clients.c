@@ -170,20 +170,15 @@ const struct client *client_find(const char *name)
 bool client_home(const struct client *client, const char *home, char out[CLIENT_PATH_BYTES])
 {
     const char *moved = client->home_variable ? getenv(client->home_variable) : NULL;
-    const char *config = getenv("XDG_CONFIG_HOME");
     char user[CLIENT_PATH_BYTES];
-    int length;
 
+    if (!moved || moved[0] != '/')
+        moved = home[0] == '~' ? NULL : getenv("XDG_CONFIG_HOME");
     if (moved && moved[0] == '/')
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s", moved);
-    else if (home[0] != '~' && config && config[0] == '/')
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s", config);
-    else if (!os_home(user, sizeof user))
-        return false;
-    else
-        length =
-            snprintf(out, CLIENT_PATH_BYTES, "%s%s", user, home[0] == '~' ? home + 1 : "/.config");
-    return length < CLIENT_PATH_BYTES;
+        return snprintf(out, CLIENT_PATH_BYTES, "%s", moved) < CLIENT_PATH_BYTES;
+    return os_home(user, sizeof user) &&
+           snprintf(out, CLIENT_PATH_BYTES, "%s%s", user, home[0] == '~' ? home + 1 : "/.config") <
+               CLIENT_PATH_BYTES;
 }
 
 static bool has_directory(const char *path)
@@ -220,7 +215,6 @@ bool client_file(const struct client *client, bool is_project, char out[CLIENT_P
 {
     char here[CLIENT_PATH_BYTES];
     const char *name = client->project;
-    bool ok;
 
     if (!is_project)
         return find_user_file(client, out) ||
@@ -230,6 +224,6 @@ bool client_file(const struct client *client, bool is_project, char out[CLIENT_P
                          "name", client->title, NULL);
     if (client->project_too && access(client->project_too, F_OK) == 0)
         name = client->project_too;
-    ok = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES;
-    return ok || error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", name, NULL);
+    return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES ||
+           error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", name, NULL);
 }

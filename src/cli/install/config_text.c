@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
@@ -69,6 +70,21 @@ struct json *config_read_value(const char *bytes, size_t length)
     if (!json_parse(bytes, length, &value, NULL))
         json_parse(nothing, sizeof nothing - 1, &value, NULL);
     return value;
+}
+
+struct json *config_take_object(struct json_writer *writer)
+{
+    struct json *value = NULL;
+
+    json_write_end_object(writer);
+    json_parse(text_string(writer->out), writer->out->used, &value, NULL);
+    text_release(writer->out);
+    return value;
+}
+
+bool config_same(const struct text *a, const struct text *b)
+{
+    return a->used == b->used && memcmp(text_string(a), text_string(b), a->used) == 0;
 }
 
 /* The path to our item, or to the place after the last one; that item is NULL then. */

@@ -47,41 +47,18 @@ static void write_variable(struct json_writer *writer, const char *name)
         json_write_text(writer, name, value);
 }
 
-/* What our program needs to find the same hub, where the client would not hand it on. */
-static void write_environment(struct json_writer *writer)
+struct json *entry_environment(void)
 {
     static const char *const places[] = { "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
                                           "XDG_RUNTIME_DIR" };
-
-    for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        write_variable(writer, places[i]);
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (setting_row((enum setting_id)id)->environment)
-            write_variable(writer, setting_row((enum setting_id)id)->environment);
-    }
-}
-
-struct json *entry_environment(void)
-{
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    struct json *environment = NULL;
 
-    write_environment(&writer);
-    json_write_end_object(&writer);
-    json_parse(text_string(&out), out.used, &environment, NULL);
-    text_release(&out);
-    return environment;
-}
-
-static void write_like(struct json_writer *writer, const char *key, const struct json *like)
-{
-    const struct json *value = json_member(like, key);
-    char *encoded = value ? json_encode(value) : NULL;
-
-    if (encoded)
-        json_write_raw(writer, key, encoded);
-    free(encoded);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        write_variable(&writer, places[i]);
+    for (int id = 0; id < SETTING_COUNT; id++)
+        write_variable(&writer, setting_row((enum setting_id)id)->environment);
+    return config_take_object(&writer);
 }
 
 /* We hold its calls as long as it waits from now on. */
@@ -93,8 +70,7 @@ static bool waits_longer(const struct client *client)
 static void write_command(const struct client *client, const struct entry_options *options,
                           struct json_writer *writer)
 {
-    char timeout[24];
-    size_t begin;
+    struct json *environment;
 
     if (!client->is_one_list)
         json_write_text(writer, "command", options->program);
@@ -103,9 +79,8 @@ static void write_command(const struct client *client, const struct entry_option
         json_write_text(writer, NULL, options->program);
     json_write_text(writer, NULL, "mcp");
     if (waits_longer(client)) {
-        snprintf(timeout, sizeof timeout, "%d", CLIENT_TIMEOUT_S);
         json_write_text(writer, NULL, "--client-timeout");
-        json_write_text(writer, NULL, timeout);
+        json_write_text(writer, NULL, TEXT_NUMBER(CLIENT_TIMEOUT_S));
     }
     if (options->as_name) {
         json_write_text(writer, NULL, "--as");
@@ -116,16 +91,10 @@ static void write_command(const struct client *client, const struct entry_option
         json_write_text(writer, NULL, options->tools);
     }
     json_write_end_list(writer);
-    if (!client->strips)
-        return;
-    begin = writer->out->used;
-    json_write_object(writer, client->env_key);
-    write_environment(writer);
-    json_write_end_object(writer);
-    if (strcmp(writer->out->bytes + writer->out->used - 2, "{}") == 0) { /* nothing to pass on */
-        writer->out->used = begin;
-        writer->out->bytes[begin] = '\0';
-    }
+    environment = client->strips ? entry_environment() : NULL;
+    if (json_length(environment) > 0)
+        json_write_value(writer, client->env_key, environment);
+    json_free(environment);
 }
 
 static void write_address(const struct client *client, const struct entry_options *options,
@@ -155,15 +124,15 @@ struct json *entry_make(const struct client *client, const struct entry_options 
     const char *type = is_remote ? client->types.remote : client->types.local;
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    struct json *entry = NULL;
 
     if (type)
         json_write_text(&writer, "type", type);
     if (options->like) {
         for (size_t i = 0; i < ARRAY_LEN(by_transport); i++)
-            write_like(&writer, by_transport[i], options->like);
+            json_write_value(&writer, by_transport[i], json_member(options->like, by_transport[i]));
         if (client->trust_key)
-            write_like(&writer, client->trust_key, options->like);
+            json_write_value(&writer, client->trust_key,
+                             json_member(options->like, client->trust_key));
     } else if (is_remote) {
         write_address(client, options, &writer);
     } else {
@@ -175,10 +144,7 @@ struct json *entry_make(const struct client *client, const struct entry_options 
         json_write_bool(&writer, client->trust_key, true);
     if (client->extras)
         text_add_text(&out, client->extras);
-    json_write_end_object(&writer);
-    json_parse(text_string(&out), out.used, &entry, NULL);
-    text_release(&out);
-    return entry;
+    return config_take_object(&writer);
 }
 
 const char *entry_program(const struct client *client, const struct json *entry)
@@ -221,11 +187,9 @@ bool entry_is_ours(const struct client *client, const struct json *entry)
 
 int64_t entry_timeout_s(const struct client *client, const struct json *entry)
 {
-    int64_t given;
+    const char *key = client->timeout.key;
+    int64_t given = key ? json_member_integer(entry, key, -1) : -1;
 
-    if (!client->timeout.key)
-        return -1;
-    given = json_member_integer(entry, client->timeout.key, -1);
     return given < 0 ? -1 : given / client->timeout.per_s;
 }
 

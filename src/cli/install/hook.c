@@ -64,7 +64,6 @@ struct json *hook_make(const struct client *client, const char *program, const s
     char *command = same ? mem_text(same) : make_command(client, program);
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    struct json *item = NULL;
 
     if (hook->matcher) {
         json_write_text(&writer, "matcher", hook->matcher);
@@ -78,11 +77,8 @@ struct json *hook_make(const struct client *client, const char *program, const s
         json_write_end_object(&writer);
         json_write_end_list(&writer);
     }
-    json_write_end_object(&writer);
-    json_parse(text_string(&out), out.used, &item, NULL);
-    text_release(&out);
     free(command);
-    return item;
+    return config_take_object(&writer);
 }
 
 /* Runs a program called sayso with "gate" behind it; it may be in quotes. */
@@ -140,7 +136,7 @@ char *hook_program(const struct client *client, const struct json *item)
     if (!is_found)
         text_clear(&before);
     text_release(&word);
-    return mem_text(text_string(&before));
+    return text_take(&before);
 }
 
 static bool is_ours(const struct json *item, const void *context)
@@ -183,13 +179,6 @@ char *permission_rule(const struct client *client, const char *server)
 {
     /* "__" divides the server from the tool */
     return client->has_rules && !strstr(server, "__") ? mem_format("mcp__%s", server) : NULL;
-}
-
-/* The client's settings, which hold its hooks as well. */
-bool permission_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
-                     struct error *err)
-{
-    return hook_file(client, is_project, out, err);
 }
 
 static bool is_rule(const struct json *item, const void *rule)

@@ -33,10 +33,9 @@ bool hook_put(const struct client *client, const struct json *item, struct text 
 /* The caller frees. NULL for a client without rules, and for a name whose rule would be about a
  * tool of another server. */
 char *permission_rule(const struct client *client, const char *server);
-bool permission_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
-                     struct error *err);
-struct config_list permission_list(const char *rule); /* where it is, or goes; borrows it */
-struct json *permission_make(const char *rule);       /* the item of that list */
+/* Where it is, or goes, in the file of the client's hooks; borrows it. */
+struct config_list permission_list(const char *rule);
+struct json *permission_make(const char *rule); /* the item of that list */
 /* Whether a rule allows all tools of the server, and none denies them or makes the client ask. */
 bool permission_is_given(const struct text *settings, const char *rule);
 
