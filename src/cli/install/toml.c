@@ -36,9 +36,6 @@ struct toml_items {
     size_t count, capacity;
 };
 
-/* False: not TOML; *ret_at is where. The items are released either way. */
-bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at);
-
 enum { MOST_LEVELS = 64 };
 static const char BARE_KEY[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 static const char BARE_VALUE[] =
@@ -100,22 +97,13 @@ static void skip_lines(struct scan *scan)
     }
 }
 
-static int32_t read_hex(const char *digits, size_t count)
-{
-    char number[9] = "";
-
-    if (strspn(digits, "0123456789abcdefABCDEF") < count)
-        return -1;
-    memcpy(number, digits, count);
-    return (int32_t)strtol(number, NULL, 16);
-}
-
 /* One escape behind its backslash; the bytes it took, 0: none we know. */
 static size_t read_escape(const char *at, bool may_break, struct text *out)
 {
     static const char names[] = "btnfre\"\\", meant[] = "\b\t\n\f\r\x1b\"\\";
     const char *found = *at ? strchr(names, *at) : NULL;
     size_t digits = *at == 'u' ? 4 : *at == 'U' ? 8 : 0;
+    char number[9] = "";
     int32_t code_point;
 
     if (found) {
@@ -123,7 +111,10 @@ static size_t read_escape(const char *at, bool may_break, struct text *out)
         return 1;
     }
     if (digits) {
-        code_point = read_hex(at + 1, digits);
+        if (strspn(at + 1, "0123456789abcdefABCDEF") < digits)
+            return 0;
+        memcpy(number, at + 1, digits);
+        code_point = (int32_t)strtol(number, NULL, 16);
         if (code_point < 0 || code_point > 0x10ffff)
             return 0;
         text_add_code_point(out, code_point);
@@ -273,14 +264,11 @@ static bool scan_value(struct scan *scan, const struct text *prefix, int level)
 
 static bool scan_header(struct scan *scan)
 {
-    enum toml_kind kind;
-    struct text path = { 0 };
     size_t from = scan->at, item;
-    bool ok;
-
-    kind = take(scan, "[[") ? TOML_TABLES : TOML_TABLE;
-    ok = (kind == TOML_TABLES || take(scan, "[")) && scan_key(scan, &path) &&
-         take(scan, kind == TOML_TABLES ? "]]" : "]");
+    enum toml_kind kind = take(scan, "[[") ? TOML_TABLES : TOML_TABLE;
+    struct text path = { 0 };
+    bool ok = (kind == TOML_TABLES || take(scan, "[")) && scan_key(scan, &path) &&
+              take(scan, kind == TOML_TABLES ? "]]" : "]");
     if (ok) {
         item = add_item(scan, kind, &path, from);
         scan->table = item;
@@ -321,7 +309,8 @@ static bool is_header_twice(const struct toml_items *items)
     return false;
 }
 
-bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
+/* False: not TOML; *ret_at is where. The items are released either way. */
+static bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
 {
     struct scan scan = { .bytes = text_string(text),
                          .at = config_bom(text),
@@ -436,40 +425,32 @@ static void add_object(struct text *out, const struct text *text, const struct t
                        const char *path)
 {
     struct json_writer writer = json_object_to(out);
-    struct text inner = { 0 };
 
     for (size_t i = 0; i < items->count; i++) {
         const struct toml_item *item = &items->items[i];
-        const char *rest = item->path + strlen(path), *end;
-        char *key;
+        const char *rest = item->path + strlen(path);
+        bool is_first = true, has_more;
+        char *key, *below;
 
         if (!is_below(item->path, path) || !*rest || item->kind == TOML_TABLES)
             continue;
-        end = strchr(rest, TOML_SEPARATOR);
-        key = mem_text_n(rest, (size_t)(end - rest));
-        text_clear(&inner);
-        if (end[1] || item->kind == TOML_TABLE || text->bytes[item->value] == '{') {
-            char *below = mem_format("%s%s%c", path, key, TOML_SEPARATOR);
-            bool is_first = true;
-
-            for (size_t k = 0; k < i && is_first; k++)
-                is_first = !is_below(items->items[k].path, below);
-            if (is_first) {
-                add_object(&inner, text, items, below);
-                json_write_foreign_key(&writer, key);
-                writer.needs_comma = true;
-                text_add_text(out, text_string(&inner));
-            }
-            free(below);
-        } else {
-            toml_add_json(&inner, text->bytes + item->value, item->value_end - item->value);
+        key = mem_text_n(rest, (size_t)(strchr(rest, TOML_SEPARATOR) - rest));
+        below = mem_format("%s%s%c", path, key, TOML_SEPARATOR);
+        has_more = strcmp(item->path, below) != 0 || item->kind == TOML_TABLE ||
+                   text->bytes[item->value] == '{';
+        for (size_t k = 0; k < i && has_more && is_first; k++)
+            is_first = !is_below(items->items[k].path, below);
+        if (is_first) {
             json_write_foreign_key(&writer, key);
+            if (has_more)
+                add_object(out, text, items, below);
+            else
+                toml_add_json(out, text->bytes + item->value, item->value_end - item->value);
             writer.needs_comma = true;
-            text_add_text(out, text_string(&inner));
         }
+        free(below);
         free(key);
     }
-    text_release(&inner);
     json_write_end_object(&writer);
 }
 
@@ -516,9 +497,7 @@ static void add_string(struct text *out, const char *bytes, size_t length)
 
 static void add_key(struct text *out, const char *key)
 {
-    static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    if (*key && strspn(key, bare) == strlen(key))
+    if (*key && strspn(key, BARE_KEY) == strlen(key))
         text_add_text(out, key);
     else
         add_string(out, key, strlen(key));
@@ -527,7 +506,6 @@ static void add_key(struct text *out, const char *key)
 static void add_value(struct text *out, const struct json *value)
 {
     const char *before = " ";
-    char *encoded;
 
     if (json_kind(value) == KIND_TEXT) {
         add_string(out, json_text(value), json_length(value));
@@ -549,9 +527,7 @@ static void add_value(struct text *out, const struct json *value)
         }
         text_add_text(out, " }");
     } else {
-        encoded = json_encode(value);
-        text_add_text(out, encoded);
-        free(encoded);
+        json_add(out, value);
     }
 }
 
@@ -626,38 +602,29 @@ static bool add(struct text *text, const struct toml_items *items, const struct 
                 const struct json *value, struct error *err)
 {
     struct config_path above = *path;
-    const struct toml_item *header, *inline_table;
-    struct json *wrapped;
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
-    char *prefix, *encoded;
     const char *key = path->keys[--above.count];
+    char *prefix = join(&above);
+    const struct toml_item *header = find_item(items, prefix, true);
+    const struct toml_item *inline_table = find_item(items, prefix, false);
     bool ok = true;
 
-    prefix = join(&above);
-    header = find_item(items, prefix, true);
-    inline_table = find_item(items, prefix, false);
     free(prefix);
     if (header) {
         insert_under(text, items, header, key, value);
-        return true;
-    }
-    if (inline_table && text->bytes[inline_table->value] == '{') {
+    } else if (inline_table && text->bytes[inline_table->value] == '{') {
         insert_inline(text, inline_table, key, value);
-        return true;
-    }
-    if (path->count < 4 || inline_table)
-        return refuse(path, err);
-    encoded = json_encode(value); /* the table in between is not there yet: an inline one */
-    json_write_foreign_key(&writer, key);
-    text_add_format(&out, "%s}", encoded);
-    ok = json_parse(text_string(&out), out.used, &wrapped, NULL);
-    if (ok) {
-        ok = add(text, items, &above, wrapped, err);
+    } else if (path->count < 4 || inline_table) {
+        ok = refuse(path, err);
+    } else { /* the table in between is not there yet: an inline one */
+        struct text out = { 0 };
+        struct json_writer writer = json_object_to(&out);
+        struct json *wrapped;
+
+        json_write_value(&writer, key, value);
+        wrapped = config_take_object(&writer);
+        ok = wrapped && add(text, items, &above, wrapped, err);
         json_free(wrapped);
     }
-    text_release(&out);
-    free(encoded);
     return ok;
 }
 
@@ -677,7 +644,6 @@ static bool set(struct text *text, const struct config_path *path, const struct 
 {
     struct toml_items items;
     const struct toml_item *item;
-    struct text made = { 0 };
     char *wanted = join(path);
     size_t at;
     bool ok = true;
@@ -685,16 +651,18 @@ static bool set(struct text *text, const struct config_path *path, const struct 
     toml_scan(text, &items, &at);
     item = find_item(&items, wanted, false);
     if (item) {
+        struct text made = { 0 };
+
         add_value(&made, value);
         config_splice(text, item->value, item->value_end, made.bytes, made.used);
-    } else if (path->count == 2) {
-        ok = may_append(&items, path) || refuse(path, err);
-        if (ok)
-            append_table(text, path, value);
-    } else {
+        text_release(&made);
+    } else if (path->count != 2) {
         ok = add(text, &items, path, value, err);
+    } else if (may_append(&items, path)) {
+        append_table(text, path, value);
+    } else {
+        ok = refuse(path, err);
     }
-    text_release(&made);
     toml_release(&items);
     free(wanted);
     return ok;
