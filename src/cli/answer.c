@@ -19,7 +19,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
 #include "cli/verb.h"
 #include "core/fields/answer.h"
 #include "core/fields/field_class.h"
@@ -347,11 +346,8 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
 
 static void print_command(const char *id, struct text *words)
 {
-    struct text line = { 0 };
-
-    say_add_shown(&line, text_string(words)); /* names of fields are the agent's */
-    printf("  %s answer %.8s%s\n", "sayso", id, text_string(&line)); /* not for people */
-    text_release(&line);
+    printf("  %s answer %.8s", "sayso", id); /* not for people */
+    say_words("", text_string(words), "\n"); /* names of fields are the agent's */
     text_clear(words);
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/gate/guard.h"
 #include "cli/hub_call.h"

@@ -1,6 +1,5 @@
 /* rule.c - `sayso rule`: answers that stand for asks to come. What one would have meant is shown
  * before it is made, and it can be taken back at any time. */
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"

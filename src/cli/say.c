@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
@@ -29,6 +28,15 @@ static void add_badges(struct text *out, unsigned flags)
 void say_add_shown(struct text *out, const char *words)
 {
     add_badges(out, visible_text(words, strlen(words), VISIBLE_ONE_LINE, out));
+}
+
+void say_words(const char *before, const char *words, const char *behind)
+{
+    struct text shown = { 0 };
+
+    say_add_shown(&shown, words);
+    printf("%s%s%s", before, text_string(&shown), behind);
+    text_release(&shown);
 }
 
 /* At most four pairs are ever needed here. */

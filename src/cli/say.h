@@ -5,7 +5,6 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -40,6 +39,8 @@ void say_add_json(struct text *out, const char *json); /* the same into a text *
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */
 void say_add_shown(struct text *out, const char *words);
+/* Prints them so between words of ours. */
+void say_words(const char *before, const char *words, const char *behind);
 /* Prints several lines, each after `indent` spaces, so that none looks like ours. */
 void say_lines(const char *words, int indent);
 /* A column: words of ours, and blanks up to so many cells and two more. */

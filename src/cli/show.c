@@ -20,22 +20,16 @@
 static void print_preview(const struct json *preview)
 {
     const char *language = json_member_text(preview, "language");
-    const char *type = json_member_text(preview, "type");
-    struct text line = { 0 };
 
-    say_add_shown(&line, language ? language : type);
-    printf("      %s (%s):\n", i18n_text(TEXT_SHOW_PREVIEW), text_string(&line));
+    printf("      %s (", i18n_text(TEXT_SHOW_PREVIEW));
+    say_words("", language ? language : json_member_text(preview, "type"), "):\n");
     say_lines(json_member_text(preview, "text"), 8);
-    text_release(&line);
 }
 
 static void print_note(int indent, const char *note)
 {
-    struct text line = { 0 };
-
-    say_add_shown(&line, note);
-    printf("%*s%s: %s\n", indent, "", i18n_text(TEXT_ROW_NOTE), text_string(&line));
-    text_release(&line);
+    printf("%*s%s", indent, "", i18n_text(TEXT_ROW_NOTE));
+    say_words(": ", note, "\n");
 }
 
 static void print_option(const struct json *option)
@@ -256,10 +250,8 @@ static void show_form(const struct json *form)
     const char *title = json_member_text(form, "title");
     const char *prompt = json_member_text(form, "prompt");
     const char *note = json_member_text(form, "global_annotation");
-    struct text line = { 0 };
 
-    say_add_shown(&line, title);
-    printf("\n  %s\n\n", text_string(&line));
+    say_words("\n  ", title, "\n\n");
     if (*prompt && strcmp(title, prompt) != 0) { /* else one line was all there was to say */
         say_lines(prompt, 2);
         printf("\n");
@@ -268,7 +260,6 @@ static void show_form(const struct json *form)
         print_field(json_item(fields, i), json_length(fields) > 1);
     if (note && *note)
         print_note(2, note);
-    text_release(&line);
 }
 
 /* When it was asked and, while the agent waits, for how long that has been blocked (R5.8). */
@@ -319,17 +310,12 @@ static void print_facts(const struct arguments *arguments, const struct json *as
 /* What a summary would cut is printed whole. */
 static void print_fields(const struct json *fields)
 {
-    struct text line = { 0 };
-
     for (void *it = json_first(fields); it; it = json_next(fields, it)) {
         if (!json_text(json_value(it)))
             continue;
-        text_clear(&line);
-        say_add_shown(&line, json_key(it));
-        printf("  %s:\n", text_string(&line));
+        say_words("  ", json_key(it), ":\n");
         say_lines(json_text(json_value(it)), 4);
     }
-    text_release(&line);
 }
 
 /* Each question with what was chosen, written and noted. */

@@ -13,7 +13,6 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "cli/hub_call.h"

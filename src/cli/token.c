@@ -106,12 +106,10 @@ static void print_list(const struct arguments *arguments, const struct json *res
 
     for (size_t i = 0; i < json_length(tokens); i++) {
         const struct json *token = json_item(tokens, i);
-        struct text label = { 0 };
 
-        say_add_shown(&label, json_member_text(token, "label"));
         printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
         print_times(arguments, token);
-        printf("\"%s\"", text_string(&label));
+        say_words("\"", json_member_text(token, "label"), "\"");
         if (json_is_yes(json_member(token, "sub_agent")))
             printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
         if (json_is_yes(json_member(token, "may_answer")))
@@ -119,7 +117,6 @@ static void print_list(const struct arguments *arguments, const struct json *res
         if (json_is_yes(json_member(token, "expired")))
             printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
         printf("\n");
-        text_release(&label);
     }
     if (json_length(tokens) == 0)
         say_note(TEXT_CLI_NO_TOKENS);

@@ -1,6 +1,5 @@
 /* clients.c - what stands in the configurations of agents' clients for us, and whether it works. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -177,19 +176,25 @@ static void judge_program(struct doctor *doctor, const struct client *client,
                           const struct json *entry)
 {
     const char *program = entry_program(client, entry);
-    char found[DOCTOR_PATH_BYTES];
+    bool is_path = program[0] == '/';
+    enum doctor_state state = DOCTOR_FAULT;
+    enum text_id found;
+    char path[DOCTOR_PATH_BYTES];
 
-    if (program[0] != '/' && !doctor_find_program(program, found))
+    if (!is_path && !doctor_find_program(program, path))
         return; /* the client's own search path may have it */
-    if (program[0] == '/' && access(program, X_OK) != 0)
-        doctor_fault(doctor, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client", client->title,
-                     "program", program, "name", client->name);
-    else if (!server_answers(client, entry))
-        doctor_fault(doctor, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client", client->title,
-                     "program", program, "name", client->name);
-    else if (program[0] == '/' && !is_this_program(program))
-        doctor_warning(doctor, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client", client->title,
-                       "program", program, "name", client->name);
+    if (is_path && access(program, X_OK) != 0) {
+        found = TEXT_FOUND_CLIENT_GONE;
+    } else if (!server_answers(client, entry)) {
+        found = TEXT_FOUND_CLIENT_SILENT;
+    } else if (is_path && !is_this_program(program)) {
+        found = TEXT_FOUND_CLIENT_OTHER;
+        state = DOCTOR_WARNING;
+    } else {
+        return;
+    }
+    doctor_report(doctor, state, found, TEXT_MEND_CLIENT, "client", client->title, "program",
+                  program, "name", client->name);
 }
 
 /* A client that gives up before sayso hands the call back loses it every time. */

@@ -5,7 +5,6 @@
 #ifndef CLI_DOCTOR_DOCTOR_H
 #define CLI_DOCTOR_DOCTOR_H
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/say.h"
 #include "hub/maintenance.h"

@@ -4,7 +4,6 @@
  */
 #ifndef CLI_GATE_GUARD_H
 #define CLI_GATE_GUARD_H
-#include <stdbool.h>
 #include <stdint.h>
 
 struct hook_format;

@@ -41,25 +41,17 @@ size_t record_field_count(const struct json *record)
 
 static void take_value(const struct json *value, struct given *out)
 {
-    switch (json_kind(value)) {
-    case KIND_LIST:
+    enum json_kind kind = json_kind(value);
+
+    if (kind == KIND_LIST) {
         out->picks = value;
-        break;
-    case KIND_OBJECT: /* picks and own words */
+    } else if (kind == KIND_OBJECT) { /* picks and own words */
         out->picks = json_member(value, "selected_ids");
         out->text = json_member_text(value, "custom_input");
-        break;
-    case KIND_TEXT:
-        out->text = json_text(value);
-        break;
-    case KIND_BOOL:
-    case KIND_INTEGER:
-    case KIND_REAL:
+    } else if (kind == KIND_BOOL || kind == KIND_INTEGER || kind == KIND_REAL) {
         out->value = value;
-        break;
-    case KIND_NULL:
-    case KIND_HUGE:
-        break;
+    } else {
+        out->text = json_text(value);
     }
 }
 
@@ -184,33 +176,29 @@ static const struct record_format *find_format(const char *name)
 /* Where an export goes: standard output, or a file that appears whole or not at all and that no
  * other user can read. */
 struct out_file {
-    FILE *stream;        /* to write to */
-    char *path, *beside; /* owned; NULL: standard output */
+    FILE *stream;     /* to write to */
+    const char *path; /* borrowed; NULL: standard output */
+    char *beside;     /* owned; what is renamed to it */
 };
 
 static bool out_file_open(const char *path_or_null, struct out_file *ret_file, struct error *err)
 {
-    struct out_file file = { .stream = stdout };
     int fd;
 
-    *ret_file = file;
+    *ret_file = (struct out_file){ .stream = stdout, .path = path_or_null };
     if (!path_or_null)
         return true;
-    file.path = mem_text(path_or_null);
-    file.beside = mem_format("%s.%ld.new", path_or_null, (long)getpid());
-    unlink(file.beside); /* left by a process that died here; ours alone, the name has our pid */
-    fd = open(file.beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    file.stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (file.stream) {
-        *ret_file = file;
+    ret_file->beside = mem_format("%s.%ld.new", path_or_null, (long)getpid());
+    unlink(ret_file->beside); /* left by a process that died here: the name has our pid */
+    fd = open(ret_file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    ret_file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (ret_file->stream)
         return true;
-    }
     error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_WRITE, "path", path_or_null, "reason",
               strerror(errno), NULL);
     if (fd >= 0)
         close(fd);
-    free(file.path);
-    free(file.beside);
+    free(ret_file->beside);
     return false;
 }
 
@@ -230,9 +218,7 @@ static bool out_file_close(struct out_file *file, bool is_good, struct error *er
                   strerror(errno), NULL);
     if (file->path && (!ok || !is_good))
         unlink(file->beside);
-    free(file->path);
     free(file->beside);
-    *file = (struct out_file){ 0 };
     return ok;
 }
 

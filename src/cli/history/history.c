@@ -141,15 +141,11 @@ void history_print_answer(const struct json *ask)
 {
     const char *summary = json_member_text(ask, "summary");
     const struct json *confirmed = json_member(ask, "confirmed");
-    struct text line = { 0 };
 
     if (confirmed)
-        text_add_text(&line, i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO));
-    else if (summary)
-        say_add_shown(&line, summary);
-    if (line.used)
-        printf("          = %s\n", text_string(&line));
-    text_release(&line);
+        summary = i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    if (summary && *summary)
+        say_words("          = ", summary, "\n");
 }
 
 static void print_ask(const struct arguments *arguments, const struct json *ask)

@@ -3,7 +3,6 @@
  * anything is written, so that a damaged one leaves no trace; standard input is read as it comes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +23,7 @@ enum { READ_BYTES = 65536 };
 struct source {
     FILE *stream;
     bool is_file;
-    bool is_opened; /* by us */
-    int64_t bytes;  /* of the file; 0: not known */
+    int64_t bytes; /* of the file; 0: not known */
 };
 typedef bool each_line(void *context, const char *line, size_t length, struct error *err);
 
@@ -37,21 +35,12 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     if (strcmp(path, "-") == 0)
         return true;
     out->stream = fopen(path, "re");
-    out->is_opened = out->stream != NULL;
-    if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode)) {
-        error_say(err, ERROR_not_found, "", TEXT_REASON_CANT_READ, "path", path, "reason",
-                  strerror(out->stream ? EISDIR : errno), NULL);
-        return false;
-    }
+    if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode))
+        return error_say(err, ERROR_not_found, "", TEXT_REASON_CANT_READ, "path", path, "reason",
+                         strerror(out->stream ? EISDIR : errno), NULL);
     out->is_file = S_ISREG(found.st_mode);
     out->bytes = out->is_file ? found.st_size : 0;
     return true;
-}
-
-static void source_close(struct source *source)
-{
-    if (source->is_opened)
-        fclose(source->stream);
 }
 
 /* Every line without its end; the last may lack it. A line is never kept beyond its maximum: what
@@ -160,21 +149,17 @@ static enum exit_code run_import(const struct arguments *arguments)
     if (is_discard == (arguments->word_count == 1))
         return say_needs(arguments, "FILE | -");
     if (is_discard || source_open(arguments->words[0], &source, &err)) {
-        switch (hub_restore_open(&restore, &err)) {
-        case HUB_ENDED:
+        enum hub_outcome outcome = hub_restore_open(&restore, &err);
+
+        if (outcome == HUB_ENDED)
             ok = is_discard ? discard(arguments, &restore, &err)
                             : import_into(arguments, &source, &restore, &err);
-            break;
-        case HUB_BUSY:
+        else if (outcome == HUB_BUSY)
             error_say(&err, ERROR_unavailable, "", TEXT_REASON_BACKUP_BUSY, NULL);
-            break;
-        case HUB_FAILED:
-        case HUB_RETIRED:
-            break;
-        }
     }
     hub_restore_close(&restore);
-    source_close(&source);
+    if (source.stream && source.stream != stdin)
+        fclose(source.stream);
     if (err.code)
         say_error(arguments, &err, NULL);
     return ok ? EXIT_DONE : EXIT_ERROR;

@@ -2,8 +2,6 @@
  * record_formats.c - asks as a table (RFC 4180), one row each, everything in quotes. A cell that a
  * spreadsheet would take for a formula begins with an apostrophe, which shows it as text.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

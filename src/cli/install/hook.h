@@ -2,7 +2,6 @@
 #ifndef CLI_INSTALL_HOOK_H
 #define CLI_INSTALL_HOOK_H
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/install/clients.h"
 #include "cli/install/config_text.h"

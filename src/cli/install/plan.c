@@ -5,10 +5,7 @@
  */
 #include "cli/install/plan.h"
 
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
 #include "cli/install/config_text.h"
 
 static bool is_entry(const struct change *change)
