@@ -28,6 +28,7 @@ struct toml_item {
     size_t table;            /* index of the header it stands under, or its own; count: none */
     size_t from;             /* of the header or the key */
     size_t value, value_end; /* of a header: what is behind the bracket */
+    char *json;              /* owned; the value; NULL: a header */
 };
 #define TOML_SEPARATOR '\x1f'
 
@@ -52,7 +53,8 @@ struct scan {
     struct toml_items *items;
 };
 
-static bool scan_value(struct scan *scan, const struct text *prefix, int level);
+/* Appends the value as JSON; what JSON has no word for becomes a text. */
+static bool scan_value(struct scan *scan, const struct text *prefix, int level, struct text *json);
 
 static void skip_blanks(struct scan *scan)
 {
@@ -197,7 +199,7 @@ static size_t add_item(struct scan *scan, enum toml_kind kind, const struct text
 /* key = value */
 static bool scan_pair(struct scan *scan, enum toml_kind kind, const struct text *prefix, int level)
 {
-    struct text path = { 0 };
+    struct text path = { 0 }, json = { 0 };
     size_t from, item;
     bool ok;
 
@@ -209,22 +211,29 @@ static bool scan_pair(struct scan *scan, enum toml_kind kind, const struct text 
         skip_blanks(scan);
         item = add_item(scan, kind, &path, from);
         scan->items->items[item].value = scan->at;
-        ok = scan_value(scan, &path, level);
+        ok = scan_value(scan, &path, level, &json);
         scan->items->items[item].value_end = scan->at;
+        scan->items->items[item].json = text_take(&json);
     }
     text_release(&path);
     return ok;
 }
 
-static bool scan_list(struct scan *scan, int level)
+static bool scan_list(struct scan *scan, int level, struct text *json)
 {
+    const char *before = "";
+
+    text_add_char(json, '[');
     for (skip_lines(scan); !take(scan, "]"); skip_lines(scan)) {
-        if (!scan_value(scan, &nowhere, level + 1))
+        text_add_text(json, before);
+        if (!scan_value(scan, &nowhere, level + 1, json))
             return false;
+        before = ",";
         skip_lines(scan);
         if (!take(scan, ",") && scan->bytes[scan->at] != ']')
             return false;
     }
+    text_add_char(json, ']');
     return true;
 }
 
@@ -239,27 +248,48 @@ static bool scan_inline(struct scan *scan, const struct text *prefix, int level)
     return take(scan, "}");
 }
 
-static bool scan_value(struct scan *scan, const struct text *prefix, int level)
+static void add_word(struct text *json, const char *bytes, size_t length)
 {
-    struct text unused = { 0 };
+    struct json_writer writer = json_writer_to(json);
+    char *word = mem_text_n(bytes, length);
+    int64_t number;
+
+    if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)
+        text_add_text(json, word);
+    else if (text_parse_integer(word, &number))
+        text_add_integer(json, number);
+    else
+        json_write_text_n(&writer, NULL, bytes, length);
+    free(word);
+}
+
+static bool scan_value(struct scan *scan, const struct text *prefix, int level, struct text *json)
+{
+    struct json_writer writer = json_writer_to(json);
+    struct text decoded = { 0 };
+    size_t from;
     bool ok;
-    size_t length;
 
     if (level > MOST_LEVELS)
         return false;
     skip_blanks(scan);
-    if (scan->bytes[scan->at] == '"' || scan->bytes[scan->at] == '\'') {
-        ok = scan_text(scan, &unused);
-        text_release(&unused);
+    from = scan->at;
+    if (scan->bytes[from] == '"' || scan->bytes[from] == '\'') {
+        ok = scan_text(scan, &decoded);
+        json_write_text_n(&writer, NULL, text_string(&decoded), decoded.used);
+        text_release(&decoded);
         return ok;
     }
     if (take(scan, "["))
-        return scan_list(scan, level);
-    if (take(scan, "{"))
-        return scan_inline(scan, prefix, level);
-    length = strspn(scan->bytes + scan->at, BARE_VALUE);
-    scan->at += length;
-    return length > 0;
+        return scan_list(scan, level, json);
+    if (take(scan, "{")) {
+        ok = scan_inline(scan, prefix, level);
+    } else {
+        scan->at += strspn(scan->bytes + from, BARE_VALUE);
+        ok = scan->at > from;
+    }
+    add_word(json, scan->bytes + from, scan->at - from);
+    return ok;
 }
 
 static bool scan_header(struct scan *scan)
@@ -329,59 +359,12 @@ static bool toml_scan(const struct text *text, struct toml_items *ret_items, siz
 
 static void toml_release(struct toml_items *items)
 {
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; i < items->count; i++) {
         free(items->items[i].path);
+        free(items->items[i].json);
+    }
     free(items->items);
     *items = (struct toml_items){ 0 };
-}
-
-static void toml_add_json(struct text *out, const char *value, size_t length);
-
-static void add_list(struct text *out, struct scan *scan)
-{
-    const char *before = "";
-
-    text_add_char(out, '[');
-    scan->at++;
-    for (skip_lines(scan); scan->at < scan->length && !take(scan, "]"); skip_lines(scan)) {
-        size_t from = scan->at;
-
-        if (!scan_value(scan, &nowhere, 0))
-            break;
-        text_add_text(out, before);
-        toml_add_json(out, scan->bytes + from, scan->at - from);
-        before = ",";
-        skip_lines(scan);
-        take(scan, ",");
-    }
-    text_add_char(out, ']');
-}
-
-/* Appends a scanned value as JSON; what JSON has no word for becomes a text. */
-static void toml_add_json(struct text *out, const char *value, size_t length)
-{
-    struct toml_items unused = { 0 };
-    char *copy = mem_text_n(value, length);
-    struct scan scan = { .bytes = copy, .length = length, .table = (size_t)-1, .items = &unused };
-    struct json_writer writer = json_writer_to(out);
-    struct text decoded = { 0 };
-    int64_t number;
-
-    if (*copy == '"' || *copy == '\'') {
-        scan_text(&scan, &decoded);
-        json_write_text_n(&writer, NULL, text_string(&decoded), decoded.used);
-    } else if (*copy == '[') {
-        add_list(out, &scan);
-    } else if (strcmp(copy, "true") == 0 || strcmp(copy, "false") == 0) {
-        text_add_text(out, copy);
-    } else if (text_parse_integer(copy, &number)) {
-        text_add_integer(out, number);
-    } else {
-        json_write_text_n(&writer, NULL, copy, length);
-    }
-    text_release(&decoded);
-    toml_release(&unused);
-    free(copy);
 }
 
 static bool check(const struct text *text, struct error *err)
@@ -445,7 +428,7 @@ static void add_object(struct text *out, const struct text *text, const struct t
             if (has_more)
                 add_object(out, text, items, below);
             else
-                toml_add_json(out, text->bytes + item->value, item->value_end - item->value);
+                text_add_text(out, item->json);
             writer.needs_comma = true;
         }
         free(below);
@@ -470,7 +453,7 @@ static struct json *find(const struct text *text, const struct config_path *path
         const struct toml_item *item = find_item(&items, wanted, false);
 
         if (item && text->bytes[item->value] != '{')
-            toml_add_json(&out, text->bytes + item->value, item->value_end - item->value);
+            text_add_text(&out, item->json ? item->json : "\"\""); /* of [[a.b]] there is none */
         else
             add_object(&out, text, &items, wanted);
         value = config_read_value(text_string(&out), out.used);
