@@ -666,8 +666,7 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
             return EXIT_USAGE;
     }
     answering.words = (struct answer_words){ arguments, &answering.form, 0 };
-    if (call_open(arguments, &call_person, &client_for_command, &answering.link) &&
-        find_ask(&answering)) {
+    if (call_open(arguments, &call_person, &answering.link) && find_ask(&answering)) {
         answering.ask = json_member(answering.got.result, "ask");
         answering.id = json_member_text(answering.ask, "session_id");
         if (!form_read(json_member(answering.got.result, "form"), &answering.form, &err))

@@ -17,11 +17,11 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "core/tools/arguments.h"
 #include "i18n/i18n.h"
+#include "tui/app.h"
 
 /* From the options of `sayso ask` to the arguments of provide_choice. */
 

@@ -98,7 +98,7 @@ static enum exit_code decide(const struct arguments *arguments, const struct ide
         identity != &call_person && length < LIMIT_ID_CHARS && length >= LIMIT_ID_PREFIX_CHARS;
     bool ok = true;
 
-    if (!call_open(arguments, identity, &client_for_command, &link))
+    if (!call_open(arguments, identity, &link))
         return EXIT_ERROR;
     if (is_own_prefix) {
         ok = find_own(arguments, link, decision.id, own);

@@ -85,11 +85,11 @@ void call_speak_as_saved(void)
 }
 
 bool call_open(const struct arguments *arguments, const struct identity *identity,
-               const struct client_policy *policy, struct client **ret_link)
+               struct client **ret_link)
 {
     struct error err;
 
-    if (open_client(identity, policy, ret_link, &err)) {
+    if (open_client(identity, &client_for_command, ret_link, &err)) {
         if (identity == &call_person)
             use_saved_language(*ret_link);
         return true;
@@ -228,7 +228,7 @@ enum exit_code act_run(const struct arguments *arguments, const struct act *act)
         text_add_text(&params, "{}");
     if (!act->write || act->write(arguments, &params)) {
         code = EXIT_ERROR;
-        if (call_open(arguments, &call_person, &client_for_command, &link) &&
+        if (call_open(arguments, &call_person, &link) &&
             call_hub(arguments, link, act->method, text_string(&params), &reply) &&
             finish(arguments, act, link, reply.result))
             code = EXIT_DONE;

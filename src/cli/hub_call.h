@@ -23,7 +23,7 @@ const struct json *call_detail(const struct wire_message *reply); /* of a refusa
 /* False, and said: a reply without this text is not from a hub of ours. */
 bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
 bool call_open(const struct arguments *arguments, const struct identity *identity,
-               const struct client_policy *policy, struct client **ret_link); /* false: said */
+               struct client **ret_link); /* false: said */
 /* To the hub that runs, as a person; none is started. Nothing is said. */
 bool call_look(struct client **ret_link, struct error *err);
 /* To the hub that runs, if one does. False: none (then `absent_json` or a sentence was said

@@ -190,7 +190,7 @@ static bool read_words(struct text *out)
 }
 
 /* What the hub wants shown comes on the input; on a terminal it is a try. */
-static enum exit_code show_on_desktop(const struct arguments *arguments)
+static enum exit_code show_on_desktop(void)
 {
     static const enum text_id said[] = {
         [OS_NOTIFY_SHOWN] = TEXT_NOTIFY_SHOWN,
@@ -204,7 +204,6 @@ static enum exit_code show_on_desktop(const struct arguments *arguments)
     enum os_notify outcome;
     bool is_urgent = false;
 
-    (void)arguments;
     if (!isatty(STDIN_FILENO) && read_words(&input) &&
         json_parse(input.bytes, input.used, &words, NULL) && json_member_text(words, "title")) {
         title = json_member_text(words, "title");
@@ -242,7 +241,7 @@ static enum exit_code run_notify(const struct arguments *arguments)
     const char *name = arguments->word_count ? arguments->words[0] : "";
 
     if (strcmp(name, "desktop") == 0)
-        return show_on_desktop(arguments);
+        return show_on_desktop();
     if (strcmp(name, "secret") == 0)
         return print_secret(arguments);
     return say_needs(arguments, "desktop | secret");

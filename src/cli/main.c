@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/gate/guard.h"
+#include "cli/gate/ask.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
 #include "cli/verb.h"

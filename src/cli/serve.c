@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
 #include "hub/hub.h"
 #include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
+#include "tui/app.h"
 
 #ifdef SAYSO_CONFORMANCE_FIXTURE
 #include "mcp/fixture/fixture.h"

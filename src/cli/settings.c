@@ -293,7 +293,7 @@ static enum exit_code edit_settings(const struct arguments *arguments)
     struct wire_message reply = { 0 };
     enum exit_code code = EXIT_ERROR;
 
-    if (call_open(arguments, &call_person, &client_for_command, &edit.link) &&
+    if (call_open(arguments, &call_person, &edit.link) &&
         call_hub(arguments, edit.link, "settings/list", "{}", &reply) &&
         write_page(&edit, json_member(reply.result, "settings")))
         code = edit_page(&edit);
@@ -450,7 +450,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         if (arguments->problem && !call_look(&link, &err))
             return act_here(arguments, act, name, value) ? EXIT_DONE : EXIT_ERROR;
         write_params(name, value, &params);
-        ok = (link || call_open(arguments, &call_person, &client_for_command, &link)) &&
+        ok = (link || call_open(arguments, &call_person, &link)) &&
              call_hub(arguments, link, acts[i].method, text_string(&params), &reply) &&
              (arguments->is_json || !is_set || call_expect(arguments, reply.result, "name"));
         if (ok)

@@ -1,6 +1,4 @@
 /* terminal.c - `sayso attach` and `sayso inbox`: asks in a terminal. */
-#include "cli/terminal.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -19,6 +17,7 @@
 #include "cli/say.h"
 #include "cli/verb.h"
 #include "core/lifecycle.h"
+#include "tui/app.h"
 #include "tui/terminal.h"
 
 enum { SEAT_PATH_BYTES = 4096 };

@@ -13,6 +13,7 @@
 #include "i18n/i18n.h"
 
 struct arguments;
+struct seat_result;
 struct text;
 
 enum exit_code {
@@ -101,6 +102,12 @@ void verb_print_help(const struct verb *verb);
 /* Its own options, then those of who may go far, then those that every verb has; NULL behind the
  * last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
+
+/* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.
+ * `is_input_read`: standard input has something else, and keys come from /dev/tty all the same. */
+bool seat_is_person_here(bool is_input_read);
+/* How a seat ended, in words where there is something to say. Raises a signal again. */
+enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result);
 
 /* To standard error, once a browser was looked for; `url` is the link without its code. */
 void open_say(enum os_browser outcome, const char *url);

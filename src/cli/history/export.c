@@ -14,8 +14,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/history/history.h"
-#include "cli/history/progress.h"
-#include "cli/history/record.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
 #include "hub/maintenance.h"
@@ -89,14 +87,14 @@ bool record_is_picked(const struct given *given, const struct json *option)
     return false;
 }
 
-static void add_part(struct text *out, size_t start, const char *between, const char *words)
+static void add_part(struct text *out, size_t start, const char *words)
 {
     if (out->used > start)
-        text_add_text(out, between);
+        text_add_char(out, '\n');
     visible_text(words, strlen(words), VISIBLE_LINES, out);
 }
 
-void record_add_value(const struct given *given, const char *between, struct text *out)
+void record_add_value(const struct given *given, struct text *out)
 {
     const struct json *options = json_member(given->field, "options");
     size_t start = out->used;
@@ -105,17 +103,16 @@ void record_add_value(const struct given *given, const char *between, struct tex
         const char *label = json_member_text(json_item(options, i), "label");
 
         if (label && record_is_picked(given, json_item(options, i)))
-            add_part(out, start, between, label);
+            add_part(out, start, label);
     }
     if (given->text)
-        add_part(out, start, between, given->text);
+        add_part(out, start, given->text);
     if (json_kind(given->value) == KIND_BOOL) {
-        add_part(out, start, between,
-                 i18n_text(json_is_yes(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
+        add_part(out, start, i18n_text(json_is_yes(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
     } else if (given->value) {
         char *number = json_encode(given->value);
 
-        add_part(out, start, between, number);
+        add_part(out, start, number);
         free(number);
     }
 }
@@ -281,7 +278,7 @@ static bool export(struct look_back *look, const struct record_format *format, s
     int64_t count = 0;
     bool ok, is_written;
 
-    if (format && !call_open(arguments, &call_person, &client_for_command, &link))
+    if (format && !call_open(arguments, &call_person, &link))
         return false;
     if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
         client_free(link);

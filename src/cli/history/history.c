@@ -229,8 +229,7 @@ static enum exit_code run_history(const struct arguments *arguments)
 
     if (arguments_integer(arguments, "limit", 1, HISTORY_MOST, &limit) &&
         look_back_init(&look, arguments, false, join_words(arguments))) {
-        code = call_open(arguments, &call_person, &client_for_command, &link) &&
-                       print_all(&look, link, limit)
+        code = call_open(arguments, &call_person, &link) && print_all(&look, link, limit)
                    ? EXIT_DONE
                    : EXIT_ERROR;
     }

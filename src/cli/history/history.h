@@ -1,7 +1,4 @@
-/*
- * history.h - asks that are found by filters, page by page, for the commands that look back.
- * A page may come short while there is more: the hub ends it when looking takes long.
- */
+/* history.h - what the commands that look back share, and those that move a store. */
 #ifndef CLI_HISTORY_HISTORY_H
 #define CLI_HISTORY_HISTORY_H
 #include "cli/hub_call.h"
@@ -16,6 +13,8 @@
         "before", 0, "TIME", TEXT_OPT_HISTORY_BEFORE, false                                        \
     }
 
+/* Asks that are found by filters, page by page. A page may come short while there is more: the hub
+ * ends it when looking takes long. */
 struct look_back {
     const struct arguments *arguments;
     char *search; /* owned; NULL: any */
@@ -36,5 +35,44 @@ bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
 
 /* What was answered, a line below the ask; nothing where it was not. */
 void history_print_answer(const struct json *ask);
+
+/* One ask as it is exported: what the hub told of it, written in a format. To add a format: one of
+ * these and a row in export.c. */
+struct record_format {
+    const char *name;
+    void (*begin)(struct text *out); /* NULL: nothing stands first */
+    void (*add)(const struct json *record, struct text *out);
+};
+extern const struct record_format record_jsonl, record_csv, record_markdown;
+
+/* What was given for the field at `index` of its form. */
+struct given {
+    const struct json *field;
+    const struct json *picks; /* ids, as a list; NULL: none */
+    const char *text;         /* own words; NULL: none */
+    const struct json *value; /* a number, or yes or no; NULL: none */
+    const char *note;         /* NULL: none */
+};
+size_t record_field_count(const struct json *record);
+struct given record_given(const struct json *record, size_t index);
+bool record_is_picked(const struct given *given, const struct json *option);
+/* The value in words, a line each: labels, text, number, yes or no; other people's words through
+ * the sanitizer. */
+void record_add_value(const struct given *given, struct text *out);
+
+/* import.c: how far a long command is, one line on standard error where that is a terminal. */
+struct progress {
+    enum text_id what;
+    bool is_on;
+    int64_t drawn_ms; /* when it was drawn last */
+    int shown;        /* the permille it shows; -1: nothing yet */
+    bool is_counted, is_plain;
+    int64_t began_ms, first; /* when, and where it began */
+};
+struct progress progress_begin(enum text_id what);
+/* With how many a second; where there is no terminal as a line now and then. */
+struct progress progress_begin_counted(enum text_id what, bool is_quiet);
+void progress_show(struct progress *progress, int64_t done, int64_t all);
+void progress_end(struct progress *progress); /* the line is gone again */
 
 #endif

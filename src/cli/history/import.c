@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/history/progress.h"
+#include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
 #include "i18n/i18n.h"

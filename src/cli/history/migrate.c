@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "cli/history/progress.h"
+#include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
 #include "i18n/i18n.h"

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/history/record.h"
+#include "cli/history/history.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
 #include "i18n/i18n.h"
@@ -77,7 +77,7 @@ static void add_answer(struct text *shown, const struct json *record)
         const char *name = label ? label : json_member_text(given.field, "name");
         struct text value = { 0 };
 
-        record_add_value(&given, "\n", &value);
+        record_add_value(&given, &value);
         if (value.used && shown->used)
             text_add_char(shown, '\n');
         if (value.used && count > 1 && name) {
@@ -216,6 +216,14 @@ static void add_quote(struct text *out, const char *words)
     text_add_char(out, '\n');
 }
 
+static void add_titled(struct text *out, enum text_id title, const char *words)
+{
+    if (!words)
+        return;
+    text_add_format(out, "\n**%s**\n", i18n_text(title));
+    add_quote(out, words);
+}
+
 static void add_facts(struct text *out, const struct json *record)
 {
     const struct json *by = json_member(record, "answered_by");
@@ -277,15 +285,9 @@ static void add_field(struct text *out, const struct json *record, const struct 
         add_option(out, record, json_item(options, i),
                    record_is_picked(given, json_item(options, i)));
     words.picks = NULL; /* they are marked above */
-    record_add_value(&words, "\n", &value);
-    if (value.used) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_ANSWER));
-        add_quote(out, text_string(&value));
-    }
-    if (given->note) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
-        add_quote(out, given->note);
-    }
+    record_add_value(&words, &value);
+    add_titled(out, TEXT_RECORD_ANSWER, value.used ? text_string(&value) : NULL);
+    add_titled(out, TEXT_RECORD_NOTE, given->note);
     text_release(&value);
 }
 
@@ -316,10 +318,7 @@ static void markdown_add(const struct json *record, struct text *out)
 
         add_field(out, record, &given);
     }
-    if (note) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
-        add_quote(out, note);
-    }
+    add_titled(out, TEXT_RECORD_NOTE, note);
 }
 
 const struct record_format record_markdown = { "markdown", markdown_begin, markdown_add };
