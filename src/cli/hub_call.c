@@ -217,7 +217,7 @@ static bool finish(const struct arguments *arguments, const struct act *act, str
     return true;
 }
 
-enum exit_code act_run(const struct arguments *arguments, const struct act *act)
+static enum exit_code act_run(const struct arguments *arguments, const struct act *act)
 {
     struct wire_message reply = { 0 };
     struct client *link = NULL;
@@ -239,15 +239,17 @@ enum exit_code act_run(const struct arguments *arguments, const struct act *act)
     return code;
 }
 
-enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
-                          const char *syntax)
+enum exit_code act_choose(const struct arguments *arguments)
 {
-    const char *name = arguments->word_count ? arguments->words[0] : acts[0].name;
+    const struct verb *verb = arguments->verb;
+    const char *name = arguments->word_count ? arguments->words[0] : verb->acts[0].name;
 
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(acts[i].name, name) == 0 &&
-            (arguments->word_count == acts[i].words || arguments->word_count == 0))
-            return act_run(arguments, &acts[i]);
+    if (!verb->acts[0].name)
+        return act_run(arguments, &verb->acts[0]);
+    for (size_t i = 0; i < verb->act_count; i++) {
+        if (strcmp(verb->acts[i].name, name) == 0 &&
+            (arguments->word_count == verb->acts[i].words || arguments->word_count == 0))
+            return act_run(arguments, &verb->acts[i]);
     }
-    return say_needs(arguments, syntax);
+    return say_needs(arguments, verb->syntax);
 }

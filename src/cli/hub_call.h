@@ -59,10 +59,8 @@ struct act {
     bool (*finish)(const struct arguments *arguments, struct client *link,
                    const struct json *result);
 };
-enum exit_code act_run(const struct arguments *arguments, const struct act *act);
-/* Without a word the first row. `syntax` is shown where none fits. */
-enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
-                          const char *syntax);
+/* That of the verb's acts which the first word names: without a word, or a name, the first one. */
+enum exit_code act_choose(const struct arguments *arguments);
 bool act_write_id(const struct arguments *arguments, struct text *params); /* {"id": word 1} */
 /* {"session_id": word 0}, or {} */
 bool act_write_session(const struct arguments *arguments, struct text *params);

@@ -79,15 +79,9 @@ static bool write_params(const struct arguments *arguments, struct text *params)
     return true;
 }
 
-static enum exit_code run_list(const struct arguments *arguments)
-{
-    static const struct act act = {
-        .method = "ask/list", .write = write_params, .print = print_list, .shown = "asks"
-    };
-
-    return act_run(arguments, &act);
-}
-
+static const struct act acts[] = {
+    { .method = "ask/list", .write = write_params, .print = print_list, .shown = "asks" }
+};
 static const struct verb_option options[] = {
     { "active", 'a', NULL, TEXT_OPT_ACTIVE, false },
     { "completed", 'c', NULL, TEXT_OPT_COMPLETED, false },
@@ -96,4 +90,4 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "list [--active|--completed] [--limit COUNT]", NULL };
 static const char *const examples[] = { "list --active", "list --completed --limit 5 --json",
                                         NULL };
-VERB_ROW(list, TEXT_CLI_LIST, VERB_TABLES, .may_go_far = true);
+VERB_ACTS(list, TEXT_CLI_LIST, VERB_TABLES, .may_go_far = true);

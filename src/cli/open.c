@@ -73,18 +73,12 @@ static bool show(const struct arguments *arguments, struct client *hub, const st
     return true;
 }
 
-static enum exit_code run_open(const struct arguments *arguments)
-{
-    static const struct act act = { .method = "portal/link",
-                                    .write = act_write_session,
-                                    .finish = show };
-
-    return act_run(arguments, &act);
-}
-
+static const struct act acts[] = {
+    { .method = "portal/link", .write = act_write_session, .finish = show }
+};
 static const struct verb_option options[] = {
     { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
 };
 static const char *const usage[] = { "open [ID] [--no-browser]", NULL };
 static const char *const examples[] = { "open", "open k3f7", NULL };
-VERB_ROW(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);
+VERB_ACTS(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);

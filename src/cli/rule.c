@@ -133,12 +133,6 @@ static const struct act acts[] = {
     { "remove", 2, "rule/remove", act_write_id, .print = print_removed },
 };
 
-static enum exit_code run_rule(const struct arguments *arguments)
-{
-    return act_choose(arguments, acts, ARRAY_LEN(acts),
-                      "list | suggest | preview ASK | add ASK | remove ID");
-}
-
 static const struct verb_option options[] = {
     { "for", 0, "DAYS", TEXT_OPT_RULE_FOR, false },
     { "any-prompt", 0, NULL, TEXT_OPT_RULE_ANY_PROMPT, false },
@@ -152,4 +146,6 @@ static const char *const usage[] = { "rule [list]",
                                      NULL };
 static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --for 7",
                                         "rule remove 3f0c", NULL };
-VERB_ROW(rule, TEXT_CLI_RULE, VERB_TABLES, .most_words = 2, .may_go_far = true);
+VERB_ACTS(rule, TEXT_CLI_RULE, VERB_TABLES,
+          .syntax = "list | suggest | preview ASK | add ASK | remove ID", .most_words = 2,
+          .may_go_far = true);

@@ -462,16 +462,10 @@ static bool finish(const struct arguments *arguments, struct client *link, const
     return ok;
 }
 
-static enum exit_code run_show(const struct arguments *arguments)
-{
-    static const struct act act = { .method = "ask/get",
-                                    .write = act_write_session,
-                                    .finish = finish };
-
-    return act_run(arguments, &act);
-}
-
+static const struct act acts[] = {
+    { .method = "ask/get", .write = act_write_session, .finish = finish }
+};
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
 static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
-VERB_ROW(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);
+VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);

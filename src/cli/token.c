@@ -135,11 +135,6 @@ static const struct act acts[] = {
     { "revoke", 2, "token/revoke", act_write_id, .print = print_revoked },
 };
 
-static enum exit_code run_token(const struct arguments *arguments)
-{
-    return act_choose(arguments, acts, ARRAY_LEN(acts), "list | new | revoke ID");
-}
-
 static const struct verb_option options[] = {
     { "kind", 0, "agent|person|host", TEXT_OPT_TOKEN_KIND, false },
     { "label", 0, "TEXT", TEXT_OPT_TOKEN_LABEL, false },
@@ -158,4 +153,5 @@ static const char *const usage[] = {
 static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",
                                         "token new --kind person --expires 30", "token list",
                                         "token revoke 3f0c", NULL };
-VERB_ROW(token, TEXT_CLI_TOKEN, VERB_TABLES, .most_words = 2, .may_go_far = true);
+VERB_ACTS(token, TEXT_CLI_TOKEN, VERB_TABLES, .syntax = "list | new | revoke ID", .most_words = 2,
+          .may_go_far = true);

@@ -33,6 +33,7 @@ struct verb_option {
     enum text_id help;
     bool is_hidden; /* not in the help */
 };
+struct act;
 struct verb {
     const char *name;
     enum text_id about;
@@ -45,6 +46,9 @@ struct verb {
     bool runs_without_settings; /* also where settings_problem speaks of them; see arguments */
     void (*print_more)(void);   /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
+    const struct act *acts; /* hub_call.h, of one that act_choose runs */
+    size_t act_count;
+    const char *syntax; /* shown where no act fits */
 };
 /* The members that are tables of the verb's own file, under these names or others. */
 #define VERB_TEXTS .usage = usage, .examples = examples
@@ -56,11 +60,14 @@ struct verb {
 #define VERB_OPTIONS_OF(table) .options = (table), .option_count = ARRAY_LEN(table)
 #define VERB_OPTIONS           VERB_OPTIONS_OF(options)
 #define VERB_TABLES            VERB_TEXTS, VERB_OPTIONS
-/* The verb `word` of that file: what it is about, those tables, what else is so; run_WORD runs it.
- */
-#define VERB_ROW(word, text, ...)                                                                  \
+/* The verb `word` of that file: what it is about, those tables, what else is so. VERB_ROW's is run
+ * by run_WORD, VERB_ACTS's by the calls to the hub in `acts`. */
+#define VERB_ROW(word, text, ...) VERB_RUN(word, text, run_##word, __VA_ARGS__)
+#define VERB_ACTS(word, text, ...)                                                                 \
+    VERB_RUN(word, text, act_choose, .acts = acts, .act_count = ARRAY_LEN(acts), __VA_ARGS__)
+#define VERB_RUN(word, text, function, ...)                                                        \
     const struct verb verb_##word = {                                                              \
-        .name = #word, .about = (text), .run = run_##word, __VA_ARGS__                             \
+        .name = #word, .about = (text), .run = (function), __VA_ARGS__                             \
     }
 
 #define VERB(name) extern const struct verb verb_##name;

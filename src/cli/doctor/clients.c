@@ -18,11 +18,8 @@
 #include "base/text.h"
 #include "cli/doctor/doctor.h"
 #include "cli/hub_call.h"
-#include "cli/install/clients.h"
 #include "cli/install/config_file.h"
-#include "cli/install/config_text.h"
 #include "cli/install/entry.h"
-#include "cli/install/hook.h"
 #include "core/known_clients.h"
 #include "settings/settings.h"
 

@@ -19,8 +19,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/hub_call.h"
 #include "cli/install/config_file.h"
-#include "cli/install/config_text.h"
-#include "cli/install/hook.h"
+#include "cli/install/entry.h"
 #include "settings/settings.h"
 
 /* A directory or file of ours that another user owns, may change, or may read. Judged like

@@ -11,8 +11,6 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/install/clients.h"
-#include "cli/install/config_text.h"
 #include "core/known_clients.h"
 #include "settings/settings.h"
 

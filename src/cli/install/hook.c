@@ -1,6 +1,4 @@
-/* hook.c - see hook.h. */
-#include "cli/install/hook.h"
-
+/* hook.c - see entry.h: what clients keep beside a server's entry. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +9,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "cli/install/config_text.h"
 #include "cli/install/entry.h"
 #include "i18n/i18n.h"
 

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/hub_call.h"
-#include "cli/install/config_text.h"
 #include "cli/install/plan.h"
 #include "cli/say.h"
 #include "core/known_clients.h"

@@ -6,7 +6,6 @@
 #include "cli/install/plan.h"
 
 #include "base/json.h"
-#include "cli/install/config_text.h"
 
 static bool is_entry(const struct change *change)
 {

@@ -8,10 +8,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/install/clients.h"
 #include "cli/install/config_file.h"
 #include "cli/install/entry.h"
-#include "cli/install/hook.h"
 #include "i18n/i18n.h"
 
 struct arguments;
