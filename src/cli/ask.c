@@ -365,14 +365,6 @@ static void print_pending(const struct asking *asking)
            asking->session_id);
 }
 
-/* Somebody stopped the hub: it is not started again behind their back. */
-static void say_stopped(const struct asking *asking)
-{
-    if (asking->arguments->is_json)
-        print_pending(asking);
-    say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id);
-}
-
 /* What is asked back is said and waited on: who reads it may run `sayso explain`. Who reads JSON is
  * told by the result. */
 static bool waits_on(struct asking *asking, const struct json *result)
@@ -422,8 +414,10 @@ static enum exit_code wait_for_end(struct asking *asking)
         if (!is_waiting && ok && wire_read_kind(reply.root, &kind, &err)) {
             code = finish(asking, kind, reply.result);
         } else if (!ok && client_failure(asking->client)->failure == FAILURE_STOPPED) {
-            say_stopped(asking);
-            code = EXIT_PENDING;
+            if (asking->arguments->is_json)
+                print_pending(asking);
+            say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id);
+            code = EXIT_PENDING; /* it is not started again behind the back of who stopped it */
         } else if (!ok) {
             say_error(asking->arguments, &err, call_detail(&reply));
         }

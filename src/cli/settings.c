@@ -128,10 +128,8 @@ static bool run_editor(const struct edit *edit)
 
 static void complain(struct edit *edit, int64_t number, const char *reason)
 {
-    char room[TEXT_INTEGER_BYTES];
-
     edit->is_bad = true;
-    say_problem(TEXT_CLI_EDIT_LINE, "line", text_of_integer(number, room), "reason", reason);
+    say_problem(TEXT_CLI_EDIT_LINE, "line", TEXT_NUMBER(number), "reason", reason);
 }
 
 static char *trimmed(const char *from, size_t length)

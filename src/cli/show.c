@@ -131,22 +131,13 @@ static void add_number(struct text *out, struct text *remarks, const struct json
         add_default(remarks, value);
 }
 
-static void add_confirm(struct text *out, struct text *remarks, const struct json *field)
-{
-    const char *preset = json_member_text(field, "default_confirm");
-
-    i18n_format(out, TEXT_YES_OR_NO, NULL);
-    if (preset)
-        add_default(remarks, preset);
-}
-
 static void add_words(struct text *out, struct text *remarks, const struct json *field)
 {
     const char *format = json_member_text(field, "format");
     int64_t least = json_member_integer(field, "min_chars", 0);
     int64_t most = json_member_integer(field, "max_chars", 0);
 
-    i18n_format(out, TEXT_OWN_WORDS, NULL);
+    text_add_text(out, i18n_text(TEXT_OWN_WORDS));
     if (format)
         add_remark(remarks, format);
     if (least > 0)
@@ -155,30 +146,27 @@ static void add_words(struct text *out, struct text *remarks, const struct json 
         add_bound(remarks, TEXT_CHARS_MOST, "max", (double)most);
 }
 
-/* The name is what --field takes; where --select or --text does without it, it is left out. */
-static bool is_named(const struct json *form, const struct json *field)
-{
-    return json_length(json_member(form, "fields")) > 1 || class_is_scalar(class_of_json(field));
-}
-
 static void print_limits(const struct json *form, const struct json *field)
 {
     const struct field_class *class = class_of_json(field);
     const char *placeholder = json_member_text(field, "placeholder");
+    const char *preset = json_member_text(field, "default_confirm");
+    bool is_alone = json_length(json_member(form, "fields")) == 1;
     struct text line = { 0 }, remarks = { 0 };
 
-    if (is_named(form, field))
+    if (!is_alone || class_is_scalar(class)) /* else --select and --text do without it */
         text_add_format(&line, "%s: ", json_member_text(field, "name"));
     if (class->is_number)
         add_number(&line, &remarks, field);
     else if (class->is_yes_no)
-        add_confirm(&line, &remarks, field);
+        text_add_text(&line, i18n_text(TEXT_YES_OR_NO));
     else if (class_is_text(class))
         add_words(&line, &remarks, field);
     else
         add_choice(&line, field);
-    if (json_length(json_member(form, "fields")) > 1 &&
-        !json_is_yes(json_member(field, "required")))
+    if (class->is_yes_no && preset)
+        add_default(&remarks, preset);
+    if (!is_alone && !json_is_yes(json_member(field, "required")))
         add_remark(&remarks, i18n_text(TEXT_FIELD_OPTIONAL));
     if (remarks.used)
         text_add_format(&line, " (%s)", text_string(&remarks));

@@ -117,7 +117,6 @@ static bool seat_is_there(const struct arguments *arguments, const char *const *
 {
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
-
     bool is_drawn = strcmp(words[0], "attach") != 0;
 
     *ret_code = EXIT_PENDING;
@@ -130,12 +129,6 @@ static bool seat_is_there(const struct arguments *arguments, const char *const *
         say_where(arguments, trouble, text_string(&command));
     text_release(&command);
     return false;
-}
-
-/* Asked for, or the terminal can do no more. */
-static bool seat_is_plain(const struct arguments *arguments)
-{
-    return arguments_value(arguments, "plain") || is_dumb();
 }
 
 bool seat_is_person_here(bool is_input_read)
@@ -218,7 +211,7 @@ static enum exit_code run_attach(const struct arguments *arguments)
     const struct seat_options options = {
         .session_id = id,
         .launch = launch,
-        .is_plain = seat_is_plain(arguments),
+        .is_plain = arguments_value(arguments, "plain") || is_dumb(),
     };
     struct seat_result result;
     struct json *whole = NULL;

@@ -33,9 +33,6 @@ bool look_back_has_filters(const struct look_back *look);
 bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
                     struct wire_message *ret_reply);
 
-/* What was answered, a line below the ask; nothing where it was not. */
-void history_print_answer(const struct json *ask);
-
 /* One ask as it is exported: what the hub told of it, written in a format. To add a format: one of
  * these and a row in export.c. */
 struct record_format {

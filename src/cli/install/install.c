@@ -69,15 +69,6 @@ static void print_json(const struct job *job, const char *diff)
     say_object(&writer);
 }
 
-/* How long a person has, and what else it needs. */
-static void tell_gate(const struct job *job)
-{
-    say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds",
-             TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
-    if (job->client->hook.needs_trust)
-        say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
-}
-
 /* Whether the client runs our tools without asking first. */
 static void tell_trust(const struct job *job)
 {
@@ -99,7 +90,10 @@ static void tell_effects(const struct job *job)
     struct settings *settings;
 
     if (job->is_gate) {
-        tell_gate(job);
+        say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", client->title, "seconds",
+                 TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
+        if (client->hook.needs_trust)
+            say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", client->title);
         return;
     }
     settings = call_settings();
