@@ -31,8 +31,7 @@ struct answer_words {
     size_t first; /* of the words, behind the ID */
 };
 
-/* What fits no option goes on as it is: the check of the whole answer refuses it together with all
- * other mistakes. */
+/* What fits no option goes on as it is: the check of the whole answer refuses it with the rest. */
 
 enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
 
@@ -351,8 +350,7 @@ static void print_command(const char *id, struct text *words)
     text_clear(words);
 }
 
-/* What means this option alone where a person types it: its id if that can be typed as it is, else
- * its place. NULL: neither does. */
+/* What means this option alone where it is typed: its id, else its place; NULL: neither does. */
 static const char *word_of(const struct field *field, size_t index, char room[TEXT_INTEGER_BYTES])
 {
     const struct option *option = &field->options[index];

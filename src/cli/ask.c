@@ -365,8 +365,7 @@ static void print_pending(const struct asking *asking)
            asking->session_id);
 }
 
-/* What is asked back is said and waited on: who reads it may run `sayso explain`. Who reads JSON is
- * told by the result. */
+/* What is asked back is said and waited on, for `sayso explain`. JSON tells it in the result. */
 static bool waits_on(struct asking *asking, const struct json *result)
 {
     const char *question = json_member_text(result, "asked_back");
@@ -442,8 +441,7 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
     return code;
 }
 
-/* On a person's terminal the ask is shown in place (R6.3). False: it can't be, or goes on in the
- * browser: wait as ever. */
+/* In place, on a person's terminal (R6.3). False: it can't be, or goes on in the browser: wait. */
 static bool show_here(struct asking *asking, enum exit_code *ret_code)
 {
     struct text params = { 0 };
@@ -533,8 +531,7 @@ static void release(struct asking *asking)
     free(asking->directory);
 }
 
-/* `sayso explain`: tells a person who asked back, as the one who asked, and waits on for the
- * answer. */
+/* `sayso explain`: tells a person who asked back, as the one who asked, and waits on. */
 static enum exit_code run_explain(const struct arguments *arguments)
 {
     struct asking asking = { .tool = &tool_provide_choice, .explanation = arguments->words[1] };

@@ -1,5 +1,4 @@
-/* decide.c - commands that end or change an ask with one call to the hub: cancel, decline, extend,
- * reply, withdraw. */
+/* decide.c - one call that ends or changes an ask: cancel, decline, extend, reply, withdraw. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

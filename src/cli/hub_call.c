@@ -208,12 +208,18 @@ bool act_write_session(const struct arguments *arguments, struct text *params)
 static bool finish(const struct arguments *arguments, const struct act *act, struct client *link,
                    const struct json *result)
 {
+    const struct json *shown = act->shown ? json_member(result, act->shown) : result;
+
     if (act->finish)
         return act->finish(arguments, link, result);
     if (arguments->is_json)
-        say_value(act->shown ? json_member(result, act->shown) : result);
-    else
+        say_value(shown);
+    else if (act->print)
         act->print(arguments, result);
+    else if (json_length(shown) == 0)
+        say_note(act->none);
+    for (size_t i = 0; !arguments->is_json && act->print_item && i < json_length(shown); i++)
+        act->print_item(arguments, json_item(shown, i));
     return true;
 }
 

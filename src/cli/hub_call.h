@@ -30,11 +30,9 @@ bool call_look(struct client **ret_link, struct error *err);
  * and *ret_code is EXIT_DONE), or an error was said. */
 bool call_open_running(const struct arguments *arguments, const struct client_policy *policy,
                        const char *absent_json, struct client **ret_link, enum exit_code *ret_code);
-/* Where we are, as text: what of its name is none is written as escapes. The caller frees; NULL:
- * nowhere. */
+/* Where we are, as text, escaped where it is none; the caller frees; NULL: nowhere. */
 char *call_directory(void);
-/* In the language that the person saved, where a hub runs that knows it: for verbs that go on
- * without one. */
+/* In the language that the person saved, if a hub runs: for verbs that go on without one. */
 void call_speak_as_saved(void);
 /* In the language of the agent's client, where the person has chosen none. */
 void call_speak_as_asked(const struct json *ask);
@@ -55,6 +53,9 @@ struct act {
     /* For people; with --json the member `shown` of the result is printed, NULL: all of it. */
     void (*print)(const struct arguments *arguments, const struct json *result);
     const char *shown;
+    /* That is a list: prints one item; `none` is said where there is no item. */
+    void (*print_item)(const struct arguments *arguments, const struct json *item);
+    enum text_id none;
     /* Instead of both: false: said what went wrong. */
     bool (*finish)(const struct arguments *arguments, struct client *link,
                    const struct json *result);

@@ -17,8 +17,7 @@
 #include "rpc/location.h"
 #include "rpc/protocol.h"
 
-/* About what runs: `sayso status` tells of the hub without starting one, `sayso stop` asks it to
- * end and waits until it has, `sayso version`. */
+/* `sayso status` starts no hub; `sayso stop` waits until it has ended; `sayso version`. */
 
 static void print_status(const struct arguments *arguments, const struct json *status)
 {

@@ -1,7 +1,4 @@
-/*
- * man.c - `sayso man [COMMAND]`: the manual page of a command, or of the program, as roff. What is
- * in it are the tables that the help is made of.
- */
+/* man.c - `sayso man [COMMAND]`: a manual page as roff, from the tables that help is made of. */
 #include <stdio.h>
 #include <string.h>
 

@@ -60,36 +60,22 @@ static void print_until(const struct arguments *arguments, const struct json *ru
     text_release(&when);
 }
 
-static void print_list(const struct arguments *arguments, const struct json *result)
+static void print_rule(const struct arguments *arguments, const struct json *rule)
 {
-    const struct json *rules = json_member(result, "rules");
-
-    for (size_t i = 0; i < json_length(rules); i++) {
-        const struct json *rule = json_item(rules, i);
-
-        print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
-        print_facts(json_member(rule, "rule"));
-    }
-    if (json_length(rules) == 0)
-        say_note(TEXT_RULE_NONE);
+    print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
+    print_facts(json_member(rule, "rule"));
 }
 
-static void print_suggestions(const struct arguments *arguments, const struct json *result)
+static void print_suggestion(const struct arguments *arguments, const struct json *one)
 {
-    const struct json *suggestions = json_member(result, "suggestions");
+    const struct json *facts = json_member(one, "rule");
+    bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
 
     (void)arguments;
-    for (size_t i = 0; i < json_length(suggestions); i++) {
-        const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
-        bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
-
-        say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
-        print_facts(facts);
-        say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
-                   any_prompt ? "--any-prompt" : "");
-    }
-    if (json_length(suggestions) == 0)
-        say_note(TEXT_RULE_NO_SUGGESTIONS);
+    say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
+    print_facts(facts);
+    say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
+               any_prompt ? "--any-prompt" : "");
 }
 
 static void print_preview(const struct arguments *arguments, const struct json *result)
@@ -126,8 +112,9 @@ static void print_removed(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "rule/list", .print = print_list, .shown = "rules" },
-    { "suggest", 1, "rule/suggest", .print = print_suggestions, .shown = "suggestions" },
+    { "list", 1, "rule/list", .shown = "rules", .print_item = print_rule, .none = TEXT_RULE_NONE },
+    { "suggest", 1, "rule/suggest", .shown = "suggestions", .print_item = print_suggestion,
+      .none = TEXT_RULE_NO_SUGGESTIONS },
     { "preview", 2, "rule/preview", write_ask, .print = print_preview },
     { "add", 2, "rule/add", write_ask, .print = print_added },
     { "remove", 2, "rule/remove", act_write_id, .print = print_removed },

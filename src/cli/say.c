@@ -126,8 +126,7 @@ void say_failure(const struct error *err)
         say_wrong(one.path, &one);
 }
 
-/* JSON pointers are for people who wrote JSON. Others read the names in it; that it is about the
- * ask they know. */
+/* JSON pointers are for who wrote JSON; others read the names in it, and know the ask. */
 static void say_plainly(const struct arguments *arguments, const struct error *err)
 {
     struct error one;
@@ -201,8 +200,7 @@ static bool would_hide(const char *bytes, size_t length)
     return flags & VISIBLE_HIDDEN;
 }
 
-/* JSON text outside of ASCII that would be hidden, reordered or acted upon is written as escapes:
- * the value stays the same. */
+/* Beyond ASCII, what would be hidden or acted upon is escaped: the value stays the same. */
 void say_add_json(struct text *out, const char *json)
 {
     const char *at = json, *end = json + strlen(json);

@@ -164,8 +164,7 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
     return code;
 }
 
-/* Options that are settings for this run: every row of the table with a flag, as far as this verb
- * takes it. */
+/* Options that are settings for this run: rows with a flag, as far as this verb takes it. */
 static bool put_flags(const struct arguments *arguments, struct settings *settings)
 {
     for (int id = 0; id < SETTING_COUNT; id++) {

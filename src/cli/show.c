@@ -366,8 +366,7 @@ static void print_result(const struct arguments *arguments, const struct json *a
     text_release(&line);
 }
 
-/* What was asked back, explained and told after the deadline, a line each; the hub made all
- * harmless. */
+/* What was asked back, explained and told late, a line each; the hub made all harmless. */
 static void print_talk(const struct json *talk)
 {
     for (size_t i = 0; i < json_length(talk); i++) {

@@ -198,8 +198,7 @@ enum exit_code seat_finish(const struct arguments *arguments, const struct seat_
     }
 }
 
-/* `sayso attach`: one ask in this terminal (R6.1), or what an agent handed to it (R6.2). `sayso
- * inbox`: all asks, live, and answering them in place (R6.3). */
+/* `sayso attach`: one ask, or what an agent handed over (R6.1, R6.2). `sayso inbox`: all (R6.3). */
 
 static enum exit_code run_attach(const struct arguments *arguments)
 {

@@ -100,26 +100,18 @@ static void print_times(const struct arguments *arguments, const struct json *to
     text_release(&said);
 }
 
-static void print_list(const struct arguments *arguments, const struct json *result)
+static void print_token(const struct arguments *arguments, const struct json *token)
 {
-    const struct json *tokens = json_member(result, "tokens");
-
-    for (size_t i = 0; i < json_length(tokens); i++) {
-        const struct json *token = json_item(tokens, i);
-
-        printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
-        print_times(arguments, token);
-        say_words("\"", json_member_text(token, "label"), "\"");
-        if (json_is_yes(json_member(token, "sub_agent")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
-        if (json_is_yes(json_member(token, "may_answer")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
-        if (json_is_yes(json_member(token, "expired")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
-        printf("\n");
-    }
-    if (json_length(tokens) == 0)
-        say_note(TEXT_CLI_NO_TOKENS);
+    printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
+    print_times(arguments, token);
+    say_words("\"", json_member_text(token, "label"), "\"");
+    if (json_is_yes(json_member(token, "sub_agent")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
+    if (json_is_yes(json_member(token, "may_answer")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
+    if (json_is_yes(json_member(token, "expired")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
+    printf("\n");
 }
 
 static void print_revoked(const struct arguments *arguments, const struct json *token)
@@ -130,7 +122,8 @@ static void print_revoked(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "token/list", .print = print_list, .shown = "tokens" },
+    { "list", 1, "token/list", .shown = "tokens", .print_item = print_token,
+      .none = TEXT_CLI_NO_TOKENS },
     { "new", 1, "token/new", write_new, .finish = finish_new },
     { "revoke", 2, "token/revoke", act_write_id, .print = print_revoked },
 };

@@ -1,7 +1,4 @@
-/*
- * verb.h - what a command is made of. To add one: a VERB_ROW with its function, and a line in
- * verbs.def.
- */
+/* verb.h - what a command is made of. To add one: its row and function, and a line in verbs.def. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 #include <stdbool.h>
@@ -106,8 +103,7 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
 const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL behind the last */
 const struct verb *verb_find(const char *name);
 void verb_print_help(const struct verb *verb);
-/* Its own options, then those of who may go far, then those that every verb has; NULL behind the
- * last. */
+/* Its own options, those of who may go far, those that every verb has; NULL behind the last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
 /* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.

@@ -120,8 +120,7 @@ static bool call(const struct words *words, const int ends[2])
     return is_so;
 }
 
-/* Whether the program of a client's entry, started as that client starts it (the same arguments and
- * environment), lists tools, which starts no hub and writes nothing. */
+/* Whether the program of an entry, started as its client does, lists tools; that starts no hub. */
 static bool server_answers(const struct client *client, const struct json *entry)
 {
     struct words words = { .count = 0 };
@@ -137,8 +136,7 @@ static bool server_answers(const struct client *client, const struct json *entry
     return is_so;
 }
 
-/* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
- * is not empty). */
+/* Of a client's own file; NULL: there is none, or it can't be read (`ret_line` is not empty). */
 static struct json *read_servers(const struct client *client, struct config_file *ret_file,
                                  char ret_line[24])
 {
@@ -211,8 +209,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
                    "seconds", TEXT_NUMBER(patience), "name", client->name);
 }
 
-/* A client that wants permission first asks before the user sees the question, and headless it
- * refuses. */
+/* A client that wants permission asks before the user sees the question; headless it refuses. */
 static void judge_permission(struct doctor *doctor, const struct client *client, const char *name,
                              const struct json *entry)
 {

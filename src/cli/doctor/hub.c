@@ -1,5 +1,4 @@
-/* hub.c - the hub that runs or does not, its note and lock, store, ports, certificate and tokens.
- */
+/* hub.c - the hub, its note and lock, store, ports, certificate and tokens. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>

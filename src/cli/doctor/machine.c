@@ -1,5 +1,5 @@
-/* machine.c - what is around the hub: the program, directories and files, disk, clock, settings, a
- * sandbox, where a person can be reached, and who else starts this program. */
+/* machine.c - what is around the hub: program, files, disk, clock, settings, sandbox, screen,
+ * and who else starts this program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -290,8 +290,7 @@ void check_screen(struct doctor *doctor)
 
 enum { UNIT_LINE_BYTES = 4096 };
 
-/* The hash that Codex keeps for a hook it trusts: of canonical JSON (openai/codex, codex-rs/hooks
- * and codex-rs/config, version_for_toml). */
+/* What Codex keeps of a hook it trusts: a hash of canonical JSON (openai/codex, codex-rs/hooks). */
 static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
 {
     const struct json *hook = json_item(json_member(item, "hooks"), 0);

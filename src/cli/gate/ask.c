@@ -173,8 +173,7 @@ static void read_result(const struct gate_question *question, const struct json 
         text_add_format(&answer->reason, wrote, note);
 }
 
-/* Until it is over: a person who asks back gets no explanation from a hook, and a terminal that is
- * to be opened no help. */
+/* Until it is over: a hook explains nothing to a person who asks back, and opens no terminal. */
 static bool ask_and_wait(struct client *client, const struct text *params,
                          struct wire_message *reply, struct error *err)
 {

@@ -33,8 +33,7 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
 /* The client has the decision; ends the answer. The watchdog bounds it. */
 void gate_confirm(struct gate_answer *take_answer);
 
-/* What the clients of agents say before a tool runs, and what they want to hear. One row a format;
- * sources stand beside the rows. */
+/* What agents' clients say before a tool runs, and want to hear: a row each, with its source. */
 
 /* How its answers look, and what else it takes for one. */
 enum hook_shape {

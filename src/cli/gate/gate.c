@@ -51,8 +51,7 @@ static const struct hook_format formats[] = {
      * toolArgs is an object or JSON in a text, 30 s by default, and a hook that ends with an error
      * is skipped */
     { "copilot", NULL, "toolName", "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
-    /* Also of Copilot where it is configured as PreToolUse; each looks for another of the shapes.
-     */
+    /* of Copilot as well, configured as PreToolUse; each looks for another of the shapes */
     { "vscode", "PreToolUse", "timestamp", "tool_name", "tool_input", true,
       HOOK_PLAIN | HOOK_SPECIFIC, 30 },
     /* openai/codex, codex-rs/hooks, schema/generated and src/engine/output_parser.rs: refuses an

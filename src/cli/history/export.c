@@ -170,8 +170,7 @@ static const struct record_format *find_format(const char *name)
     return NULL;
 }
 
-/* Where an export goes: standard output, or a file that appears whole or not at all and that no
- * other user can read. */
+/* Standard output, or a file that appears whole or not at all and that no other user can read. */
 struct out_file {
     FILE *stream;     /* to write to */
     const char *path; /* borrowed; NULL: standard output */

@@ -271,13 +271,14 @@ static void add_left(struct text *out, const struct json *ask)
         facts_add_clock(out, left_s * 1000);
 }
 
-static void print_listed(const struct json *ask)
+static void print_listed(const struct arguments *arguments, const struct json *ask)
 {
     const char *title = json_member_text(ask, "title");
     const char *status = json_member_text(ask, "status");
     int64_t age_s = (int64_t)time(NULL) - facts_time(json_member(ask, "created_at")) / 1000;
     struct text line = { 0 }, cell = { 0 };
 
+    (void)arguments;
     facts_add_duration(&cell, age_s > 0 ? age_s : 0);
     say_add_cell(&line, text_string(&cell), LIST_AGE_CELLS);
     text_clear(&cell);
@@ -294,17 +295,6 @@ static void print_listed(const struct json *ask)
     print_answer(ask);
     text_release(&line);
     text_release(&cell);
-}
-
-static void print_list(const struct arguments *arguments, const struct json *result)
-{
-    const struct json *asks = json_member(result, "asks");
-
-    (void)arguments;
-    for (size_t i = 0; i < json_length(asks); i++)
-        print_listed(json_item(asks, i));
-    if (json_length(asks) == 0)
-        say_note(TEXT_CLI_NOTHING_LISTED);
 }
 
 static bool write_list(const struct arguments *arguments, struct text *params)
@@ -326,9 +316,11 @@ static bool write_list(const struct arguments *arguments, struct text *params)
     return true;
 }
 
-static const struct act acts[] = {
-    { .method = "ask/list", .write = write_list, .print = print_list, .shown = "asks" }
-};
+static const struct act acts[] = { { .method = "ask/list",
+                                     .write = write_list,
+                                     .shown = "asks",
+                                     .print_item = print_listed,
+                                     .none = TEXT_CLI_NOTHING_LISTED } };
 static const struct verb_option list_options[] = {
     { "active", 'a', NULL, TEXT_OPT_ACTIVE, false },
     { "completed", 'c', NULL, TEXT_OPT_COMPLETED, false },

@@ -53,8 +53,7 @@ struct given {
 size_t record_field_count(const struct json *record);
 struct given record_given(const struct json *record, size_t index);
 bool record_is_picked(const struct given *given, const struct json *option);
-/* The value in words, a line each: labels, text, number, yes or no; other people's words through
- * the sanitizer. */
+/* In words, a line each: labels, text, number, yes or no; made visible. */
 void record_add_value(const struct given *given, struct text *out);
 
 /* import.c: how far a long command is, one line on standard error where that is a terminal. */

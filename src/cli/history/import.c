@@ -43,8 +43,7 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     return true;
 }
 
-/* Every line without its end; the last may lack it. A line is never kept beyond its maximum: what
- * reads it refuses one that is longer. */
+/* Every line without its end. None is kept beyond its maximum: what reads it refuses that one. */
 static bool read_lines(struct source *source, enum text_id what, each_line *each, void *context,
                        struct error *err)
 {

@@ -1,7 +1,4 @@
-/*
- * migrate.c - `sayso migrate`: the store out of its file into PostgreSQL. What it prints never
- * holds a password, whatever the address did.
- */
+/* migrate.c - `sayso migrate`: the store from its file into PostgreSQL; prints no password. */
 #include <stdio.h>
 #include <string.h>
 

@@ -132,8 +132,7 @@ bool config_list_drop(const struct config_list *list, struct text *text, struct 
     return ok;
 }
 
-/* Changes of ours are in one place: what is alike before and behind it is cut off, the rest is
- * compared in full, so one hunk is enough. */
+/* Changes are in one place: one hunk, between what is alike before and behind it, is enough. */
 
 enum { CONTEXT_LINES = 3, MOST_COMPARED = 2000 };
 

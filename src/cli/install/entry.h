@@ -38,9 +38,8 @@ struct json *entry_find(const struct client *client, const char *name, const str
 bool entry_drop(const struct client *client, const char *name, struct text *text,
                 struct error *err);
 
-/* The hook that runs `sayso gate` before an agent's tools, in the client's own configuration: one
- * item of a list, among others that stay as they are (docs/gate.md). For clients whose row in
- * clients.c has one. */
+/* The hook that runs `sayso gate` before an agent's tools: one item of a list in the client's own
+ * configuration, if its row has one (docs/gate.md). */
 
 enum { HOOK_TIMEOUT_S = 600, HOOK_WAIT_S = 570 };
 
@@ -57,12 +56,10 @@ char *hook_program(const struct client *client, const struct json *item);
 bool hook_put(const struct client *client, const struct json *item, struct text *text,
               struct error *err);
 
-/* The rule that lets a client run the tools of our server, and of no other, without asking for
- * permission, for clients that keep such rules apart from the servers' entries. Source:
- * code.claude.com/docs/en/permissions */
+/* The rule that lets a client run our server's tools, and no others, without asking: where rules
+ * are apart from the entries (code.claude.com/docs/en/permissions). */
 
-/* The caller frees. NULL for a client without rules, and for a name whose rule would be about a
- * tool of another server. */
+/* The caller frees. NULL: no rules, or a name whose rule would be about another server's tool. */
 char *permission_rule(const struct client *client, const char *server);
 /* Where it is, or goes, in the file of the client's hooks; borrows it. */
 struct config_list permission_list(const char *rule);

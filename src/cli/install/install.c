@@ -1,7 +1,4 @@
-/*
- * install.c - `sayso install CLIENT`: connects an agent's client by its own configuration file.
- * The change is shown before it is made.
- */
+/* install.c - `sayso install CLIENT`: connects a client by its own file, and shows the change. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -470,8 +470,7 @@ static size_t last_value_end(const char *bare, size_t object)
     return member.value_end;
 }
 
-/* One line for itself, unless the whole object with its members is on one. `key` is NULL in a list.
- */
+/* On a line of its own, unless the whole object is on one. `key` is NULL in a list. */
 static void insert(struct text *text, const char *bare, size_t object, const char *key,
                    const struct json *value)
 {

@@ -1,7 +1,4 @@
-/*
- * plan.h - one run of `sayso install`, handed through its parts: install.c asks, writes and tells,
- * plan.c says what the file becomes.
- */
+/* plan.h - one run of `sayso install`: install.c asks, writes and tells; plan.c makes the text. */
 #ifndef CLI_INSTALL_PLAN_H
 #define CLI_INSTALL_PLAN_H
 #include <stdbool.h>

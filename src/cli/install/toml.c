@@ -651,8 +651,7 @@ static bool set(struct text *text, const struct config_path *path, const struct 
     return ok;
 }
 
-/* From the beginning of its line to the end of the last line that belongs to it; with the blank
- * line before a table. */
+/* All its lines, from the one it begins in; with the blank line before a table. */
 static void drop_lines(struct text *text, size_t from, size_t to, bool is_table)
 {
     const char *bytes = text_string(text);
