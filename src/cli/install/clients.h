@@ -19,7 +19,7 @@ struct config_time {
     int64_t per_s; /* 1000: it counts in milliseconds */
 };
 
-/* What runs before its tools; hook.c. */
+/* What runs before its tools; entry.h. */
 struct hook {
     struct {
         const struct config_format *format;
@@ -65,7 +65,7 @@ struct client {
     } url;
     const char
         *trust_key;     /* in an entry whose tools run without permission; NULL: none, or rules */
-    bool has_rules;     /* hook.c: they are kept apart from the entry */
+    bool has_rules;     /* entry.h: they are kept apart from the entry */
     bool is_one_list;   /* program and arguments in one list */
     bool strips;        /* servers don't get the environment of the person's shell */
     const char *extras; /* more members, as JSON with a comma before it; NULL: none */

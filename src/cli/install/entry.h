@@ -1,5 +1,5 @@
 /* entry.h - what stands in a client's configuration for us, as JSON whatever its format: the entry
- * of a server, and in hook.c a hook and a rule of permission. */
+ * of a server, a hook, and a rule of permission. */
 #ifndef CLI_INSTALL_ENTRY_H
 #define CLI_INSTALL_ENTRY_H
 #include <stdbool.h>

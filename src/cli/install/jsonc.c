@@ -363,11 +363,13 @@ static bool check_jsonc(const struct text *text, struct error *err)
     return check(text, true, err);
 }
 
-/* The object that holds the last key of the path, and whether that member is there. `*ret_depth`
- * counts the keys found before it. False: something on the way is no object. */
-static bool walk(const char *bare, const struct config_path *path, size_t *ret_object,
-                 size_t *ret_depth, struct jsonc_member *ret_member)
+/* The object that holds the last key of the path, or the list with its item, and whether that is
+ * there. `*ret_depth` counts the keys found before it. False: something on the way is no object. */
+static bool walk_to(const char *bare, const struct config_path *path, size_t *ret_object,
+                    size_t *ret_depth, struct jsonc_member *ret_member)
 {
+    size_t at, index = 0;
+
     *ret_object = jsonc_skip_blanks(bare, 0);
     *ret_member = (struct jsonc_member){ 0 };
     for (*ret_depth = 0; *ret_depth < path->count; ++*ret_depth) {
@@ -375,30 +377,15 @@ static bool walk(const char *bare, const struct config_path *path, size_t *ret_o
             return false;
         if (!jsonc_find(bare, *ret_object, path->keys[*ret_depth], ret_member))
             return true;
-        if (*ret_depth + 1 < path->count)
+        if (*ret_depth + 1 < path->count || path->is_item)
             *ret_object = ret_member->value;
     }
-    return true;
-}
-
-/* The same for an item, whose object is the list then; 1 more in depth where it is there. */
-static bool walk_to(const char *bare, const struct config_path *path, size_t *ret_object,
-                    size_t *ret_depth, struct jsonc_member *ret_member)
-{
-    size_t at, index = 0;
-
-    if (!walk(bare, path, ret_object, ret_depth, ret_member))
+    if (path->is_item && bare[*ret_object] != '[')
         return false;
-    if (!path->is_item || *ret_depth < path->count)
-        return true;
-    if (bare[ret_member->value] != '[')
-        return false;
-    at = *ret_object = ret_member->value;
-    while (jsonc_next(bare, true, &at, ret_member)) {
-        if (index++ == path->item) {
+    at = *ret_object;
+    while (path->is_item && *ret_depth == path->count && jsonc_next(bare, true, &at, ret_member)) {
+        if (index++ == path->item)
             ++*ret_depth;
-            return true;
-        }
     }
     return true;
 }
