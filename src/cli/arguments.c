@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 
 /* published: arguments */
 static const struct verb_option common_options[] = {

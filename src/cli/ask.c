@@ -20,7 +20,6 @@
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "core/tools/arguments.h"
-#include "i18n/i18n.h"
 #include "tui/app.h"
 
 /* From the options of `sayso ask` to the arguments of provide_choice. */

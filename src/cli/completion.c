@@ -10,7 +10,6 @@
 #include "cli/hub_call.h"
 #include "cli/install/clients.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/visible_text.h"
 #include "settings/settings.h"
 

@@ -9,9 +9,7 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/limits.h"
-#include "i18n/i18n.h"
 #include "rpc/client.h"
 
 struct decision {

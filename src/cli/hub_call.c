@@ -8,7 +8,6 @@
 #include "base/os.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 

@@ -11,7 +11,6 @@
 #include "cli/gate/ask.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "rpc/client.h"
 #include "rpc/location.h"
 #include "settings/settings.h"

@@ -7,7 +7,6 @@
 #include "base/json_writer.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 
 /* On the person's own machine; the numbers of both ports are the same, because the hub looks at
  * the one the browser names. */

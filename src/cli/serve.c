@@ -14,7 +14,6 @@
 #include "base/os.h"
 #include "cli/say.h"
 #include "hub/hub.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 #include "tui/app.h"

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/fields/field_class.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"

@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/lifecycle.h"
 #include "tui/app.h"
 #include "tui/terminal.h"

@@ -14,7 +14,6 @@
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "core/tools/arguments.h"
-#include "i18n/i18n.h"
 
 #define TAG "gate"
 

@@ -17,7 +17,6 @@
 #include "cli/say.h"
 #include "core/visible_text.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
 
 /* An answer is as core/fields/answer.c writes it: the first field's picks and words stand for
  * themselves, everything else under the names of the fields. */

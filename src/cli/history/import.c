@@ -16,7 +16,6 @@
 #include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
 
 enum { READ_BYTES = 65536 };
 

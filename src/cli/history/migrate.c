@@ -8,7 +8,6 @@
 #include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
 #include "settings/settings.h"
 
 static const char source_scheme[] = "sqlite:";

@@ -11,7 +11,6 @@
 #include "cli/history/history.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
-#include "i18n/i18n.h"
 
 /* What begins a formula, in fullwidth too; a tab or a return are written as escapes already. */
 static const char *const formula_marks[] = {

@@ -12,7 +12,6 @@
 #include "cli/install/plan.h"
 #include "cli/say.h"
 #include "core/known_clients.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 
