@@ -68,12 +68,10 @@ static void offer_asks(const struct completion *completion)
 
         for (size_t i = 0; i < json_length(asks); i++) {
             const struct json *ask = json_item(asks, i);
-            const char *id = json_member_text(ask, "session_id");
-            const char *title = json_member_text(ask, "title");
             char beginning[9];
 
-            snprintf(beginning, sizeof beginning, "%.8s", id ? id : "");
-            offer(completion, beginning, title ? title : "");
+            snprintf(beginning, sizeof beginning, "%.8s", say_member(ask, "session_id"));
+            offer(completion, beginning, say_member(ask, "title"));
         }
     }
     wire_release(&reply);

@@ -28,23 +28,20 @@ static bool write_ask(const struct arguments *arguments, struct text *params)
 static const char *answer_of(const struct json *facts)
 {
     const struct json *confirmed = json_member(facts, "confirmed");
-    const char *summary = json_member_text(facts, "summary");
 
     if (confirmed)
         return i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
-    return summary ? summary : "";
+    return say_member(facts, "summary");
 }
 
 /* For which asks, and what is answered. */
 static void print_facts(const struct json *facts)
 {
-    const char *directory = json_member_text(facts, "directory");
-    const char *agent = json_member_text(facts, "agent");
     bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
 
     say_row(TEXT_ROW_TITLE, json_member_text(facts, "title"));
-    say_row(TEXT_ROW_AGENT, agent ? agent : "");
-    say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_AGENT, say_member(facts, "agent"));
+    say_row(TEXT_ROW_DIRECTORY, json_member_text(facts, "directory"));
     say_row(TEXT_RULE_ROW_PROMPT,
             i18n_text(any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT));
     say_row(TEXT_ROW_ANSWER, answer_of(facts));

@@ -30,6 +30,13 @@ void say_add_shown(struct text *out, const char *words)
     add_badges(out, visible_text(words, strlen(words), VISIBLE_ONE_LINE, out));
 }
 
+const char *say_member(const struct json *object, const char *key)
+{
+    const char *words = json_member_text(object, key);
+
+    return words ? words : "";
+}
+
 void say_words(const char *before, const char *words, const char *behind)
 {
     struct text shown = { 0 };
@@ -277,10 +284,9 @@ static void add_token(struct text *out, const struct json *origin)
 void say_add_agent(struct text *out, const struct json *ask)
 {
     const struct json *origin = json_member(ask, "origin");
-    const char *name = json_member_text(ask, "agent");
     struct text shown = { 0 };
 
-    say_add_shown(&shown, name ? name : "");
+    say_add_shown(&shown, say_member(ask, "agent"));
     text_add_char(out, '"');
     for (const char *at = text_string(&shown); *at; at++) {
         if (*at == '"')

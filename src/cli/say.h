@@ -39,6 +39,7 @@ void say_add_json(struct text *out, const char *json); /* the same into a text *
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */
 void say_add_shown(struct text *out, const char *words);
+const char *say_member(const struct json *object, const char *key); /* "" where it is no text */
 /* Prints them so between words of ours. */
 void say_words(const char *before, const char *words, const char *behind);
 /* Prints several lines, each after `indent` spaces, so that none looks like ours. */

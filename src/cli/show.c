@@ -272,9 +272,7 @@ static void print_asked(const struct arguments *arguments, const struct json *as
 
 static void print_facts(const struct arguments *arguments, const struct json *ask)
 {
-    const struct json *origin = json_member(ask, "origin");
     const char *status = json_member_text(ask, "status");
-    const char *directory = json_member_text(origin, "directory");
     struct text line = { 0 };
     int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
 
@@ -284,7 +282,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     if (json_is_yes(json_member(ask, "destructive")))
         printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));
-    say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_DIRECTORY, json_member_text(json_member(ask, "origin"), "directory"));
     print_asked(arguments, ask);
     text_clear(&line);
     if (left_s >= 0) {

@@ -152,11 +152,10 @@ static void print_answer(const struct json *ask)
 
 static void print_ask(const struct arguments *arguments, const struct json *ask)
 {
-    const char *title = json_member_text(ask, "title");
     struct text shown_title = { 0 }, shown_agent = { 0 }, when = { 0 };
 
     say_add_time(arguments, &when, json_member(ask, "created_at"));
-    say_add_shown(&shown_title, title ? title : "");
+    say_add_shown(&shown_title, say_member(ask, "title"));
     say_add_agent(&shown_agent, ask);
     printf("%.8s  %-16s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"),
            text_string(&when), state_text(state_find(json_member_text(ask, "status"))),
@@ -273,7 +272,6 @@ static void add_left(struct text *out, const struct json *ask)
 
 static void print_listed(const struct arguments *arguments, const struct json *ask)
 {
-    const char *title = json_member_text(ask, "title");
     const char *status = json_member_text(ask, "status");
     int64_t age_s = (int64_t)time(NULL) - facts_time(json_member(ask, "created_at")) / 1000;
     struct text line = { 0 }, cell = { 0 };
@@ -286,7 +284,7 @@ static void print_listed(const struct arguments *arguments, const struct json *a
     say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
     say_add_cell(&line, state_text(state_find(status)), LIST_STATE_CELLS);
     text_add_text(&line, json_is_yes(json_member(ask, "destructive")) ? "!  " : "   ");
-    say_add_shown(&line, title ? title : "");
+    say_add_shown(&line, say_member(ask, "title"));
     text_add_text(&line, "  ");
     say_add_agent(&line, ask);
     if (json_is_yes(json_member(ask, "detached")))

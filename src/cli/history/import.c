@@ -24,7 +24,6 @@ struct source {
     bool is_file;
     int64_t bytes; /* of the file; 0: not known */
 };
-typedef bool each_line(void *context, const char *line, size_t length, struct error *err);
 
 static bool source_open(const char *path, struct source *out, struct error *err)
 {
@@ -42,11 +41,20 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     return true;
 }
 
-/* Every line without its end. None is kept beyond its maximum: what reads it refuses that one. */
-static bool read_lines(struct source *source, enum text_id what, each_line *each, void *context,
-                       struct error *err)
+/* Into the check, else into the store. */
+static bool take_line(struct backup_check *check, struct hub_restore *restore,
+                      const struct text *line, struct error *err)
 {
-    struct progress progress = progress_begin(what);
+    return check ? backup_check_line(check, text_string(line), line->used, err)
+                 : restore_line(restore->restore, text_string(line), line->used, err);
+}
+
+/* Every line without its end. None is kept beyond its maximum: what reads it refuses that one. */
+static bool read_lines(struct source *source, struct backup_check *check,
+                       struct hub_restore *restore, struct error *err)
+{
+    struct progress progress =
+        progress_begin(check ? TEXT_PROGRESS_CHECKING : TEXT_PROGRESS_READING);
     struct text line = { 0 };
     int64_t read = 0;
     bool ok = true;
@@ -59,14 +67,14 @@ static bool read_lines(struct source *source, enum text_id what, each_line *each
         read += (int64_t)length;
         text_add(&line, part, length - is_end);
         if (is_end || line.used > BACKUP_MOST_BYTES || length == 0) {
-            ok = each(context, text_string(&line), line.used, err);
+            ok = take_line(check, restore, &line, err);
             text_clear(&line);
         }
         if (source->bytes > 0)
             progress_show(&progress, read, source->bytes);
     }
     if (ok && line.used > 0)
-        ok = each(context, text_string(&line), line.used, err);
+        ok = take_line(check, restore, &line, err);
     if (ok && ferror(source->stream))
         ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_UNREAD, "reason",
                        strerror(errno), NULL);
@@ -76,23 +84,10 @@ static bool read_lines(struct source *source, enum text_id what, each_line *each
     return ok;
 }
 
-static bool check_line(void *context, const char *line, size_t length, struct error *err)
-{
-    return backup_check_line(context, line, length, err);
-}
-
-static bool take_line(void *context, const char *line, size_t length, struct error *err)
-{
-    struct hub_restore *restore = context;
-
-    return restore_line(restore->restore, line, length, err);
-}
-
 static bool check_file(struct source *source, struct error *err)
 {
     struct backup_check *check = backup_check_new();
-    bool ok = read_lines(source, TEXT_PROGRESS_CHECKING, check_line, check, err) &&
-              backup_check_end(check, err);
+    bool ok = read_lines(source, check, NULL, err) && backup_check_end(check, err);
 
     backup_check_free(check);
     rewind(source->stream);
@@ -116,7 +111,7 @@ static bool import_into(const struct arguments *arguments, struct source *source
 
     if (source->is_file && !check_file(source, err))
         return false;
-    if (!read_lines(source, TEXT_PROGRESS_READING, take_line, restore, err) ||
+    if (!read_lines(source, NULL, restore, err) ||
         !restore_finish(restore->restore, &restored, err))
         return false;
     say_imported(arguments, &restored);
