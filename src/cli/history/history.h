@@ -33,28 +33,13 @@ bool look_back_has_filters(const struct look_back *look);
 bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
                     struct wire_message *ret_reply);
 
-/* One ask as it is exported: what the hub told of it, written in a format. To add a format: one of
- * these and a row in export.c. */
+/* How an ask is exported. To add a format: its functions and a row in record_formats.c. */
 struct record_format {
     const char *name;
     void (*begin)(struct text *out); /* NULL: nothing stands first */
     void (*add)(const struct json *record, struct text *out);
 };
-extern const struct record_format record_jsonl, record_csv, record_markdown;
-
-/* What was given for the field at `index` of its form. */
-struct given {
-    const struct json *field;
-    const struct json *picks; /* ids, as a list; NULL: none */
-    const char *text;         /* own words; NULL: none */
-    const struct json *value; /* a number, or yes or no; NULL: none */
-    const char *note;         /* NULL: none */
-};
-size_t record_field_count(const struct json *record);
-struct given record_given(const struct json *record, size_t index);
-bool record_is_picked(const struct given *given, const struct json *option);
-/* In words, a line each: labels, text, number, yes or no; made visible. */
-void record_add_value(const struct given *given, struct text *out);
+const struct record_format *record_format_find(const char *name); /* NULL: said, there is none */
 
 /* import.c: how far a long command is, one line on standard error where that is a terminal. */
 struct progress {
