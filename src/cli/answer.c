@@ -644,10 +644,11 @@ static bool find_ask(struct answering *answering)
     return ok;
 }
 
-static enum exit_code run(const struct arguments *arguments, bool is_late)
+static enum exit_code run_answer(const struct arguments *arguments)
 {
     static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
-    struct answering answering = { .arguments = arguments, .is_late = is_late };
+    struct answering answering = { .arguments = arguments,
+                                   .is_late = arguments->verb == &verb_tell };
     enum exit_code code = EXIT_ERROR;
     struct error err;
 
@@ -660,7 +661,7 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
         answering.id = json_member_text(answering.ask, "session_id");
         if (!form_read(json_member(answering.got.result, "form"), &answering.form, &err))
             say_error(arguments, &err, NULL);
-        else if (!is_late && answer_words_count(arguments, answering.first) == 0)
+        else if (!answering.is_late && answer_words_count(arguments, answering.first) == 0)
             code = show_question(&answering);
         else
             code = send_answer(&answering) ? EXIT_DONE : EXIT_ERROR;
@@ -671,14 +672,9 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
     return code;
 }
 
-static enum exit_code run_answer(const struct arguments *arguments)
-{
-    return run(arguments, false);
-}
-
 static enum exit_code run_tell(const struct arguments *arguments)
 {
-    return arguments->word_count > 0 ? run(arguments, true) : say_needs(arguments, "ID");
+    return arguments->word_count > 0 ? run_answer(arguments) : say_needs(arguments, "ID");
 }
 
 static const struct verb_option options[] = {

@@ -60,7 +60,7 @@ static void offer_asks(const struct completion *completion)
     struct client *link = NULL;
     struct error err;
 
-    if (strcmp(completion->verb->name, "token") == 0)
+    if (completion->verb == &verb_token)
         return; /* its ids are of tokens */
     if (call_look(&link, &err) &&
         client_call_and_wait(link, "ask/list", "{\"filter\":\"active\"}", &reply, &err)) {
@@ -80,9 +80,8 @@ static void offer_asks(const struct completion *completion)
 
 static void offer_names(const struct completion *completion)
 {
-    for (int id = 0; id < SETTING_COUNT && strcmp(completion->verb->name, "settings") == 0; id++)
-        offer(completion, setting_row((enum setting_id)id)->name,
-              i18n_text(setting_row((enum setting_id)id)->label));
+    for (enum setting_id id = 0; id < SETTING_COUNT && completion->verb == &verb_settings; id++)
+        offer(completion, setting_row(id)->name, i18n_text(setting_row(id)->label));
 }
 
 static void offer_values(const struct completion *completion)

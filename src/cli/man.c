@@ -113,8 +113,7 @@ static void print_options(const struct verb *verb)
 static void print_settings(void)
 {
     print_section(TEXT_MAN_SETTINGS);
-    for (int i = 0; i < SETTING_COUNT; i++) {
-        enum setting_id id = (enum setting_id)i;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 

@@ -166,8 +166,8 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
 /* Options that are settings for this run: rows with a flag, as far as this verb takes it. */
 static bool put_flags(const struct arguments *arguments, struct settings *settings)
 {
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        const char *flag = setting_row((enum setting_id)id)->flag, *value;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
+        const char *flag = setting_row(id)->flag, *value;
         char negated[64];
         struct error err;
 
@@ -175,7 +175,7 @@ static bool put_flags(const struct arguments *arguments, struct settings *settin
             continue;
         snprintf(negated, sizeof negated, "no-%s", flag + 2);
         value = arguments_value(arguments, negated) ? "off" : arguments_value(arguments, flag + 2);
-        if (value && !settings_put_flag(settings, (enum setting_id)id, value, &err)) {
+        if (value && !settings_put_flag(settings, id, value, &err)) {
             say_error(arguments, &err, NULL);
             return false;
         }

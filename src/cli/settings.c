@@ -222,12 +222,12 @@ static bool set_changes(const struct edit *edit)
     bool ok = true;
 
     json_write_list(&writer, NULL);
-    for (int id = 0; ok && id < SETTING_COUNT; id++) {
+    for (enum setting_id id = 0; ok && id < SETTING_COUNT; id++) {
         const char *before = edit->shown[id], *now = edit->wanted[id];
 
         if (before ? now && strcmp(before, now) == 0 : !now)
             continue;
-        ok = set_one(edit, (enum setting_id)id, &writer);
+        ok = set_one(edit, id, &writer);
         count++;
     }
     json_write_end_list(&writer);
@@ -463,8 +463,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
 /* Every row of the table, behind the help of the verb. */
 static void print_rows(void)
 {
-    for (int i = 0; i < SETTING_COUNT; i++) {
-        enum setting_id id = (enum setting_id)i;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 

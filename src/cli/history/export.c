@@ -135,18 +135,11 @@ static bool export_pages(struct look_back *look, struct client *link,
     return ok;
 }
 
-static void say_exported(const struct arguments *arguments, enum text_id text, int64_t count)
-{
-    if (arguments_value(arguments, "out") && !arguments->is_json)
-        say_note(text, "count", TEXT_NUMBER(count));
-    else if (arguments_value(arguments, "out"))
-        printf("{\"count\":%s}\n", TEXT_NUMBER(count));
-}
-
 /* `format` NULL: everything. */
 static bool export(struct look_back *look, const struct record_format *format, struct error *err)
 {
     const struct arguments *arguments = look->arguments;
+    const char *path = arguments_value(arguments, "out");
     struct client *link = NULL;
     struct out_file file;
     int64_t count = 0;
@@ -154,7 +147,7 @@ static bool export(struct look_back *look, const struct record_format *format, s
 
     if (format && !call_open(arguments, &call_person, &link))
         return false;
-    if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
+    if (!out_file_open(path, &file, err)) {
         client_free(link);
         return false;
     }
@@ -162,9 +155,12 @@ static bool export(struct look_back *look, const struct record_format *format, s
                 : write_backup(file.stream, &count, err);
     is_written = out_file_close(&file, ok, ok || format ? err : NULL);
     client_free(link);
-    if (ok && is_written)
-        say_exported(arguments, format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, count);
-    return ok && is_written;
+    ok = ok && is_written;
+    if (ok && path && arguments->is_json)
+        printf("{\"count\":%s}\n", TEXT_NUMBER(count));
+    else if (ok && path)
+        say_note(format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, "count", TEXT_NUMBER(count));
+    return ok;
 }
 
 static enum exit_code run_export(const struct arguments *arguments)

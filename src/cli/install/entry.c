@@ -55,8 +55,8 @@ struct json *entry_environment(void)
 
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
         write_variable(&writer, places[i]);
-    for (int id = 0; id < SETTING_COUNT; id++)
-        write_variable(&writer, setting_row((enum setting_id)id)->environment);
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++)
+        write_variable(&writer, setting_row(id)->environment);
     return config_take_object(&writer);
 }
 

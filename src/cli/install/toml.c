@@ -339,7 +339,7 @@ static bool is_header_twice(const struct toml_items *items)
     return false;
 }
 
-/* False: not TOML; *ret_at is where. The items are released either way. */
+/* False: not TOML; *ret_at (NULL: nobody asks) is where. The items are released either way. */
 static bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
 {
     struct scan scan = { .bytes = text_string(text),
@@ -353,7 +353,8 @@ static bool toml_scan(const struct text *text, struct toml_items *ret_items, siz
     *ret_items = (struct toml_items){ 0 };
     while (ok && scan.at < scan.length)
         ok = scan_statement(&scan);
-    *ret_at = bad == text->used ? scan.at : bad;
+    if (ret_at)
+        *ret_at = bad == text->used ? scan.at : bad;
     return ok && !is_header_twice(ret_items);
 }
 
@@ -443,10 +444,9 @@ static struct json *find(const struct text *text, const struct config_path *path
     struct text out = { 0 };
     struct json *value = NULL;
     char *wanted = join(path);
-    size_t at;
     bool is_there = false;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     for (size_t i = 0; i < items.count; i++)
         is_there = is_there || is_below(items.items[i].path, wanted);
     if (is_there) {
@@ -628,10 +628,9 @@ static bool set(struct text *text, const struct config_path *path, const struct 
     struct toml_items items;
     const struct toml_item *item;
     char *wanted = join(path);
-    size_t at;
     bool ok = true;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     item = find_item(&items, wanted, false);
     if (item) {
         struct text made = { 0 };
@@ -676,11 +675,11 @@ static bool drop_last(struct text *text, const char *wanted, const struct config
                       bool *ret_is_done, struct error *err)
 {
     struct toml_items items;
-    size_t at, end = 0;
+    size_t end = 0;
     const struct toml_item *found = NULL;
     bool ok = true;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     for (size_t i = 0; i < items.count; i++) {
         const struct toml_item *item = &items.items[i];
 
