@@ -19,26 +19,27 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
-#include "cli/verb.h"
 #include "core/fields/answer.h"
 #include "core/fields/field_class.h"
 #include "core/fields/form.h"
-#include "i18n/i18n.h"
 
-struct answer_words {
+struct answering {
     const struct arguments *arguments;
-    const struct form *form;
+    struct client *link;
+    struct wire_message got; /* of ask/get */
+    const struct json *ask;
+    const char *id;
+    struct form form;
     size_t first; /* of the words, behind the ID */
+    bool is_late; /* `sayso tell` */
 };
 
-/* What fits no option goes on as it is: the check of the whole answer refuses it together with all
- * other mistakes. */
+/* What fits no option goes on as it is: the check of the whole answer refuses it with the rest. */
 
 enum way { BY_ID, BY_NAME, BY_PLACE, BY_BEGINNING, WAYS }; /* the surest first */
 
 struct writing {
-    const struct answer_words *words;
+    const struct answering *answering;
     struct json_writer writer;
     struct error *err; /* of words that fit several options */
     bool has_failed;
@@ -139,13 +140,13 @@ static const struct field *find_field(const struct form *form, const char *pair)
 }
 
 /* What a repeated option says next of this field; NULL: nothing more. */
-static const char *next_said(const struct answer_words *words, const char *option,
+static const char *next_said(const struct answering *answering, const char *option,
                              const struct field *field, size_t *at)
 {
     const char *pair;
 
-    while ((pair = arguments_next(words->arguments, option, at))) {
-        if (find_field(words->form, pair) == field)
+    while ((pair = arguments_next(answering->arguments, option, at))) {
+        if (find_field(&answering->form, pair) == field)
             return pair + strlen(field->name) + 1;
     }
     return NULL;
@@ -155,12 +156,11 @@ static const char *next_said(const struct answer_words *words, const char *optio
 static void write_scalar(struct writing *writing, const struct field *field, const char *value)
 {
     const struct field_class *class = class_of(field);
-    bool is_confirm = class->is_yes_no;
     struct json *json = NULL;
 
-    if (is_confirm && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
+    if (class->is_yes_no && (strcasecmp(value, "yes") == 0 || strcasecmp(value, "y") == 0))
         value = "true";
-    else if (is_confirm && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
+    else if (class->is_yes_no && (strcasecmp(value, "no") == 0 || strcasecmp(value, "n") == 0))
         value = "false";
     if (class_is_scalar(class) && json_parse(value, strlen(value), &json, NULL) &&
         json_kind(json) != KIND_TEXT)
@@ -171,34 +171,34 @@ static void write_scalar(struct writing *writing, const struct field *field, con
 }
 
 /* The only field is a number, or yes or no: --text or a word is its value. */
-static const char *sole_value(const struct answer_words *words)
+static const char *sole_value(const struct answering *answering)
 {
-    const struct form *form = words->form;
-    const char *text = arguments_value(words->arguments, "text");
+    const struct form *form = &answering->form;
+    const char *text = arguments_value(answering->arguments, "text");
 
     if (form->field_count > 1 || !class_is_scalar(class_of(&form->fields[0])))
         return NULL;
-    return text ? text : words->arguments->words[words->first];
+    return text ? text : answering->arguments->words[answering->first];
 }
 
 /* One field by its name: options, own words, or both; --none leaves nothing of it. */
 static void write_field(struct writing *writing, const struct field *field)
 {
-    const struct answer_words *words = writing->words;
+    const struct answering *answering = writing->answering;
     size_t at = 0, next = 0;
-    const char *value = next_said(words, "field", field, &at), *sole = sole_value(words);
-    const char *other = next_said(words, "other", field, &next);
+    const char *value = next_said(answering, "field", field, &at), *sole = sole_value(answering);
+    const char *other = next_said(answering, "other", field, &next);
     const struct field_class *class = class_of(field);
     bool is_object = other || (value && class->has_options && class->has_words);
 
-    if (!value && !other && !sole && !arguments_value(words->arguments, "none"))
+    if (!value && !other && !sole && !arguments_value(answering->arguments, "none"))
         return;
     json_write_foreign_key(&writing->writer, field->name);
     if (is_object)
         json_write_object(&writing->writer, NULL);
     if (field->option_count > 0 && (value || !other)) {
         json_write_list(&writing->writer, is_object ? "selected_ids" : NULL);
-        for (; value; value = next_said(words, "field", field, &at))
+        for (; value; value = next_said(answering, "field", field, &at))
             write_picks(writing, field, value, false);
         json_write_end_list(&writing->writer);
     } else if (value || sole || (class_is_text(class) && !other)) {
@@ -219,7 +219,7 @@ static void write_pairs(struct writing *writing, const char *option, const struc
     const char *pair;
     size_t at = 0;
 
-    while ((pair = arguments_next(writing->words->arguments, option, &at))) {
+    while ((pair = arguments_next(writing->answering->arguments, option, &at))) {
         const struct field *known = find_field(form, pair);
         size_t length = known ? strlen(known->name) : strcspn(pair, "=");
         char *name = mem_text_n(pair, length);
@@ -235,51 +235,55 @@ static void write_pairs(struct writing *writing, const char *option, const struc
 /* What speaks of the first field without its name. */
 static void write_first(struct writing *writing)
 {
-    const struct answer_words *words = writing->words;
-    const struct arguments *arguments = words->arguments;
-    const struct field *field = &words->form->fields[0];
+    const struct answering *answering = writing->answering;
+    const struct arguments *arguments = answering->arguments;
+    const struct field *field = &answering->form.fields[0];
     const char *select = arguments_value(arguments, "select");
-    bool has_words = field->option_count > 0 && arguments->word_count > words->first;
+    bool has_words = field->option_count > 0 && arguments->word_count > answering->first;
 
-    if (!sole_value(words) && arguments_value(arguments, "text"))
+    if (!sole_value(answering) && arguments_value(arguments, "text"))
         json_write_text(&writing->writer, "custom_input", arguments_value(arguments, "text"));
     if (!select && !has_words)
         return;
     json_write_list(&writing->writer, "selected_ids");
     write_picks(writing, field, select ? select : "", false);
-    for (size_t i = words->first; has_words && i < arguments->word_count; i++)
+    for (size_t i = answering->first; has_words && i < arguments->word_count; i++)
         write_picks(writing, field, arguments->words[i], true);
     json_write_end_list(&writing->writer);
 }
 
 /* Words need a question that they can only be the answer to: a mistyped ID is none. */
-static bool check_words(const struct answer_words *words, struct error *err)
+static bool check_words(const struct answering *answering, struct error *err)
 {
-    const struct arguments *arguments = words->arguments;
-    const struct field *field = &words->form->fields[0];
-    size_t count = arguments->word_count - words->first;
+    const struct arguments *arguments = answering->arguments;
+    const struct field *field = &answering->form.fields[0];
+    size_t count = arguments->word_count - answering->first;
     const char *last = count ? arguments->words[arguments->word_count - 1] : NULL;
 
-    if (last && words->form->field_count > 1)
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_FIELD, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    if (last && class_is_text(class_of(field)))
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_NEEDS_TEXT, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    if (last && !field->option_count && (count > 1 || arguments_value(arguments, "text")))
-        return error_say(err, ERROR_conflicting_arguments, "", TEXT_REASON_ONE_VALUE, "word",
-                         text_head(last, 64, (char[65]){ 0 }), NULL);
-    return true;
+    enum text_id reason;
+
+    if (!last)
+        return true;
+    if (answering->form.field_count > 1)
+        reason = TEXT_REASON_NEEDS_FIELD;
+    else if (class_is_text(class_of(field)))
+        reason = TEXT_REASON_NEEDS_TEXT;
+    else if (!field->option_count && (count > 1 || arguments_value(arguments, "text")))
+        reason = TEXT_REASON_ONE_VALUE;
+    else
+        return true;
+    return error_say(err, ERROR_conflicting_arguments, "", reason, "word",
+                     text_head(last, 64, (char[65]){ 0 }), NULL);
 }
 
 /* Writes the parameters of ask/answer. False: a word fits several options, or is of no use here. */
-static bool answer_words_write(const struct answer_words *words, const char *id, const char *code,
+static bool answer_words_write(const struct answering *answering, const char *id, const char *code,
                                struct text *out, struct error *err)
 {
-    struct writing writing = { .words = words, .writer = json_writer_to(out), .err = err };
-    const char *note = arguments_value(words->arguments, "note");
+    struct writing writing = { .answering = answering, .writer = json_writer_to(out), .err = err };
+    const char *note = arguments_value(answering->arguments, "note");
 
-    if (!check_words(words, err))
+    if (!check_words(answering, err))
         return false;
     json_write_object(&writing.writer, NULL);
     json_write_text(&writing.writer, "session_id", id);
@@ -287,29 +291,33 @@ static bool answer_words_write(const struct answer_words *words, const char *id,
     json_write_text_if(&writing.writer, "global_annotation", note);
     write_first(&writing);
     json_write_object(&writing.writer, "fields");
-    for (size_t i = 0; i < words->form->field_count; i++)
-        write_field(&writing, &words->form->fields[i]);
-    write_pairs(&writing, "field", words->form, true);
-    write_pairs(&writing, "other", words->form, true);
+    for (size_t i = 0; i < answering->form.field_count; i++)
+        write_field(&writing, &answering->form.fields[i]);
+    write_pairs(&writing, "field", &answering->form, true);
+    write_pairs(&writing, "other", &answering->form, true);
     json_write_end_object(&writing.writer);
     json_write_object(&writing.writer, "option_annotations");
     write_pairs(&writing, "option-note", NULL, false);
     json_write_end_object(&writing.writer);
     json_write_object(&writing.writer, "field_annotations");
-    write_pairs(&writing, "field-note", words->form, false);
+    write_pairs(&writing, "field-note", &answering->form, false);
     json_write_end_object(&writing.writer);
     json_write_end_object(&writing.writer);
     return !writing.has_failed;
 }
 
 /* By which option or word of what was given an error came about: "--field size". */
-static void answer_words_add_flag(const struct answer_words *words, const struct json *given,
+static void answer_words_add_flag(const struct answering *answering, const struct json *given,
                                   const char *path, struct text *out)
 {
-    const struct arguments *arguments = words->arguments;
-    bool is_only = words->form->field_count == 1 && !arguments_value(arguments, "field") &&
+    const struct arguments *arguments = answering->arguments;
+    bool is_only = answering->form.field_count == 1 && !arguments_value(arguments, "field") &&
                    strncmp(path, "/fields/", strlen("/fields/")) == 0;
-
+    const char *alone = arguments_value(arguments, "text") ? "--text"
+                        : arguments->word_count > answering->first
+                            ? arguments->words[arguments->word_count - 1]
+                        : arguments_value(arguments, "none") ? "--none"
+                                                             : NULL;
     static const char *const rows[][2] = {
         { "/selected_ids", "--select" },           { "/custom_input", "--text" },
         { "/global_annotation", "--note" },        { "/option_annotations", "--option-note " },
@@ -317,16 +325,8 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
     };
     int64_t index;
 
-    if (is_only && arguments_value(arguments, "text")) { /* its name is not the person's */
-        text_add_text(out, "--text");
-        return;
-    }
-    if (is_only && arguments->word_count > words->first) {
-        text_add_text(out, arguments->words[arguments->word_count - 1]);
-        return;
-    }
-    if (is_only && arguments_value(arguments, "none")) {
-        text_add_text(out, "--none");
+    if (is_only && alone) { /* its name is not the person's */
+        text_add_text(out, alone);
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -340,25 +340,20 @@ static void answer_words_add_flag(const struct answer_words *words, const struct
             return;
         }
         text_add_text(out, strstr(rest - 1, "/custom_input") ? "--other " : rows[i][1]);
-        for (; rest[-1] && *rest && *rest != '/'; rest++) { /* out of the pointer */
+        for (; rest[-1] && *rest && *rest != '/'; rest++) /* out of the pointer */
             text_add_char(out, *rest != '~' ? *rest : *++rest == '1' ? '/' : '~');
-        }
         return;
     }
 }
 
 static void print_command(const char *id, struct text *words)
 {
-    struct text line = { 0 };
-
-    say_add_shown(&line, text_string(words)); /* names of fields are the agent's */
-    printf("  %s answer %.8s%s\n", "sayso", id, text_string(&line)); /* not for people */
-    text_release(&line);
+    printf("  %s answer %.8s", "sayso", id); /* not for people */
+    say_words("", text_string(words), "\n"); /* names of fields are the agent's */
     text_clear(words);
 }
 
-/* What means this option alone where a person types it: its id if that can be typed as it is, else
- * its place. NULL: neither does. */
+/* What means this option alone where it is typed: its id, else its place; NULL: neither does. */
 static const char *word_of(const struct field *field, size_t index, char room[TEXT_INTEGER_BYTES])
 {
     const struct option *option = &field->options[index];
@@ -423,24 +418,18 @@ static void answer_words_print_commands(const struct form *form, const char *id)
         bool is_taken;
         const char *words;
     } more[] = {
-        { class->has_words, " --text TEXT" },
-        { class->is_number, " --text NUMBER" },
-        { class->is_yes_no, " yes" },
-        { class->is_yes_no, " no" },
+        { class->has_words, " --text TEXT" }, { class->is_number, " --text NUMBER" },
+        { class->is_yes_no, " yes" },         { class->is_yes_no, " no" },
+        { !field->is_required, " --none" },
     };
     struct text words = { 0 };
 
     if (form->field_count == 1)
         print_choices(field, id);
     for (size_t i = 0; form->field_count == 1 && i < ARRAY_LEN(more); i++) {
-        if (!more[i].is_taken)
-            continue;
-        text_add_text(&words, more[i].words);
-        print_command(id, &words);
-    }
-    if (form->field_count == 1 && !field->is_required) {
-        text_add_text(&words, " --none");
-        print_command(id, &words);
+        text_add_text(&words, more[i].is_taken ? more[i].words : "");
+        if (words.used)
+            print_command(id, &words);
     }
     for (size_t i = 0; form->field_count > 1 && i < form->field_count; i++) {
         text_add_text(&words, " --field ");
@@ -453,17 +442,6 @@ static void answer_words_print_commands(const struct form *form, const char *id)
 }
 
 enum { MISTAKES_MOST = 16 };
-
-struct answering {
-    const struct arguments *arguments;
-    struct client *link;
-    struct wire_message got; /* of ask/get */
-    const struct json *ask;
-    const char *id;
-    struct form form;
-    struct answer_words words;
-    bool is_late; /* `sayso tell` */
-};
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
 static bool read_code(const struct answering *answering, const char *code,
@@ -514,12 +492,11 @@ static bool read_code(const struct answering *answering, const char *code,
 static bool second_act(const struct answering *answering, const struct json *chosen, char *typed,
                        size_t size)
 {
-    char *params = call_id_params(answering->id);
+    char *params = call_params("session_id", answering->id);
     struct wire_message reply;
-    const char *code;
     bool ok = call_hub(answering->arguments, answering->link, "ask/challenge", params, &reply);
+    const char *code = ok ? json_member_text(reply.result, "code") : NULL;
 
-    code = ok ? json_member_text(reply.result, "code") : NULL;
     ok = code && read_code(answering, code, chosen, typed, size);
     wire_release(&reply);
     free(params);
@@ -528,18 +505,17 @@ static bool second_act(const struct answering *answering, const struct json *cho
 
 static void report(const struct answering *answering, const struct json *ack)
 {
-    char *params = call_id_params(answering->id);
+    char *params = call_params("session_id", answering->id);
     struct wire_message got;
-    const struct json *result;
-    const char *summary;
 
     if (answering->arguments->is_json) {
         say_value(ack);
     } else if (answering->is_late) {
         say_note(TEXT_TOLD);
     } else if (call_hub(answering->arguments, answering->link, "ask/get", params, &got)) {
-        result = json_member(got.result, "result");
-        summary = json_member_text(result, "summary");
+        const struct json *result = json_member(got.result, "result");
+        const char *summary = json_member_text(result, "summary");
+
         if (!summary)
             summary = json_member_text(json_member(result, "selection"), "summary");
         say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
@@ -557,11 +533,11 @@ static void say_mistake(const struct answering *answering, const struct json *gi
 
     if (answering->arguments->is_json) {
         say_error(answering->arguments, err, NULL);
-        return;
+    } else {
+        answer_words_add_flag(answering, given, err->path, &line);
+        say_wrong(text_string(&line), err);
+        text_release(&line);
     }
-    answer_words_add_flag(&answering->words, given, err->path, &line);
-    say_wrong(text_string(&line), err);
-    text_release(&line);
 }
 
 /* Before anything is sent, so that all mistakes are told together. */
@@ -574,7 +550,7 @@ static bool check_answer(const struct answering *answering, const struct json *g
 
     for (size_t i = 0; i < answer.value_count; i++)
         is_empty = is_empty && !answer_has_value(&answer.values[i]);
-    if (is_none ? answer_words_count(answering->arguments, answering->words.first) > 1
+    if (is_none ? answer_words_count(answering->arguments, answering->first) > 1
                 : count == 0 && is_empty)
         count = !error_say(&errors[0], ERROR_missing_property, "", TEXT_REASON_NEEDS_NONE, NULL);
     answer_release(&answer);
@@ -587,14 +563,14 @@ static bool send_answer(struct answering *answering)
 {
     const char *status = json_member_text(answering->ask, "status");
     bool is_open = status && state_is_open(state_find(status)), ok = true;
-    bool is_choice = answer_words_count(answering->arguments, answering->words.first) > 0;
+    bool is_choice = answer_words_count(answering->arguments, answering->first) > 0;
     struct wire_message reply = { 0 };
     struct text params = { 0 };
     struct json *given = NULL;
     char typed[32] = "";
     struct error err;
 
-    if (!answer_words_write(&answering->words, answering->id, NULL, &params, &err) ||
+    if (!answer_words_write(answering, answering->id, NULL, &params, &err) ||
         !json_parse(params.bytes, params.used, &given, &err)) {
         say_mistake(answering, given, &err);
         ok = false;
@@ -605,19 +581,17 @@ static bool send_answer(struct answering *answering)
         answer_will_need_code(&answering->form, text_string(&params))) {
         ok = second_act(answering, given, typed, sizeof typed);
         text_clear(&params);
-        answer_words_write(&answering->words, answering->id, typed, &params, &err);
+        answer_words_write(answering, answering->id, typed, &params, &err);
     }
     if (ok && client_call_and_wait(answering->link, answering->is_late ? "ask/tell" : "ask/answer",
                                    text_string(&params), &reply, &err)) {
         report(answering, reply.result);
     } else if (ok) {
-        const struct json *detail = json_member(json_member(reply.error, "data"), "detail");
-
         ok = false;
         if (err.code == ERROR_unsupported_flag)
             say_mistake(answering, given, &err); /* what a setting switched off */
         else
-            say_error(answering->arguments, &err, detail);
+            say_error(answering->arguments, &err, call_detail(&reply));
     }
     json_free(given);
     wire_release(&reply);
@@ -652,12 +626,12 @@ static enum exit_code show_question(struct answering *answering)
 static bool find_ask(struct answering *answering)
 {
     const struct arguments *arguments = answering->arguments;
-    char *params = call_id_params(arguments->word_count ? arguments->words[0] : NULL);
+    char *params = call_params("session_id", arguments->word_count ? arguments->words[0] : NULL);
     struct error err, other;
     bool ok = client_call_and_wait(answering->link, "ask/get", params, &answering->got, &err);
 
     free(params);
-    answering->words.first = ok && arguments->word_count > 0;
+    answering->first = ok && arguments->word_count > 0;
     if (!ok && arguments->word_count > 0 && !answering->is_late &&
         (err.code == ERROR_not_found || err.code == ERROR_bad_format)) {
         wire_release(&answering->got);
@@ -670,10 +644,11 @@ static bool find_ask(struct answering *answering)
     return ok;
 }
 
-static enum exit_code run(const struct arguments *arguments, bool is_late)
+static enum exit_code run_answer(const struct arguments *arguments)
 {
     static const char *const pairs[] = { "field", "other", "field-note", "option-note" };
-    struct answering answering = { .arguments = arguments, .is_late = is_late };
+    struct answering answering = { .arguments = arguments,
+                                   .is_late = arguments->verb == &verb_tell };
     enum exit_code code = EXIT_ERROR;
     struct error err;
 
@@ -681,14 +656,12 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
         if (!arguments_are_pairs(arguments, pairs[i]))
             return EXIT_USAGE;
     }
-    answering.words = (struct answer_words){ arguments, &answering.form, 0 };
-    if (call_open(arguments, &call_person, &client_for_command, &answering.link) &&
-        find_ask(&answering)) {
+    if (call_open(arguments, &call_person, &answering.link) && find_ask(&answering)) {
         answering.ask = json_member(answering.got.result, "ask");
         answering.id = json_member_text(answering.ask, "session_id");
         if (!form_read(json_member(answering.got.result, "form"), &answering.form, &err))
             say_error(arguments, &err, NULL);
-        else if (!is_late && answer_words_count(arguments, answering.words.first) == 0)
+        else if (!answering.is_late && answer_words_count(arguments, answering.first) == 0)
             code = show_question(&answering);
         else
             code = send_answer(&answering) ? EXIT_DONE : EXIT_ERROR;
@@ -699,14 +672,9 @@ static enum exit_code run(const struct arguments *arguments, bool is_late)
     return code;
 }
 
-static enum exit_code run_answer(const struct arguments *arguments)
-{
-    return run(arguments, false);
-}
-
 static enum exit_code run_tell(const struct arguments *arguments)
 {
-    return arguments->word_count > 0 ? run(arguments, true) : say_needs(arguments, "ID");
+    return arguments->word_count > 0 ? run_answer(arguments) : say_needs(arguments, "ID");
 }
 
 static const struct verb_option options[] = {

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 
 /* published: arguments */
 static const struct verb_option common_options[] = {
@@ -20,70 +19,61 @@ static const struct verb_option far_options[] = {
     { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
 };
 
-static const struct verb_option *find_among(const struct verb_option *options, size_t count,
-                                            const char *name, size_t length, char letter)
+const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (letter
-                ? options[i].letter == letter
-                : strlen(options[i].name) == length && strncmp(options[i].name, name, length) == 0)
-            return &options[i];
-    }
-    return NULL;
-}
+    size_t far_count = verb->may_go_far ? ARRAY_LEN(far_options) : 0;
 
-/* A verb with such options of its own has them in its table. */
-static size_t far_option_count(const struct verb *verb)
-{
-    bool has_own = find_among(verb->options, verb->option_count, "hub", strlen("hub"), '\0');
-
-    return verb->may_go_far && !has_own ? ARRAY_LEN(far_options) : 0;
+    if (index < verb->option_count)
+        return &verb->options[index];
+    index -= verb->option_count;
+    if (index < far_count)
+        return &far_options[index];
+    index -= far_count;
+    return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
 }
 
 static const struct verb_option *find_option(const struct verb *verb, const char *name,
                                              size_t length, char letter)
 {
-    const struct verb_option *found =
-        find_among(verb->options, verb->option_count, name, length, letter);
+    const struct verb_option *option;
 
-    if (!found)
-        found = find_among(far_options, far_option_count(verb), name, length, letter);
-    return found ? found
-                 : find_among(common_options, ARRAY_LEN(common_options), name, length, letter);
+    for (size_t i = 0; (option = verb_option_at(verb, i)); i++) {
+        if (letter ? option->letter == letter
+                   : strncmp(option->name, name, length) == 0 && !option->name[length])
+            return option;
+    }
+    return NULL;
 }
 
 /* One option at texts[*at]; its value may be the next text. */
 static bool take_option(struct arguments *arguments, int count, char **texts, int *at)
 {
     const char *text = texts[*at];
-    bool is_long = text[1] == '-', is_fine = false;
+    bool is_long = text[1] == '-';
     const char *name = text + (is_long ? 2 : 1);
     size_t length = is_long ? strcspn(name, "=") : 1;
     const struct verb_option *option =
         find_option(arguments->verb, name, length, is_long ? '\0' : name[0]);
     const char *value = name[length] == '\0' ? NULL : name + length + is_long;
-
     bool takes_next = option && option->value && !value;
 
-    if (!option)
+    if (!option) {
         say_problem(TEXT_CLI_UNKNOWN_OPTION, "verb", arguments->verb->name, "name", text);
-    else if (!option->value && value)
+    } else if (!option->value && value) {
         say_problem(TEXT_CLI_TAKES_NO_VALUE, "name", text);
-    else if (takes_next && *at + 1 >= count)
+    } else if (takes_next && *at + 1 >= count) {
         say_problem(TEXT_CLI_NEEDS_VALUE, "name", text);
-    else if (arguments->given_count == ARRAY_LEN(arguments->given))
+    } else if (arguments->given_count == ARRAY_LEN(arguments->given)) {
         say_problem(TEXT_CLI_TOO_MANY, "verb", arguments->verb->name, "name", text);
-    else
-        is_fine = true;
-    if (!is_fine)
-        return false;
-    if (takes_next)
-        value = texts[++*at];
-    arguments->given[arguments->given_count].option = option;
-    arguments->given[arguments->given_count++].value = value ? value : "";
-    if (option == &common_options[0])
-        arguments->is_json = true;
-    return true;
+    } else {
+        if (takes_next)
+            value = texts[++*at];
+        arguments->given[arguments->given_count].option = option;
+        arguments->given[arguments->given_count++].value = value ? value : "";
+        arguments->is_json = arguments->is_json || option == &common_options[0];
+        return true;
+    }
+    return false;
 }
 
 bool arguments_parse(const struct verb *verb, int count, char **texts,
@@ -191,33 +181,24 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
     return false;
 }
 
-static void print_options(const struct verb_option *options, size_t count)
+static void print_options(const struct verb *verb)
 {
-    for (size_t i = 0; i < count; i++) {
+    const struct verb_option *option;
+
+    for (size_t i = 0; (option = verb_option_at(verb, i)); i++) {
         struct text line = { 0 };
 
-        if (options[i].is_hidden)
+        if (option->is_hidden)
             continue;
-        if (options[i].letter)
-            text_add_format(&line, "  -%c, --%s", options[i].letter, options[i].name);
+        if (option->letter)
+            text_add_format(&line, "  -%c, --%s", option->letter, option->name);
         else
-            text_add_format(&line, "      --%s", options[i].name);
-        if (options[i].value)
-            text_add_format(&line, " %s", options[i].value);
-        printf("%-28s  %s\n", text_string(&line), i18n_text(options[i].help));
+            text_add_format(&line, "      --%s", option->name);
+        if (option->value)
+            text_add_format(&line, " %s", option->value);
+        printf("%-28s  %s\n", text_string(&line), i18n_text(option->help));
         text_release(&line);
     }
-}
-
-const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
-{
-    if (index < verb->option_count)
-        return &verb->options[index];
-    index -= verb->option_count;
-    if (index < far_option_count(verb))
-        return &far_options[index];
-    index -= far_option_count(verb);
-    return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
 }
 
 const struct verb *verb_at(size_t index)
@@ -246,9 +227,7 @@ void verb_print_help(const struct verb *verb)
     for (const char *const *line = verb->usage; *line; line++)
         printf("  sayso %s\n", *line);
     printf("\n%s\n", i18n_text(TEXT_CLI_OPTIONS));
-    print_options(verb->options, verb->option_count);
-    print_options(far_options, far_option_count(verb));
-    print_options(common_options, ARRAY_LEN(common_options));
+    print_options(verb);
     if (verb->print_more)
         verb->print_more();
     printf("\n%s\n", i18n_text(TEXT_CLI_EXAMPLES));

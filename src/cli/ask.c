@@ -3,8 +3,6 @@
  * call is refused here, before a hub is started or anyone disturbed. If the hub dies while we wait
  * it is started again and our ask taken up where it stood. `sayso explain` goes on waiting so.
  */
-#include "cli/ask.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,15 +14,13 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
-#include "base/os.h"
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "core/tools/arguments.h"
-#include "i18n/i18n.h"
+#include "tui/app.h"
 
 /* From the options of `sayso ask` to the arguments of provide_choice. */
 
@@ -104,7 +100,7 @@ static const char *selection_mode(const struct arguments *arguments)
 /* or said */
 static bool ask_arguments_from_options(const struct arguments *arguments, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     const char *prompt = arguments_value(arguments, "prompt");
     const char *key = arguments_value(arguments, "key");
     int64_t timeout_s = 0, least = -1, most = -1;
@@ -114,7 +110,6 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
         !arguments_integer(arguments, "max", 1, LIMIT_OPTIONS, &most) ||
         !check_descriptions(arguments) || !arguments_are_pairs(arguments, "option"))
         return false;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "title", arguments->words[0]);
     if (prompt)
         json_write_text(&writer, "prompt", prompt);
@@ -123,8 +118,7 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
     write_defaults(arguments, &writer);
     if (timeout_s > 0)
         json_write_integer(&writer, "timeout_seconds", timeout_s);
-    if (arguments_value(arguments, "destructive"))
-        json_write_bool(&writer, "destructive", true);
+    json_write_bool_if(&writer, "destructive", arguments_value(arguments, "destructive") != NULL);
     if (least >= 0)
         json_write_integer(&writer, "min_selections", least);
     if (most >= 0)
@@ -240,9 +234,8 @@ static bool check(struct asking *asking, const struct text *given, struct error 
 
 static void write_request(const struct asking *asking, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     if (asking->session_id[0]) {
         json_write_text(&writer, "session_id", asking->session_id);
         json_write_text_if(&writer, "explanation", asking->explanation);
@@ -371,16 +364,7 @@ static void print_pending(const struct asking *asking)
            asking->session_id);
 }
 
-/* Somebody stopped the hub: it is not started again behind their back. */
-static void say_stopped(const struct asking *asking)
-{
-    if (asking->arguments->is_json)
-        print_pending(asking);
-    say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id);
-}
-
-/* What is asked back is said and waited on: who reads it may run `sayso explain`. Who reads JSON is
- * told by the result. */
+/* What is asked back is said and waited on, for `sayso explain`. JSON tells it in the result. */
 static bool waits_on(struct asking *asking, const struct json *result)
 {
     const char *question = json_member_text(result, "asked_back");
@@ -428,11 +412,12 @@ static enum exit_code wait_for_end(struct asking *asking)
         if (!is_waiting && ok && wire_read_kind(reply.root, &kind, &err)) {
             code = finish(asking, kind, reply.result);
         } else if (!ok && client_failure(asking->client)->failure == FAILURE_STOPPED) {
-            say_stopped(asking);
-            code = EXIT_PENDING;
+            if (asking->arguments->is_json)
+                print_pending(asking);
+            say_problem(TEXT_CLI_HUB_STOPPED, "id", asking->session_id);
+            code = EXIT_PENDING; /* it is not started again behind the back of who stopped it */
         } else if (!ok) {
-            say_error(asking->arguments, &err,
-                      json_member(json_member(reply.error, "data"), "detail"));
+            say_error(asking->arguments, &err, call_detail(&reply));
         }
         wire_release(&reply);
         text_release(&params);
@@ -455,8 +440,7 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
     return code;
 }
 
-/* On a person's terminal the ask is shown in place (R6.3). False: it can't be, or goes on in the
- * browser: wait as ever. */
+/* In place, on a person's terminal (R6.3). False: it can't be, or goes on in the browser: wait. */
 static bool show_here(struct asking *asking, enum exit_code *ret_code)
 {
     struct text params = { 0 };
@@ -507,7 +491,7 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     const char *path = arguments_value(arguments, "from");
     struct text given = { 0 };
     struct error err;
-    bool ok;
+    bool ok = false;
 
     *ret_code = EXIT_USAGE;
     if (!choose_tool(asking))
@@ -518,31 +502,24 @@ static bool gather(struct asking *asking, enum exit_code *ret_code)
     }
     if (!arguments_integer(arguments, "wait", 0, LIMIT_TIMEOUT_S, &asking->wait_s))
         return false;
-    if (path)
-        ok = ask_arguments_from_file(path, &given, &err);
-    else if (!ask_arguments_from_options(arguments, &given)) {
-        text_release(&given);
-        return false;
-    } else
-        ok = true;
-    if (!ok || !check(asking, &given, &err)) {
-        say_error(arguments, &err, NULL);
-        *ret_code = EXIT_ERROR;
-        ok = false;
+    if (path || ask_arguments_from_options(arguments, &given)) {
+        ok = (!path || ask_arguments_from_file(path, &given, &err)) && check(asking, &given, &err);
+        if (!ok) {
+            say_error(arguments, &err, NULL);
+            *ret_code = EXIT_ERROR;
+        }
     }
     text_release(&given);
     return ok;
 }
 
-/* Whose ask it is follows from the name and the place. False: said. */
+/* False: said. */
 static bool identify(struct asking *asking, const struct arguments *arguments)
 {
     asking->arguments = arguments;
     asking->wait_s = -1;
-    asking->identity = (struct identity){ .role = "agent",
-                                          .name = "sayso ask",
-                                          .as_name = arguments_value(arguments, "as") };
-    asking->identity.directory = asking->directory = call_directory();
+    asking->directory = call_directory();
+    asking->identity = call_asker(arguments, asking->directory);
     return arguments_are_short(arguments, "as", ASK_NAME_BYTES);
 }
 
@@ -553,8 +530,7 @@ static void release(struct asking *asking)
     free(asking->directory);
 }
 
-/* `sayso explain`: tells a person who asked back, as the one who asked, and waits on for the
- * answer. */
+/* `sayso explain`: tells a person who asked back, as the one who asked, and waits on. */
 static enum exit_code run_explain(const struct arguments *arguments)
 {
     struct asking asking = { .tool = &tool_provide_choice, .explanation = arguments->words[1] };
@@ -580,21 +556,15 @@ static enum exit_code run_explain(const struct arguments *arguments)
     return code;
 }
 
-/* The question itself comes on standard input; keys come from the terminal. */
-static bool is_piped(const struct arguments *arguments)
-{
-    const char *path = arguments_value(arguments, "from");
-
-    return path && strcmp(path, "-") == 0;
-}
-
 static enum exit_code run_ask(const struct arguments *arguments)
 {
+    const char *path = arguments_value(arguments, "from");
+    bool is_piped = path && strcmp(path, "-") == 0; /* keys come from the terminal all the same */
     struct asking asking = { 0 };
     enum exit_code code = EXIT_USAGE;
 
     if (identify(&asking, arguments) && gather(&asking, &code) &&
-        !(asking.may_show && seat_is_person_here(is_piped(arguments)) && show_here(&asking, &code)))
+        !(asking.may_show && seat_is_person_here(is_piped) && show_here(&asking, &code)))
         code = wait_for_end(&asking);
     release(&asking);
     return code;

@@ -10,7 +10,6 @@
 #include "cli/hub_call.h"
 #include "cli/install/clients.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/visible_text.h"
 #include "settings/settings.h"
 
@@ -61,7 +60,7 @@ static void offer_asks(const struct completion *completion)
     struct client *link = NULL;
     struct error err;
 
-    if (strcmp(completion->verb->name, "token") == 0)
+    if (completion->verb == &verb_token)
         return; /* its ids are of tokens */
     if (call_look(&link, &err) &&
         client_call_and_wait(link, "ask/list", "{\"filter\":\"active\"}", &reply, &err)) {
@@ -69,12 +68,10 @@ static void offer_asks(const struct completion *completion)
 
         for (size_t i = 0; i < json_length(asks); i++) {
             const struct json *ask = json_item(asks, i);
-            const char *id = json_member_text(ask, "session_id");
-            const char *title = json_member_text(ask, "title");
             char beginning[9];
 
-            snprintf(beginning, sizeof beginning, "%.8s", id ? id : "");
-            offer(completion, beginning, title ? title : "");
+            snprintf(beginning, sizeof beginning, "%.8s", say_member(ask, "session_id"));
+            offer(completion, beginning, say_member(ask, "title"));
         }
     }
     wire_release(&reply);
@@ -83,9 +80,8 @@ static void offer_asks(const struct completion *completion)
 
 static void offer_names(const struct completion *completion)
 {
-    for (int id = 0; id < SETTING_COUNT && strcmp(completion->verb->name, "settings") == 0; id++)
-        offer(completion, setting_row((enum setting_id)id)->name,
-              i18n_text(setting_row((enum setting_id)id)->label));
+    for (enum setting_id id = 0; id < SETTING_COUNT && completion->verb == &verb_settings; id++)
+        offer(completion, setting_row(id)->name, i18n_text(setting_row(id)->label));
 }
 
 static void offer_values(const struct completion *completion)

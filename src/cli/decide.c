@@ -1,17 +1,15 @@
-/* decide.c - commands that end or change an ask with one call to the hub: cancel, decline, extend,
- * reply, withdraw. */
+/* decide.c - one call that ends or changes an ask: cancel, decline, extend, reply, withdraw. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/limits.h"
-#include "i18n/i18n.h"
 #include "rpc/client.h"
 
 struct decision {
@@ -25,10 +23,9 @@ struct decision {
 static void write_params(const struct arguments *arguments, const struct decision *decision,
                          struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     const char *note = arguments_value(arguments, "note");
 
-    json_write_object(&writer, NULL);
     if (decision->id) /* also an empty one, which is refused */
         json_write_text(&writer, "session_id", decision->id);
     if (note)
@@ -42,14 +39,14 @@ static void write_params(const struct arguments *arguments, const struct decisio
 /* The title makes the confirmation readable. Agents can't read asks, so they get the ID. */
 static char *find_title(struct client *link, const char *id)
 {
-    char *params = call_id_params(id), *title = NULL;
+    char *params = call_params("session_id", id), *title = NULL;
     struct wire_message got = { 0 };
     struct error err;
 
     if (client_call_and_wait(link, "ask/get", params, &got, &err)) {
         const char *found = json_member_text(json_member(got.result, "ask"), "title");
 
-        title = found ? strdup(found) : NULL;
+        title = mem_text(found);
     }
     wire_release(&got);
     free(params);
@@ -61,13 +58,12 @@ static bool find_own(const struct arguments *arguments, struct client *link, con
                      char id[LIMIT_ID_CHARS + 1])
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
     struct wire_message reply = { 0 };
     const struct json *asks;
     struct error err;
     bool ok;
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "prefix", word);
     json_write_integer(&writer, "limit", 2);
     json_write_end_object(&writer);
@@ -94,13 +90,12 @@ static enum exit_code decide(const struct arguments *arguments, const struct ide
     struct wire_message reply = { 0 };
     struct client *link = NULL;
     struct text params = { 0 };
-    char *title = NULL;
     size_t length = decision.id ? strlen(decision.id) : 0;
     bool is_own_prefix =
         identity != &call_person && length < LIMIT_ID_CHARS && length >= LIMIT_ID_PREFIX_CHARS;
     bool ok = true;
 
-    if (!call_open(arguments, identity, &client_for_command, &link))
+    if (!call_open(arguments, identity, &link))
         return EXIT_ERROR;
     if (is_own_prefix) {
         ok = find_own(arguments, link, decision.id, own);
@@ -112,12 +107,12 @@ static enum exit_code decide(const struct arguments *arguments, const struct ide
         say_value(reply.result);
     } else if (ok) {
         const char *id = json_member_text(reply.result, "session_id");
+        char *title = identity == &call_person ? find_title(link, id) : NULL;
 
-        title = identity == &call_person ? find_title(link, id) : NULL;
         say_result(decision.done, "title", title ? title : "", "id", id ? id : "", "seconds",
                    TEXT_NUMBER(decision.seconds));
+        free(title);
     }
-    free(title);
     wire_release(&reply);
     text_release(&params);
     client_free(link);
@@ -127,24 +122,18 @@ static enum exit_code decide(const struct arguments *arguments, const struct ide
 static enum exit_code run_cancel(const struct arguments *arguments)
 {
     return decide(arguments, &call_person,
-                  (struct decision){ .method = "ask/cancel",
-                                     .done = TEXT_CLI_CANCELLED,
-                                     .id = arguments->words[0] });
+                  (struct decision){ "ask/cancel", TEXT_CLI_CANCELLED, .id = arguments->words[0] });
 }
 
 static enum exit_code run_decline(const struct arguments *arguments)
 {
     return decide(arguments, &call_person,
-                  (struct decision){ .method = "ask/decline",
-                                     .done = TEXT_CLI_DECLINED,
-                                     .id = arguments->words[0] });
+                  (struct decision){ "ask/decline", TEXT_CLI_DECLINED, .id = arguments->words[0] });
 }
 
 static enum exit_code run_extend(const struct arguments *arguments)
 {
-    struct decision decision = { .method = "ask/extend",
-                                 .done = TEXT_CLI_EXTENDED,
-                                 .id = arguments->words[0] };
+    struct decision decision = { "ask/extend", TEXT_CLI_EXTENDED, .id = arguments->words[0] };
 
     if (arguments->word_count < 2)
         return say_needs(arguments, "ID SECONDS");
@@ -162,29 +151,23 @@ static enum exit_code run_reply(const struct arguments *arguments)
     if (arguments->word_count == 0)
         return say_needs(arguments, "[ID] TEXT");
     return decide(arguments, &call_person,
-                  (struct decision){ .method = "ask/back",
-                                     .done = TEXT_CLI_REPLIED,
+                  (struct decision){ "ask/back", TEXT_CLI_REPLIED,
                                      .id = last ? arguments->words[0] : NULL,
                                      .text = arguments->words[last] });
 }
 
 static enum exit_code run_withdraw(const struct arguments *arguments)
 {
-    char *directory = call_directory();
+    struct decision decision = { "ask/withdraw", TEXT_CLI_WITHDRAWN, .id = arguments->words[0] };
+    struct identity identity;
+    char *directory;
     enum exit_code code;
-    /* the same name and place as `sayso ask`: whose ask it is follows from these */
-    struct identity identity = { .role = "agent",
-                                 .name = "sayso ask",
-                                 .as_name = arguments_value(arguments, "as"),
-                                 .directory = directory };
 
     if (arguments->word_count == 0)
-        code = say_needs(arguments, "ID");
-    else
-        code = decide(arguments, &identity,
-                      (struct decision){ .method = "ask/withdraw",
-                                         .done = TEXT_CLI_WITHDRAWN,
-                                         .id = arguments->words[0] });
+        return say_needs(arguments, "ID");
+    directory = call_directory();
+    identity = call_asker(arguments, directory);
+    code = decide(arguments, &identity, decision);
     free(directory);
     return code;
 }

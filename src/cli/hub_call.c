@@ -8,13 +8,20 @@
 #include "base/os.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 
 enum { DIRECTORY_BYTES = 4096 };
 
 const struct identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+
+struct identity call_asker(const struct arguments *arguments, const char *directory)
+{
+    return (struct identity){ .role = "agent",
+                              .name = "sayso ask",
+                              .as_name = arguments_value(arguments, "as"),
+                              .directory = directory };
+}
 
 struct settings *call_settings(void)
 {
@@ -77,11 +84,11 @@ void call_speak_as_saved(void)
 }
 
 bool call_open(const struct arguments *arguments, const struct identity *identity,
-               const struct client_policy *policy, struct client **ret_link)
+               struct client **ret_link)
 {
     struct error err;
 
-    if (open_client(identity, policy, ret_link, &err)) {
+    if (open_client(identity, &client_for_command, ret_link, &err)) {
         if (identity == &call_person)
             use_saved_language(*ret_link);
         return true;
@@ -120,6 +127,11 @@ bool call_open_running(const struct arguments *arguments, const struct client_po
     return false;
 }
 
+const struct json *call_detail(const struct wire_message *reply)
+{
+    return json_member(json_member(reply->error, "data"), "detail");
+}
+
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
               const char *params_json, struct wire_message *ret_reply)
 {
@@ -127,7 +139,7 @@ bool call_hub(const struct arguments *arguments, struct client *link, const char
 
     if (client_call_and_wait(link, method, params_json, ret_reply, &err))
         return true;
-    say_error(arguments, &err, json_member(json_member(ret_reply->error, "data"), "detail"));
+    say_error(arguments, &err, call_detail(ret_reply));
     return false;
 }
 
@@ -142,32 +154,31 @@ bool call_expect(const struct arguments *arguments, const struct json *part, con
     return false;
 }
 
-static void call_add_id(const char *id, struct text *out)
+static bool add_params(struct text *out, const char *key, const char *value)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
-    if (id)
-        json_write_text(&writer, "session_id", id);
+    if (value)
+        json_write_text(&writer, key, value);
     json_write_end_object(&writer);
+    return true;
 }
 
-char *call_id_params(const char *id)
+char *call_params(const char *key, const char *value)
 {
     struct text out = { 0 };
 
-    call_add_id(id, &out);
+    add_params(&out, key, value);
     return text_take(&out);
 }
 
 void call_confirm(struct client *link, const char *result_of, const char *notices_of)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    struct json_writer writer = json_object_to(&params);
     struct wire_message reply = { 0 };
     struct error err;
 
-    json_write_object(&writer, NULL);
     json_write_list(&writer, "session_ids");
     if (result_of)
         json_write_text(&writer, NULL, result_of);
@@ -185,33 +196,33 @@ void call_confirm(struct client *link, const char *result_of, const char *notice
 
 bool act_write_id(const struct arguments *arguments, struct text *params)
 {
-    struct json_writer writer = json_writer_to(params);
-
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", arguments->words[1]);
-    json_write_end_object(&writer);
-    return true;
+    return add_params(params, "id", arguments->words[1]);
 }
 
 bool act_write_session(const struct arguments *arguments, struct text *params)
 {
-    call_add_id(arguments->words[0], params);
-    return true;
+    return add_params(params, "session_id", arguments->words[0]);
 }
 
 static bool finish(const struct arguments *arguments, const struct act *act, struct client *link,
                    const struct json *result)
 {
+    const struct json *shown = act->shown ? json_member(result, act->shown) : result;
+
     if (act->finish)
         return act->finish(arguments, link, result);
     if (arguments->is_json)
-        say_value(act->shown ? json_member(result, act->shown) : result);
-    else
+        say_value(shown);
+    else if (act->print)
         act->print(arguments, result);
+    else if (json_length(shown) == 0)
+        say_note(act->none);
+    for (size_t i = 0; !arguments->is_json && act->print_item && i < json_length(shown); i++)
+        act->print_item(arguments, json_item(shown, i));
     return true;
 }
 
-enum exit_code act_run(const struct arguments *arguments, const struct act *act)
+static enum exit_code act_run(const struct arguments *arguments, const struct act *act)
 {
     struct wire_message reply = { 0 };
     struct client *link = NULL;
@@ -222,7 +233,7 @@ enum exit_code act_run(const struct arguments *arguments, const struct act *act)
         text_add_text(&params, "{}");
     if (!act->write || act->write(arguments, &params)) {
         code = EXIT_ERROR;
-        if (call_open(arguments, &call_person, &client_for_command, &link) &&
+        if (call_open(arguments, &call_person, &link) &&
             call_hub(arguments, link, act->method, text_string(&params), &reply) &&
             finish(arguments, act, link, reply.result))
             code = EXIT_DONE;
@@ -233,15 +244,17 @@ enum exit_code act_run(const struct arguments *arguments, const struct act *act)
     return code;
 }
 
-enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
-                          const char *syntax)
+enum exit_code act_choose(const struct arguments *arguments)
 {
-    const char *name = arguments->word_count ? arguments->words[0] : acts[0].name;
+    const struct verb *verb = arguments->verb;
+    const char *name = arguments->word_count ? arguments->words[0] : verb->acts[0].name;
 
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(acts[i].name, name) == 0 &&
-            (arguments->word_count == acts[i].words || arguments->word_count == 0))
-            return act_run(arguments, &acts[i]);
+    if (!verb->acts[0].name)
+        return act_run(arguments, &verb->acts[0]);
+    for (size_t i = 0; i < verb->act_count; i++) {
+        if (strcmp(verb->acts[i].name, name) == 0 &&
+            (arguments->word_count == verb->acts[i].words || arguments->word_count == 0))
+            return act_run(arguments, &verb->acts[i]);
     }
-    return say_needs(arguments, syntax);
+    return say_needs(arguments, verb->syntax);
 }

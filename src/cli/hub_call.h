@@ -10,32 +10,34 @@ struct settings;
 
 extern const struct identity call_person;
 
+/* Who runs `sayso ask` in this directory: whose ask it is follows from the name and the place. */
+struct identity call_asker(const struct arguments *arguments, const char *directory);
+
 /* As far as no hub is needed for them; the caller frees. */
 struct settings *call_settings(void);
 
 /* Sends and receives; false: the error was said. The caller releases the reply either way. */
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
               const char *params_json, struct wire_message *ret_reply);
+const struct json *call_detail(const struct wire_message *reply); /* of a refusal; NULL: none */
 /* False, and said: a reply without this text is not from a hub of ours. */
 bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
 bool call_open(const struct arguments *arguments, const struct identity *identity,
-               const struct client_policy *policy, struct client **ret_link); /* false: said */
+               struct client **ret_link); /* false: said */
 /* To the hub that runs, as a person; none is started. Nothing is said. */
 bool call_look(struct client **ret_link, struct error *err);
 /* To the hub that runs, if one does. False: none (then `absent_json` or a sentence was said
  * and *ret_code is EXIT_DONE), or an error was said. */
 bool call_open_running(const struct arguments *arguments, const struct client_policy *policy,
                        const char *absent_json, struct client **ret_link, enum exit_code *ret_code);
-/* Where we are, as text: what of its name is none is written as escapes. The caller frees; NULL:
- * nowhere. */
+/* Where we are, as text, escaped where it is none; the caller frees; NULL: nowhere. */
 char *call_directory(void);
-/* In the language that the person saved, where a hub runs that knows it: for verbs that go on
- * without one. */
+/* In the language that the person saved, if a hub runs: for verbs that go on without one. */
 void call_speak_as_saved(void);
 /* In the language of the agent's client, where the person has chosen none. */
 void call_speak_as_asked(const struct json *ask);
-/* {"session_id": word} or {} when `id` is NULL; the caller frees. */
-char *call_id_params(const char *id);
+/* {key: value}, or {} where the value is NULL; the caller frees. */
+char *call_params(const char *key, const char *value);
 /* Tells the hub that the agent has this result, and the notices in that one (NULL: none); also one
  * that comes after a person stopped the last. Call it after they were printed: an answer that was
  * printed is never given to another call, and one that was not is kept for the next. */
@@ -51,14 +53,15 @@ struct act {
     /* For people; with --json the member `shown` of the result is printed, NULL: all of it. */
     void (*print)(const struct arguments *arguments, const struct json *result);
     const char *shown;
+    /* That is a list: prints one item; `none` is said where there is no item. */
+    void (*print_item)(const struct arguments *arguments, const struct json *item);
+    enum text_id none;
     /* Instead of both: false: said what went wrong. */
     bool (*finish)(const struct arguments *arguments, struct client *link,
                    const struct json *result);
 };
-enum exit_code act_run(const struct arguments *arguments, const struct act *act);
-/* Without a word the first row. `syntax` is shown where none fits. */
-enum exit_code act_choose(const struct arguments *arguments, const struct act *acts, size_t count,
-                          const char *syntax);
+/* That of the verb's acts which the first word names: without a word, or a name, the first one. */
+enum exit_code act_choose(const struct arguments *arguments);
 bool act_write_id(const struct arguments *arguments, struct text *params); /* {"id": word 1} */
 /* {"session_id": word 0}, or {} */
 bool act_write_session(const struct arguments *arguments, struct text *params);

@@ -17,8 +17,7 @@
 #include "rpc/location.h"
 #include "rpc/protocol.h"
 
-/* About what runs: `sayso status` tells of the hub without starting one, `sayso stop` asks it to
- * end and waits until it has, `sayso version`. */
+/* `sayso status` starts no hub; `sayso stop` waits until it has ended; `sayso version`. */
 
 static void print_status(const struct arguments *arguments, const struct json *status)
 {
@@ -163,9 +162,6 @@ static const struct verb_option mcp_options[] = {
     { "tools", 0, "LIST", TEXT_OPT_TOOLS, false },
     { "client-timeout", 0, "SECONDS", TEXT_OPT_CLIENT_TIMEOUT, false },
     { "sub-agent", 0, NULL, TEXT_OPT_SUB_AGENT, false },
-    { "hub", 0, "URL", TEXT_OPT_HUB, false },
-    { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
-    { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
 };
 static const char *const mcp_usage[] = {
     "mcp [--as NAME] [--tools LIST] [--client-timeout SECONDS] [--sub-agent] [--hub unix:PATH]",
@@ -193,7 +189,7 @@ static bool read_words(struct text *out)
 }
 
 /* What the hub wants shown comes on the input; on a terminal it is a try. */
-static enum exit_code show_on_desktop(const struct arguments *arguments)
+static enum exit_code show_on_desktop(void)
 {
     static const enum text_id said[] = {
         [OS_NOTIFY_SHOWN] = TEXT_NOTIFY_SHOWN,
@@ -207,7 +203,6 @@ static enum exit_code show_on_desktop(const struct arguments *arguments)
     enum os_notify outcome;
     bool is_urgent = false;
 
-    (void)arguments;
     if (!isatty(STDIN_FILENO) && read_words(&input) &&
         json_parse(input.bytes, input.used, &words, NULL) && json_member_text(words, "title")) {
         title = json_member_text(words, "title");
@@ -245,7 +240,7 @@ static enum exit_code run_notify(const struct arguments *arguments)
     const char *name = arguments->word_count ? arguments->words[0] : "";
 
     if (strcmp(name, "desktop") == 0)
-        return show_on_desktop(arguments);
+        return show_on_desktop();
     if (strcmp(name, "secret") == 0)
         return print_secret(arguments);
     return say_needs(arguments, "desktop | secret");

@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/mem.h"
 #include "base/text.h"
-#include "cli/gate/guard.h"
+#include "cli/gate/ask.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "rpc/client.h"
 #include "rpc/location.h"
 #include "settings/settings.h"

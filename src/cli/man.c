@@ -1,7 +1,4 @@
-/*
- * man.c - `sayso man [COMMAND]`: the manual page of a command, or of the program, as roff. What is
- * in it are the tables that the help is made of.
- */
+/* man.c - `sayso man [COMMAND]`: a manual page as roff, from the tables that help is made of. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,16 +47,17 @@ static void print_glyphs(const char *text, bool is_broken)
     }
 }
 
-static void print_text(const char *text)
+/* A text of ours or of a table between roff's own words. */
+static void print_text(const char *before, const char *text, const char *behind)
 {
+    fputs(before, stdout);
     print_glyphs(text, false);
+    fputs(behind, stdout);
 }
 
 static void print_line(const char *before, const char *text)
 {
-    fputs(before, stdout);
-    print_text(text);
-    putchar('\n');
+    print_text(before, text, "\n");
 }
 
 static void print_prose(const char *text)
@@ -76,13 +74,11 @@ static void print_section(enum text_id title)
 static void print_head(const char *page, const char *about)
 {
     printf(".TH %s 1 \"\" \"sayso %s\" \"", page, SAYSO_VERSION);
-    print_text(i18n_text(TEXT_MAN_MANUAL));
-    puts("\"\n.nh\n.ad l"); /* names of options are not to be parted, nor are gaps to fill lines */
+    print_text("", i18n_text(TEXT_MAN_MANUAL), "\"\n");
+    puts(".nh\n.ad l"); /* names of options are not to be parted, nor are gaps to fill lines */
     print_section(TEXT_MAN_NAME);
-    print_text(page);
-    fputs(" \\- ", stdout);
-    print_text(about);
-    putchar('\n');
+    print_text("", page, " \\- ");
+    print_line("", about);
 }
 
 /* Each in a paragraph of its own, as it is typed. */
@@ -103,18 +99,12 @@ static void print_options(const struct verb *verb)
     for (size_t i = 0; (option = verb_option_at(verb, i)); i++) {
         if (option->is_hidden)
             continue;
-        puts(".TP");
-        fputs("\\fB", stdout);
+        fputs(".TP\n\\fB", stdout);
         if (option->letter)
             printf("\\-%c\\fR, \\fB", option->letter);
-        fputs("\\-\\-", stdout);
-        print_text(option->name);
-        fputs("\\fR", stdout);
-        if (option->value) {
-            fputs(" \\fI", stdout);
-            print_text(option->value);
-            fputs("\\fR", stdout);
-        }
+        print_text("\\-\\-", option->name, "\\fR");
+        if (option->value)
+            print_text(" \\fI", option->value, "\\fR");
         putchar('\n');
         print_prose(i18n_text(option->help));
     }
@@ -123,8 +113,7 @@ static void print_options(const struct verb *verb)
 static void print_settings(void)
 {
     print_section(TEXT_MAN_SETTINGS);
-    for (int i = 0; i < SETTING_COUNT; i++) {
-        enum setting_id id = (enum setting_id)i;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 

@@ -7,7 +7,6 @@
 #include "base/json_writer.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 
 /* On the person's own machine; the numbers of both ports are the same, because the hub looks at
  * the one the browser names. */
@@ -42,16 +41,13 @@ void open_say(enum os_browser outcome, const char *url)
 static void print_json(const struct json *link, bool is_opened)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "url", json_member_text(link, "url"));
     json_write_text(&writer, "link", json_member_text(link, "link"));
     json_write_integer(&writer, "seconds", json_member_integer(link, "seconds", 0));
     json_write_bool(&writer, "opened", is_opened);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
+    say_object(&writer);
 }
 
 static bool show(const struct arguments *arguments, struct client *hub, const struct json *link)
@@ -76,18 +72,12 @@ static bool show(const struct arguments *arguments, struct client *hub, const st
     return true;
 }
 
-static enum exit_code run_open(const struct arguments *arguments)
-{
-    static const struct act act = { .method = "portal/link",
-                                    .write = act_write_session,
-                                    .finish = show };
-
-    return act_run(arguments, &act);
-}
-
+static const struct act acts[] = {
+    { .method = "portal/link", .write = act_write_session, .finish = show }
+};
 static const struct verb_option options[] = {
     { "no-browser", 0, NULL, TEXT_OPT_NO_BROWSER, false },
 };
 static const char *const usage[] = { "open [ID] [--no-browser]", NULL };
 static const char *const examples[] = { "open", "open k3f7", NULL };
-VERB_ROW(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);
+VERB_ACTS(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);

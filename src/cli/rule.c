@@ -1,6 +1,5 @@
 /* rule.c - `sayso rule`: answers that stand for asks to come. What one would have meant is shown
  * before it is made, and it can be taken back at any time. */
-#include <stdio.h>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -13,12 +12,11 @@ enum { MOST_DAYS = 365, DAY_S = 86400 };
 
 static bool write_ask(const struct arguments *arguments, struct text *params)
 {
-    struct json_writer writer = json_writer_to(params);
+    struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
     if (!arguments_integer(arguments, "for", 1, MOST_DAYS, &days))
         return false;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "session_id", arguments->words[1]);
     json_write_bool_if(&writer, "any_prompt", arguments_value(arguments, "any-prompt") != NULL);
     if (days)
@@ -30,23 +28,20 @@ static bool write_ask(const struct arguments *arguments, struct text *params)
 static const char *answer_of(const struct json *facts)
 {
     const struct json *confirmed = json_member(facts, "confirmed");
-    const char *summary = json_member_text(facts, "summary");
 
     if (confirmed)
         return i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
-    return summary ? summary : "";
+    return say_member(facts, "summary");
 }
 
 /* For which asks, and what is answered. */
 static void print_facts(const struct json *facts)
 {
-    const char *directory = json_member_text(facts, "directory");
-    const char *agent = json_member_text(facts, "agent");
     bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
 
     say_row(TEXT_ROW_TITLE, json_member_text(facts, "title"));
-    say_row(TEXT_ROW_AGENT, agent ? agent : "");
-    say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_AGENT, say_member(facts, "agent"));
+    say_row(TEXT_ROW_DIRECTORY, json_member_text(facts, "directory"));
     say_row(TEXT_RULE_ROW_PROMPT,
             i18n_text(any_prompt ? TEXT_RULE_ANY_PROMPT : TEXT_RULE_SAME_PROMPT));
     say_row(TEXT_ROW_ANSWER, answer_of(facts));
@@ -62,36 +57,22 @@ static void print_until(const struct arguments *arguments, const struct json *ru
     text_release(&when);
 }
 
-static void print_list(const struct arguments *arguments, const struct json *result)
+static void print_rule(const struct arguments *arguments, const struct json *rule)
 {
-    const struct json *rules = json_member(result, "rules");
-
-    for (size_t i = 0; i < json_length(rules); i++) {
-        const struct json *rule = json_item(rules, i);
-
-        print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
-        print_facts(json_member(rule, "rule"));
-    }
-    if (json_length(rules) == 0)
-        say_note(TEXT_RULE_NONE);
+    print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
+    print_facts(json_member(rule, "rule"));
 }
 
-static void print_suggestions(const struct arguments *arguments, const struct json *result)
+static void print_suggestion(const struct arguments *arguments, const struct json *one)
 {
-    const struct json *suggestions = json_member(result, "suggestions");
+    const struct json *facts = json_member(one, "rule");
+    bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
 
     (void)arguments;
-    for (size_t i = 0; i < json_length(suggestions); i++) {
-        const struct json *one = json_item(suggestions, i), *facts = json_member(one, "rule");
-        bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
-
-        say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
-        print_facts(facts);
-        say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
-                   any_prompt ? "--any-prompt" : "");
-    }
-    if (json_length(suggestions) == 0)
-        say_note(TEXT_RULE_NO_SUGGESTIONS);
+    say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
+    print_facts(facts);
+    say_result(TEXT_RULE_DO_ADD, "id", json_member_text(facts, "from"), "option",
+               any_prompt ? "--any-prompt" : "");
 }
 
 static void print_preview(const struct arguments *arguments, const struct json *result)
@@ -128,18 +109,13 @@ static void print_removed(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "rule/list", .print = print_list, .shown = "rules" },
-    { "suggest", 1, "rule/suggest", .print = print_suggestions, .shown = "suggestions" },
+    { "list", 1, "rule/list", .shown = "rules", .print_item = print_rule, .none = TEXT_RULE_NONE },
+    { "suggest", 1, "rule/suggest", .shown = "suggestions", .print_item = print_suggestion,
+      .none = TEXT_RULE_NO_SUGGESTIONS },
     { "preview", 2, "rule/preview", write_ask, .print = print_preview },
     { "add", 2, "rule/add", write_ask, .print = print_added },
     { "remove", 2, "rule/remove", act_write_id, .print = print_removed },
 };
-
-static enum exit_code run_rule(const struct arguments *arguments)
-{
-    return act_choose(arguments, acts, ARRAY_LEN(acts),
-                      "list | suggest | preview ASK | add ASK | remove ID");
-}
 
 static const struct verb_option options[] = {
     { "for", 0, "DAYS", TEXT_OPT_RULE_FOR, false },
@@ -154,4 +130,6 @@ static const char *const usage[] = { "rule [list]",
                                      NULL };
 static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --for 7",
                                         "rule remove 3f0c", NULL };
-VERB_ROW(rule, TEXT_CLI_RULE, VERB_TABLES, .most_words = 2, .may_go_far = true);
+VERB_ACTS(rule, TEXT_CLI_RULE, VERB_TABLES,
+          .syntax = "list | suggest | preview ASK | add ASK | remove ID", .most_words = 2,
+          .may_go_far = true);

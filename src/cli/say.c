@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
@@ -29,6 +28,22 @@ static void add_badges(struct text *out, unsigned flags)
 void say_add_shown(struct text *out, const char *words)
 {
     add_badges(out, visible_text(words, strlen(words), VISIBLE_ONE_LINE, out));
+}
+
+const char *say_member(const struct json *object, const char *key)
+{
+    const char *words = json_member_text(object, key);
+
+    return words ? words : "";
+}
+
+void say_words(const char *before, const char *words, const char *behind)
+{
+    struct text shown = { 0 };
+
+    say_add_shown(&shown, words);
+    printf("%s%s%s", before, text_string(&shown), behind);
+    text_release(&shown);
 }
 
 /* At most four pairs are ever needed here. */
@@ -72,20 +87,14 @@ enum exit_code say_needs(const struct arguments *arguments, const char *what)
 static void say_error_json(const struct error *err, const struct json *detail)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    char *detail_json = detail ? json_encode(detail) : NULL;
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_object(&writer, "error");
     error_write(err, NULL, &writer);
     error_write_message(err, &writer);
-    if (detail_json)
-        json_write_raw(&writer, "detail", detail_json);
+    json_write_value(&writer, "detail", detail);
     json_write_end_object(&writer);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
-    free(detail_json);
+    say_object(&writer);
 }
 
 /* Who was faster, in words. False: the detail does not say. */
@@ -124,8 +133,7 @@ void say_failure(const struct error *err)
         say_wrong(one.path, &one);
 }
 
-/* JSON pointers are for people who wrote JSON. Others read the names in it; that it is about the
- * ask they know. */
+/* JSON pointers are for who wrote JSON; others read the names in it, and know the ask. */
 static void say_plainly(const struct arguments *arguments, const struct error *err)
 {
     struct error one;
@@ -199,8 +207,7 @@ static bool would_hide(const char *bytes, size_t length)
     return flags & VISIBLE_HIDDEN;
 }
 
-/* JSON text outside of ASCII that would be hidden, reordered or acted upon is written as escapes:
- * the value stays the same. */
+/* Beyond ASCII, what would be hidden or acted upon is escaped: the value stays the same. */
 void say_add_json(struct text *out, const char *json)
 {
     const char *at = json, *end = json + strlen(json);
@@ -233,6 +240,13 @@ void say_value(const struct json *value)
 
     say_json(json);
     free(json);
+}
+
+void say_object(struct json_writer *writer)
+{
+    json_write_end_object(writer);
+    say_json(text_string(writer->out));
+    text_release(writer->out);
 }
 
 void say_lines(const char *words, int indent)
@@ -270,10 +284,9 @@ static void add_token(struct text *out, const struct json *origin)
 void say_add_agent(struct text *out, const struct json *ask)
 {
     const struct json *origin = json_member(ask, "origin");
-    const char *name = json_member_text(ask, "agent");
     struct text shown = { 0 };
 
-    say_add_shown(&shown, name ? name : "");
+    say_add_shown(&shown, say_member(ask, "agent"));
     text_add_char(out, '"');
     for (const char *at = text_string(&shown); *at; at++) {
         if (*at == '"')

@@ -5,7 +5,6 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/text.h"
@@ -13,6 +12,7 @@
 
 struct error;
 struct json;
+struct json_writer;
 
 /* A sentence on stderr after "sayso: "; behind its id come pairs of name and value, as i18n_format
  * takes them but without an end. Values are sanitized here. */
@@ -34,10 +34,14 @@ void say_wrong(const char *place, const struct error *err);
 /* JSON for scripts, with everything that could act on a terminal written as \uNNNN. */
 void say_json(const char *json);
 void say_value(const struct json *value);
+void say_object(struct json_writer *writer); /* the one it is in ends, and its text is released */
 void say_add_json(struct text *out, const char *json); /* the same into a text */
 
 /* Appends somebody's words as one visible line, with a badge where something was hidden. */
 void say_add_shown(struct text *out, const char *words);
+const char *say_member(const struct json *object, const char *key); /* "" where it is no text */
+/* Prints them so between words of ours. */
+void say_words(const char *before, const char *words, const char *behind);
 /* Prints several lines, each after `indent` spaces, so that none looks like ours. */
 void say_lines(const char *words, int indent);
 /* A column: words of ours, and blanks up to so many cells and two more. */

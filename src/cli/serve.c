@@ -13,28 +13,14 @@
 #include "base/log.h"
 #include "base/os.h"
 #include "cli/say.h"
-#include "cli/terminal.h"
 #include "hub/hub.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
+#include "tui/app.h"
 
 #ifdef SAYSO_CONFORMANCE_FIXTURE
 #include "mcp/fixture/fixture.h"
 #endif
-
-/* What a service manager keeps is read by others, and later than a link is good for. */
-static bool is_logged(void)
-{
-    return getenv("JOURNAL_STREAM") && !isatty(STDOUT_FILENO);
-}
-
-static void say_public(const char *url)
-{
-    say_result(TEXT_CLI_SERVING_PUBLIC, "url", url);
-    if (strncmp(url, "http://", strlen("http://")) == 0)
-        say_note(TEXT_CLI_SERVING_PLAIN);
-}
 
 static void on_ready(void *context, const char *status_json, const char *link)
 {
@@ -45,16 +31,22 @@ static void on_ready(void *context, const char *status_json, const char *link)
         say_json(status_json);
     } else if (json_parse(status_json, strlen(status_json), &status, NULL)) {
         const char *aside = json_member_text(status, "recovered_from");
+        const char *url = json_member_text(status, "url");
+        const char *public_url = json_member_text(status, "public_url");
+        /* what a service manager keeps is read by others, and later than a link is good for */
+        bool is_logged = getenv("JOURNAL_STREAM") && !isatty(STDOUT_FILENO);
 
         say_result(TEXT_CLI_SERVING, "pid", TEXT_NUMBER(json_member_integer(status, "pid", 0)));
         say_result(TEXT_CLI_SERVING_HOW);
-        if (json_member_text(status, "url"))
-            say_result(TEXT_CLI_SERVING_URL, "url", json_member_text(status, "url"));
+        if (url)
+            say_result(TEXT_CLI_SERVING_URL, "url", url);
         else
             say_note(TEXT_CLI_NO_PORT);
-        if (json_member_text(status, "public_url"))
-            say_public(json_member_text(status, "public_url"));
-        if (link && !is_logged())
+        if (public_url)
+            say_result(TEXT_CLI_SERVING_PUBLIC, "url", public_url);
+        if (public_url && strncmp(public_url, "http://", strlen("http://")) == 0)
+            say_note(TEXT_CLI_SERVING_PLAIN);
+        if (link && !is_logged)
             say_result(TEXT_CLI_SERVING_LINK, "link", link);
         if (aside)
             say_note(TEXT_CLI_RECOVERED, "file", aside);
@@ -63,8 +55,7 @@ static void on_ready(void *context, const char *status_json, const char *link)
     fflush(stdout);
 }
 
-/* On a terminal: the hub behind, the inbox in front (R6.3) ---------------------------------------
- */
+/* On a terminal: the hub behind, the inbox in front (R6.3). */
 
 /* What the hub says to the inbox. */
 struct told {
@@ -172,12 +163,11 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
     return code;
 }
 
-/* Options that are settings for this run: every row of the table with a flag, as far as this verb
- * takes it. */
+/* Options that are settings for this run: rows with a flag, as far as this verb takes it. */
 static bool put_flags(const struct arguments *arguments, struct settings *settings)
 {
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        const char *flag = setting_row((enum setting_id)id)->flag, *value;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
+        const char *flag = setting_row(id)->flag, *value;
         char negated[64];
         struct error err;
 
@@ -185,7 +175,7 @@ static bool put_flags(const struct arguments *arguments, struct settings *settin
             continue;
         snprintf(negated, sizeof negated, "no-%s", flag + 2);
         value = arguments_value(arguments, negated) ? "off" : arguments_value(arguments, flag + 2);
-        if (value && !settings_put_flag(settings, (enum setting_id)id, value, &err)) {
+        if (value && !settings_put_flag(settings, id, value, &err)) {
             say_error(arguments, &err, NULL);
             return false;
         }
@@ -193,37 +183,13 @@ static bool put_flags(const struct arguments *arguments, struct settings *settin
     return true;
 }
 
-static enum exit_code run_serve(const struct arguments *arguments)
+static enum exit_code serve_here(const struct arguments *arguments,
+                                 const struct hub_options *options, bool is_auto)
 {
-    bool is_auto = arguments_value(arguments, "auto-started") != NULL;
-    struct settings *settings = settings_new();
-    struct hub_options options = { .leaves_when_idle = is_auto, .settings = settings };
     struct text why = { 0 };
     struct error err;
-    enum hub_outcome outcome;
-    enum exit_code code;
+    enum hub_outcome outcome = hub_run(options, &err);
 
-    if (!is_auto) {
-        options.on_ready = on_ready;
-        options.context = (void *)(uintptr_t)arguments;
-    }
-#ifdef SAYSO_CONFORMANCE_FIXTURE
-    if (arguments_value(arguments, "conformance-fixture"))
-        options.offer = fixture_offer;
-#endif
-    settings_load_environment(settings);
-    if (!put_flags(arguments, settings)) {
-        settings_free(settings);
-        return EXIT_USAGE;
-    }
-    log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
-    if (!is_auto && serve_may_show(arguments)) {
-        code = serve_with_inbox(arguments, &options);
-        settings_free(settings);
-        return code;
-    }
-    outcome = hub_run(&options, &err);
-    settings_free(settings);
     if (outcome == HUB_BUSY && is_auto) {
         os_tell_starter(NULL); /* somebody else was faster: whoever started us will find them */
         return EXIT_DONE;
@@ -238,6 +204,33 @@ static enum exit_code run_serve(const struct arguments *arguments)
     else if (outcome != HUB_ENDED)
         say_error(arguments, &err, NULL);
     return outcome == HUB_ENDED ? EXIT_DONE : outcome == HUB_RETIRED ? EXIT_RETIRED : EXIT_ERROR;
+}
+
+static enum exit_code run_serve(const struct arguments *arguments)
+{
+    bool is_auto = arguments_value(arguments, "auto-started") != NULL;
+    struct settings *settings = settings_new();
+    struct hub_options options = { .leaves_when_idle = is_auto, .settings = settings };
+    enum exit_code code;
+
+    if (!is_auto) {
+        options.on_ready = on_ready;
+        options.context = (void *)(uintptr_t)arguments;
+    }
+#ifdef SAYSO_CONFORMANCE_FIXTURE
+    if (arguments_value(arguments, "conformance-fixture"))
+        options.offer = fixture_offer;
+#endif
+    settings_load_environment(settings);
+    if (!put_flags(arguments, settings)) {
+        code = EXIT_USAGE;
+    } else {
+        log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
+        code = !is_auto && serve_may_show(arguments) ? serve_with_inbox(arguments, &options)
+                                                     : serve_here(arguments, &options, is_auto);
+    }
+    settings_free(settings);
+    return code;
 }
 
 static const struct verb_option options[] = {

@@ -20,7 +20,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 
@@ -35,6 +34,17 @@ static char *value_text(const struct json *setting)
     if (json_kind(value) == KIND_BOOL)
         return mem_text(json_is_yes(value) ? "on" : "off");
     return json_encode(value);
+}
+
+static void write_params(const char *name, const char *value, struct text *out)
+{
+    struct json_writer writer = json_object_to(out);
+
+    if (name)
+        json_write_text(&writer, "name", name);
+    if (value)
+        json_write_text(&writer, "value", value);
+    json_write_end_object(&writer);
 }
 
 enum { EDITOR_WORDS = 16 };
@@ -117,10 +127,8 @@ static bool run_editor(const struct edit *edit)
 
 static void complain(struct edit *edit, int64_t number, const char *reason)
 {
-    char room[TEXT_INTEGER_BYTES];
-
     edit->is_bad = true;
-    say_problem(TEXT_CLI_EDIT_LINE, "line", text_of_integer(number, room), "reason", reason);
+    say_problem(TEXT_CLI_EDIT_LINE, "line", TEXT_NUMBER(number), "reason", reason);
 }
 
 static char *trimmed(const char *from, size_t length)
@@ -188,23 +196,16 @@ static void read_page(struct edit *edit, const struct text *page)
 static bool set_one(const struct edit *edit, enum setting_id id, struct json_writer *changed)
 {
     struct text params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
     struct wire_message reply = { 0 };
-    char *text;
     bool ok;
 
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "name", setting_row(id)->name);
-    if (edit->wanted[id])
-        json_write_text(&writer, "value", edit->wanted[id]);
-    json_write_end_object(&writer);
+    write_params(setting_row(id)->name, edit->wanted[id], &params);
     ok = call_hub(edit->arguments, edit->link, "settings/set", text_string(&params), &reply);
     if (ok && edit->arguments->is_json) {
-        text = json_encode(reply.result);
-        json_write_raw(changed, NULL, text);
-        free(text);
+        json_write_value(changed, NULL, reply.result);
     } else if (ok) {
-        text = value_text(reply.result);
+        char *text = value_text(reply.result);
+
         say_result(TEXT_CLI_SETTING_SET, "name", setting_row(id)->name, "value", text);
         free(text);
     }
@@ -221,12 +222,12 @@ static bool set_changes(const struct edit *edit)
     bool ok = true;
 
     json_write_list(&writer, NULL);
-    for (int id = 0; ok && id < SETTING_COUNT; id++) {
+    for (enum setting_id id = 0; ok && id < SETTING_COUNT; id++) {
         const char *before = edit->shown[id], *now = edit->wanted[id];
 
         if (before ? now && strcmp(before, now) == 0 : !now)
             continue;
-        ok = set_one(edit, (enum setting_id)id, &writer);
+        ok = set_one(edit, id, &writer);
         count++;
     }
     json_write_end_list(&writer);
@@ -289,7 +290,7 @@ static enum exit_code edit_settings(const struct arguments *arguments)
     struct wire_message reply = { 0 };
     enum exit_code code = EXIT_ERROR;
 
-    if (call_open(arguments, &call_person, &client_for_command, &edit.link) &&
+    if (call_open(arguments, &call_person, &edit.link) &&
         call_hub(arguments, edit.link, "settings/list", "{}", &reply) &&
         write_page(&edit, json_member(reply.result, "settings")))
         code = edit_page(&edit);
@@ -328,38 +329,23 @@ static void print_settings(const struct json *settings)
     }
 }
 
-static void write_params(const char *name, const char *value, bool is_reset, struct text *out)
-{
-    struct json_writer writer = json_writer_to(out);
-
-    json_write_object(&writer, NULL);
-    if (name)
-        json_write_text(&writer, "name", name);
-    if (value && !is_reset)
-        json_write_text(&writer, "value", value);
-    json_write_end_object(&writer);
-}
-
 static void print_reply(const struct arguments *arguments, const char *act,
                         const struct json *result)
 {
     const struct json *settings = json_member(result, "settings");
-    char *text;
+    const char *name = json_member_text(result, "name");
+    char *text = value_text(settings ? json_item(settings, 0) : result);
 
     if (arguments->is_json) {
-        text = json_encode(settings ? settings : result);
-        say_json(text);
+        say_value(settings ? settings : result);
     } else if (strcmp(act, "list") == 0) {
         print_settings(settings);
-        return;
     } else if (strcmp(act, "get") == 0) {
-        text = value_text(json_item(settings, 0));
         printf("%s\n", text);
     } else {
-        text = value_text(result);
-        if (strcmp(json_member_text(result, "name"), "language") == 0)
+        if (strcmp(name, "language") == 0)
             call_speak_as_saved();
-        say_result(TEXT_CLI_SETTING_SET, "name", json_member_text(result, "name"), "value", text);
+        say_result(TEXT_CLI_SETTING_SET, "name", name, "value", text);
     }
     free(text);
 }
@@ -444,11 +430,11 @@ static enum exit_code run_settings(const struct arguments *arguments)
     if (strcmp(act, "edit") == 0 && arguments->word_count == 1)
         return edit_settings(arguments);
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        bool is_set = strcmp(acts[i].method, "settings/set") == 0, ok;
         struct wire_message reply = { 0 };
         struct client *link = NULL;
         struct text params = { 0 };
         struct error err;
-        bool ok;
 
         if (strcmp(acts[i].act, act) != 0)
             continue;
@@ -456,15 +442,14 @@ static enum exit_code run_settings(const struct arguments *arguments)
             break;
         if (name && !check_value(arguments, name, value))
             return EXIT_ERROR;
-        if (arguments->problem && strcmp(acts[i].method, "settings/list") == 0)
+        if (arguments->problem && !is_set)
             say_failure(arguments->problem);
         if (arguments->problem && !call_look(&link, &err))
             return act_here(arguments, act, name, value) ? EXIT_DONE : EXIT_ERROR;
-        write_params(name, value, strcmp(act, "reset") == 0, &params);
-        ok = (link || call_open(arguments, &call_person, &client_for_command, &link)) &&
+        write_params(name, value, &params);
+        ok = (link || call_open(arguments, &call_person, &link)) &&
              call_hub(arguments, link, acts[i].method, text_string(&params), &reply) &&
-             (arguments->is_json || strcmp(acts[i].method, "settings/set") != 0 ||
-              call_expect(arguments, reply.result, "name"));
+             (arguments->is_json || !is_set || call_expect(arguments, reply.result, "name"));
         if (ok)
             print_reply(arguments, act, reply.result);
         wire_release(&reply);
@@ -478,8 +463,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
 /* Every row of the table, behind the help of the verb. */
 static void print_rows(void)
 {
-    for (int i = 0; i < SETTING_COUNT; i++) {
-        enum setting_id id = (enum setting_id)i;
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++) {
         const struct setting_row *row = setting_row(id);
         struct text takes = { 0 };
 

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/fields/field_class.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
@@ -20,13 +19,16 @@
 static void print_preview(const struct json *preview)
 {
     const char *language = json_member_text(preview, "language");
-    const char *type = json_member_text(preview, "type");
-    struct text line = { 0 };
 
-    say_add_shown(&line, language ? language : type);
-    printf("      %s (%s):\n", i18n_text(TEXT_SHOW_PREVIEW), text_string(&line));
+    printf("      %s (", i18n_text(TEXT_SHOW_PREVIEW));
+    say_words("", language ? language : json_member_text(preview, "type"), "):\n");
     say_lines(json_member_text(preview, "text"), 8);
-    text_release(&line);
+}
+
+static void print_note(int indent, const char *note)
+{
+    printf("%*s%s", indent, "", i18n_text(TEXT_ROW_NOTE));
+    say_words(": ", note, "\n");
 }
 
 static void print_option(const struct json *option)
@@ -49,11 +51,8 @@ static void print_option(const struct json *option)
     printf("  - %s\n", text_string(&line));
     if (description)
         say_lines(description, 6);
-    if (note) {
-        text_clear(&line);
-        say_add_shown(&line, note);
-        printf("      %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
-    }
+    if (note)
+        print_note(6, note);
     if (json_member(option, "preview"))
         print_preview(json_member(option, "preview"));
     text_release(&line);
@@ -131,22 +130,13 @@ static void add_number(struct text *out, struct text *remarks, const struct json
         add_default(remarks, value);
 }
 
-static void add_confirm(struct text *out, struct text *remarks, const struct json *field)
-{
-    const char *preset = json_member_text(field, "default_confirm");
-
-    i18n_format(out, TEXT_YES_OR_NO, NULL);
-    if (preset)
-        add_default(remarks, preset);
-}
-
 static void add_words(struct text *out, struct text *remarks, const struct json *field)
 {
     const char *format = json_member_text(field, "format");
     int64_t least = json_member_integer(field, "min_chars", 0);
     int64_t most = json_member_integer(field, "max_chars", 0);
 
-    i18n_format(out, TEXT_OWN_WORDS, NULL);
+    text_add_text(out, i18n_text(TEXT_OWN_WORDS));
     if (format)
         add_remark(remarks, format);
     if (least > 0)
@@ -155,30 +145,27 @@ static void add_words(struct text *out, struct text *remarks, const struct json 
         add_bound(remarks, TEXT_CHARS_MOST, "max", (double)most);
 }
 
-/* The name is what --field takes; where --select or --text does without it, it is left out. */
-static bool is_named(const struct json *form, const struct json *field)
-{
-    return json_length(json_member(form, "fields")) > 1 || class_is_scalar(class_of_json(field));
-}
-
 static void print_limits(const struct json *form, const struct json *field)
 {
     const struct field_class *class = class_of_json(field);
     const char *placeholder = json_member_text(field, "placeholder");
+    const char *preset = json_member_text(field, "default_confirm");
+    bool is_alone = json_length(json_member(form, "fields")) == 1;
     struct text line = { 0 }, remarks = { 0 };
 
-    if (is_named(form, field))
+    if (!is_alone || class_is_scalar(class)) /* else --select and --text do without it */
         text_add_format(&line, "%s: ", json_member_text(field, "name"));
     if (class->is_number)
         add_number(&line, &remarks, field);
     else if (class->is_yes_no)
-        add_confirm(&line, &remarks, field);
+        text_add_text(&line, i18n_text(TEXT_YES_OR_NO));
     else if (class_is_text(class))
         add_words(&line, &remarks, field);
     else
         add_choice(&line, field);
-    if (json_length(json_member(form, "fields")) > 1 &&
-        !json_is_yes(json_member(field, "required")))
+    if (class->is_yes_no && preset)
+        add_default(&remarks, preset);
+    if (!is_alone && !json_is_yes(json_member(field, "required")))
         add_remark(&remarks, i18n_text(TEXT_FIELD_OPTIONAL));
     if (remarks.used)
         text_add_format(&line, " (%s)", text_string(&remarks));
@@ -250,22 +237,16 @@ static void show_form(const struct json *form)
     const char *title = json_member_text(form, "title");
     const char *prompt = json_member_text(form, "prompt");
     const char *note = json_member_text(form, "global_annotation");
-    struct text line = { 0 };
 
-    say_add_shown(&line, title);
-    printf("\n  %s\n\n", text_string(&line));
+    say_words("\n  ", title, "\n\n");
     if (*prompt && strcmp(title, prompt) != 0) { /* else one line was all there was to say */
         say_lines(prompt, 2);
         printf("\n");
     }
     for (size_t i = 0; i < json_length(fields); i++)
         print_field(json_item(fields, i), json_length(fields) > 1);
-    if (note && *note) {
-        text_clear(&line);
-        say_add_shown(&line, note);
-        printf("  %s: %s\n", i18n_text(TEXT_ROW_NOTE), text_string(&line));
-    }
-    text_release(&line);
+    if (note && *note)
+        print_note(2, note);
 }
 
 /* When it was asked and, while the agent waits, for how long that has been blocked (R5.8). */
@@ -291,9 +272,7 @@ static void print_asked(const struct arguments *arguments, const struct json *as
 
 static void print_facts(const struct arguments *arguments, const struct json *ask)
 {
-    const struct json *origin = json_member(ask, "origin");
     const char *status = json_member_text(ask, "status");
-    const char *directory = json_member_text(origin, "directory");
     struct text line = { 0 };
     int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
 
@@ -303,7 +282,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     if (json_is_yes(json_member(ask, "destructive")))
         printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));
-    say_row(TEXT_ROW_DIRECTORY, directory);
+    say_row(TEXT_ROW_DIRECTORY, json_member_text(json_member(ask, "origin"), "directory"));
     print_asked(arguments, ask);
     text_clear(&line);
     if (left_s >= 0) {
@@ -316,17 +295,12 @@ static void print_facts(const struct arguments *arguments, const struct json *as
 /* What a summary would cut is printed whole. */
 static void print_fields(const struct json *fields)
 {
-    struct text line = { 0 };
-
     for (void *it = json_first(fields); it; it = json_next(fields, it)) {
         if (!json_text(json_value(it)))
             continue;
-        text_clear(&line);
-        say_add_shown(&line, json_key(it));
-        printf("  %s:\n", text_string(&line));
+        say_words("  ", json_key(it), ":\n");
         say_lines(json_text(json_value(it)), 4);
     }
-    text_release(&line);
 }
 
 /* Each question with what was chosen, written and noted. */
@@ -389,8 +363,7 @@ static void print_result(const struct arguments *arguments, const struct json *a
     text_release(&line);
 }
 
-/* What was asked back, explained and told after the deadline, a line each; the hub made all
- * harmless. */
+/* What was asked back, explained and told late, a line each; the hub made all harmless. */
 static void print_talk(const struct json *talk)
 {
     for (size_t i = 0; i < json_length(talk); i++) {
@@ -473,16 +446,10 @@ static bool finish(const struct arguments *arguments, struct client *link, const
     return ok;
 }
 
-static enum exit_code run_show(const struct arguments *arguments)
-{
-    static const struct act act = { .method = "ask/get",
-                                    .write = act_write_session,
-                                    .finish = finish };
-
-    return act_run(arguments, &act);
-}
-
+static const struct act acts[] = {
+    { .method = "ask/get", .write = act_write_session, .finish = finish }
+};
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
 static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
-VERB_ROW(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);
+VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);

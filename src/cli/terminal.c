@@ -1,6 +1,4 @@
 /* terminal.c - `sayso attach` and `sayso inbox`: asks in a terminal. */
-#include "cli/terminal.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -13,13 +11,12 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"
-#include "cli/verb.h"
 #include "core/lifecycle.h"
+#include "tui/app.h"
 #include "tui/terminal.h"
 
 enum { SEAT_PATH_BYTES = 4096 };
@@ -82,17 +79,16 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
                       const char *command)
 {
     struct text url = { 0 }, out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
 
     find_url(&url);
     if (arguments->is_json) {
-        json_write_object(&writer, NULL);
+        struct json_writer writer = json_object_to(&out);
+
         json_write_text(&writer, "action_status", "pending");
         json_write_text(&writer, "reason", trouble == TTY_FORBIDDEN ? "sandboxed" : "no_terminal");
         json_write_text(&writer, "terminal_command", command);
         json_write_text_if(&writer, "url", text_string(&url));
-        json_write_end_object(&writer);
-        say_json(text_string(&out));
+        say_object(&writer);
     } else {
         say_problem(trouble == TTY_FORBIDDEN ? TEXT_CLI_SANDBOXED : TEXT_CLI_TERMINAL_NEEDED);
         printf("%s\n", command);
@@ -100,7 +96,6 @@ static void say_where(const struct arguments *arguments, enum tty_trouble troubl
             say_note(TEXT_CLI_OR_BROWSER, "url", text_string(&url));
     }
     text_release(&url);
-    text_release(&out);
 }
 
 static const char *find_variable(const char *name)
@@ -121,7 +116,6 @@ static bool seat_is_there(const struct arguments *arguments, const char *const *
 {
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
-
     bool is_drawn = strcmp(words[0], "attach") != 0;
 
     *ret_code = EXIT_PENDING;
@@ -134,12 +128,6 @@ static bool seat_is_there(const struct arguments *arguments, const char *const *
         say_where(arguments, trouble, text_string(&command));
     text_release(&command);
     return false;
-}
-
-/* Asked for, or the terminal can do no more. */
-static bool seat_is_plain(const struct arguments *arguments)
-{
-    return arguments_value(arguments, "plain") || is_dumb();
 }
 
 bool seat_is_person_here(bool is_input_read)
@@ -209,8 +197,7 @@ enum exit_code seat_finish(const struct arguments *arguments, const struct seat_
     }
 }
 
-/* `sayso attach`: one ask in this terminal (R6.1), or what an agent handed to it (R6.2). `sayso
- * inbox`: all asks, live, and answering them in place (R6.3). */
+/* `sayso attach`: one ask, or what an agent handed over (R6.1, R6.2). `sayso inbox`: all (R6.3). */
 
 static enum exit_code run_attach(const struct arguments *arguments)
 {
@@ -222,7 +209,7 @@ static enum exit_code run_attach(const struct arguments *arguments)
     const struct seat_options options = {
         .session_id = id,
         .launch = launch,
-        .is_plain = seat_is_plain(arguments),
+        .is_plain = arguments_value(arguments, "plain") || is_dumb(),
     };
     struct seat_result result;
     struct json *whole = NULL;

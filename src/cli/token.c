@@ -17,13 +17,12 @@ enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };
 static bool write_new(const struct arguments *arguments, struct text *params)
 {
     static const char *const given[] = { "kind", "label" };
-    struct json_writer writer = json_writer_to(params);
+    struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
     if (!arguments_integer(arguments, "expires", 1, MOST_DAYS, &days) ||
         !arguments_are_short(arguments, "label", LABEL_BYTES))
         return false;
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(given); i++) {
         if (arguments_value(arguments, given[i])) /* an empty one is refused, not left out */
             json_write_text(&writer, given[i], arguments_value(arguments, given[i]));
@@ -40,8 +39,8 @@ static bool write_new(const struct arguments *arguments, struct text *params)
 static bool save_secret(const struct arguments *arguments, struct client *link, const char *path,
                         const struct json *token)
 {
-    struct text line = { 0 }, params = { 0 };
-    struct json_writer writer = json_writer_to(&params);
+    char *params = call_params("id", json_member_text(token, "id"));
+    struct text line = { 0 };
     struct wire_message reply = { 0 };
     struct error err, unused;
     bool ok;
@@ -50,28 +49,25 @@ static bool save_secret(const struct arguments *arguments, struct client *link, 
     ok = os_write_file(path, line.bytes, line.used, &err);
     explicit_bzero(line.bytes, line.used);
     text_release(&line);
-    if (ok)
-        return true;
-    json_write_object(&writer, NULL);
-    json_write_text(&writer, "id", json_member_text(token, "id"));
-    json_write_end_object(&writer);
-    client_call_and_wait(link, "token/revoke", text_string(&params), &reply, &unused);
+    if (!ok) {
+        client_call_and_wait(link, "token/revoke", params, &reply, &unused);
+        say_error(arguments, &err, NULL);
+    }
     wire_release(&reply);
-    text_release(&params);
-    say_error(arguments, &err, NULL);
-    return false;
+    free(params);
+    return ok;
 }
 
 static bool finish_new(const struct arguments *arguments, struct client *link,
                        const struct json *token)
 {
     const char *path = arguments_value(arguments, "out");
-    struct json *shown = json_keep(token);
+    const char *id = json_member_text(token, "id");
+    struct json *shown;
 
-    if (path && !save_secret(arguments, link, path, token)) {
-        json_free(shown);
+    if (path && !save_secret(arguments, link, path, token))
         return false;
-    }
+    shown = json_keep(token);
     if (path)
         json_drop_member(shown, "token");
     if (arguments->is_json)
@@ -79,9 +75,9 @@ static bool finish_new(const struct arguments *arguments, struct client *link,
     else if (!path)
         printf("%s\n", json_member_text(token, "token"));
     if (path)
-        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", json_member_text(token, "id"), "file", path);
+        say_note(TEXT_CLI_TOKEN_IN_FILE, "id", id, "file", path);
     else
-        say_note(TEXT_CLI_TOKEN_MADE, "id", json_member_text(token, "id"));
+        say_note(TEXT_CLI_TOKEN_MADE, "id", id);
     json_free(shown);
     return true;
 }
@@ -104,29 +100,18 @@ static void print_times(const struct arguments *arguments, const struct json *to
     text_release(&said);
 }
 
-static void print_list(const struct arguments *arguments, const struct json *result)
+static void print_token(const struct arguments *arguments, const struct json *token)
 {
-    const struct json *tokens = json_member(result, "tokens");
-
-    for (size_t i = 0; i < json_length(tokens); i++) {
-        const struct json *token = json_item(tokens, i);
-        struct text label = { 0 };
-
-        say_add_shown(&label, json_member_text(token, "label"));
-        printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
-        print_times(arguments, token);
-        printf("\"%s\"", text_string(&label));
-        if (json_is_yes(json_member(token, "sub_agent")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
-        if (json_is_yes(json_member(token, "may_answer")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
-        if (json_is_yes(json_member(token, "expired")))
-            printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
-        printf("\n");
-        text_release(&label);
-    }
-    if (json_length(tokens) == 0)
-        say_note(TEXT_CLI_NO_TOKENS);
+    printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
+    print_times(arguments, token);
+    say_words("\"", json_member_text(token, "label"), "\"");
+    if (json_is_yes(json_member(token, "sub_agent")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
+    if (json_is_yes(json_member(token, "may_answer")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
+    if (json_is_yes(json_member(token, "expired")))
+        printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
+    printf("\n");
 }
 
 static void print_revoked(const struct arguments *arguments, const struct json *token)
@@ -137,15 +122,11 @@ static void print_revoked(const struct arguments *arguments, const struct json *
 }
 
 static const struct act acts[] = {
-    { "list", 1, "token/list", .print = print_list, .shown = "tokens" },
+    { "list", 1, "token/list", .shown = "tokens", .print_item = print_token,
+      .none = TEXT_CLI_NO_TOKENS },
     { "new", 1, "token/new", write_new, .finish = finish_new },
     { "revoke", 2, "token/revoke", act_write_id, .print = print_revoked },
 };
-
-static enum exit_code run_token(const struct arguments *arguments)
-{
-    return act_choose(arguments, acts, ARRAY_LEN(acts), "list | new | revoke ID");
-}
 
 static const struct verb_option options[] = {
     { "kind", 0, "agent|person|host", TEXT_OPT_TOKEN_KIND, false },
@@ -165,4 +146,5 @@ static const char *const usage[] = {
 static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",
                                         "token new --kind person --expires 30", "token list",
                                         "token revoke 3f0c", NULL };
-VERB_ROW(token, TEXT_CLI_TOKEN, VERB_TABLES, .most_words = 2, .may_go_far = true);
+VERB_ACTS(token, TEXT_CLI_TOKEN, VERB_TABLES, .syntax = "list | new | revoke ID", .most_words = 2,
+          .may_go_far = true);

@@ -1,7 +1,4 @@
-/*
- * verb.h - what a command is made of. To add one: a VERB_ROW with its function, and a line in
- * verbs.def.
- */
+/* verb.h - what a command is made of. To add one: its row and function, and a line in verbs.def. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 #include <stdbool.h>
@@ -13,6 +10,8 @@
 #include "i18n/i18n.h"
 
 struct arguments;
+struct seat_result;
+struct text;
 
 enum exit_code {
     EXIT_DONE,
@@ -31,6 +30,7 @@ struct verb_option {
     enum text_id help;
     bool is_hidden; /* not in the help */
 };
+struct act;
 struct verb {
     const char *name;
     enum text_id about;
@@ -43,6 +43,9 @@ struct verb {
     bool runs_without_settings; /* also where settings_problem speaks of them; see arguments */
     void (*print_more)(void);   /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);
+    const struct act *acts; /* hub_call.h, of one that act_choose runs */
+    size_t act_count;
+    const char *syntax; /* shown where no act fits */
 };
 /* The members that are tables of the verb's own file, under these names or others. */
 #define VERB_TEXTS .usage = usage, .examples = examples
@@ -54,11 +57,14 @@ struct verb {
 #define VERB_OPTIONS_OF(table) .options = (table), .option_count = ARRAY_LEN(table)
 #define VERB_OPTIONS           VERB_OPTIONS_OF(options)
 #define VERB_TABLES            VERB_TEXTS, VERB_OPTIONS
-/* The verb `word` of that file: what it is about, those tables, what else is so; run_WORD runs it.
- */
-#define VERB_ROW(word, text, ...)                                                                  \
+/* The verb `word` of that file: what it is about, those tables, what else is so. VERB_ROW's is run
+ * by run_WORD, VERB_ACTS's by the calls to the hub in `acts`. */
+#define VERB_ROW(word, text, ...) VERB_RUN(word, text, run_##word, __VA_ARGS__)
+#define VERB_ACTS(word, text, ...)                                                                 \
+    VERB_RUN(word, text, act_choose, .acts = acts, .act_count = ARRAY_LEN(acts), __VA_ARGS__)
+#define VERB_RUN(word, text, function, ...)                                                        \
     const struct verb verb_##word = {                                                              \
-        .name = #word, .about = (text), .run = run_##word, __VA_ARGS__                             \
+        .name = #word, .about = (text), .run = (function), __VA_ARGS__                             \
     }
 
 #define VERB(name) extern const struct verb verb_##name;
@@ -94,31 +100,30 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
                        int64_t most, int64_t *ret_number);
 
-/* In the order of verbs.def; NULL behind the last, or where none is called so. */
-const struct verb *verb_at(size_t index);
+const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL behind the last */
 const struct verb *verb_find(const char *name);
 void verb_print_help(const struct verb *verb);
-/* Its own options, then those of who may go far, then those that every verb has; NULL behind the
- * last. */
+/* Its own options, those of who may go far, those that every verb has; NULL behind the last. */
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
-/* What to say of a link, once a browser was looked for. */
+/* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.
+ * `is_input_read`: standard input has something else, and keys come from /dev/tty all the same. */
+bool seat_is_person_here(bool is_input_read);
+/* How a seat ended, in words where there is something to say. Raises a signal again. */
+enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result);
 
-/* To standard error; `url` is the link without its code. */
+/* To standard error, once a browser was looked for; `url` is the link without its code. */
 void open_say(enum os_browser outcome, const char *url);
-
-/* One ask on the screen: the question, its options, how it ended. */
-
 /* A result of ask/get, as `sayso show` prints it. */
 void show_whole(const struct arguments *arguments, const struct json *got);
+/* The arguments of an ask as JSON; `path` "-" is standard input. */
+bool ask_arguments_from_file(const char *path, struct text *out, struct error *err);
 
-/* What may come next on a command line, from the tables of verbs, options, settings and clients.
- * The scripts of `sayso completion` ask `sayso __complete WORD...`, so whatever is added to a
- * table is completed without a change there. */
-
-extern const char complete_command[]; /* "__complete" */
-/* The last of `words` is the one being typed. Prints a line for each that fits: the word, a tab,
- * and what it is; ":files" where a file's name is wanted. */
+/* `sayso __complete WORD...`, which the scripts of `sayso completion` run: what may come next on a
+ * command line, from the tables of verbs, options, settings and clients. The last of `words` is the
+ * one being typed. Prints a line for each that fits: the word, a tab, and what it is; ":files"
+ * where a file's name is wanted. */
+extern const char complete_command[];
 void complete_print(int count, char **words);
 
 #endif

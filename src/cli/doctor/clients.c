@@ -1,6 +1,5 @@
 /* clients.c - what stands in the configurations of agents' clients for us, and whether it works. */
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -19,11 +18,8 @@
 #include "base/text.h"
 #include "cli/doctor/doctor.h"
 #include "cli/hub_call.h"
-#include "cli/install/clients.h"
 #include "cli/install/config_file.h"
-#include "cli/install/config_text.h"
 #include "cli/install/entry.h"
-#include "cli/install/hook.h"
 #include "core/known_clients.h"
 #include "settings/settings.h"
 
@@ -124,8 +120,7 @@ static bool call(const struct words *words, const int ends[2])
     return is_so;
 }
 
-/* Whether the program of a client's entry, started as that client starts it (the same arguments and
- * environment), lists tools, which starts no hub and writes nothing. */
+/* Whether the program of an entry, started as its client does, lists tools; that starts no hub. */
 static bool server_answers(const struct client *client, const struct json *entry)
 {
     struct words words = { .count = 0 };
@@ -141,8 +136,7 @@ static bool server_answers(const struct client *client, const struct json *entry
     return is_so;
 }
 
-/* The servers of a client's own file; NULL: there is no file or it can't be read (then `ret_line`
- * is not empty). */
+/* Of a client's own file; NULL: there is none, or it can't be read (`ret_line` is not empty). */
 static struct json *read_servers(const struct client *client, struct config_file *ret_file,
                                  char ret_line[24])
 {
@@ -177,19 +171,25 @@ static void judge_program(struct doctor *doctor, const struct client *client,
                           const struct json *entry)
 {
     const char *program = entry_program(client, entry);
-    char found[DOCTOR_PATH_BYTES];
+    bool is_path = program[0] == '/';
+    enum doctor_state state = DOCTOR_FAULT;
+    enum text_id found;
+    char path[DOCTOR_PATH_BYTES];
 
-    if (program[0] != '/' && !doctor_find_program(program, found))
+    if (!is_path && !doctor_find_program(program, path))
         return; /* the client's own search path may have it */
-    if (program[0] == '/' && access(program, X_OK) != 0)
-        doctor_fault(doctor, TEXT_FOUND_CLIENT_GONE, TEXT_MEND_CLIENT, "client", client->title,
-                     "program", program, "name", client->name);
-    else if (!server_answers(client, entry))
-        doctor_fault(doctor, TEXT_FOUND_CLIENT_SILENT, TEXT_MEND_CLIENT, "client", client->title,
-                     "program", program, "name", client->name);
-    else if (program[0] == '/' && !is_this_program(program))
-        doctor_warning(doctor, TEXT_FOUND_CLIENT_OTHER, TEXT_MEND_CLIENT, "client", client->title,
-                       "program", program, "name", client->name);
+    if (is_path && access(program, X_OK) != 0) {
+        found = TEXT_FOUND_CLIENT_GONE;
+    } else if (!server_answers(client, entry)) {
+        found = TEXT_FOUND_CLIENT_SILENT;
+    } else if (is_path && !is_this_program(program)) {
+        found = TEXT_FOUND_CLIENT_OTHER;
+        state = DOCTOR_WARNING;
+    } else {
+        return;
+    }
+    doctor_report(doctor, state, found, TEXT_MEND_CLIENT, "client", client->title, "program",
+                  program, "name", client->name);
 }
 
 /* A client that gives up before sayso hands the call back loses it every time. */
@@ -203,14 +203,13 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
 
     hold = settings_hold_limit_s(settings, known->name, false, given);
     settings_free(settings);
-    if (!client->timeout_key || patience > hold)
+    if (!client->timeout.key || patience > hold)
         return;
     doctor_warning(doctor, TEXT_FOUND_CLIENT_IMPATIENT, TEXT_MEND_CLIENT, "client", client->title,
                    "seconds", TEXT_NUMBER(patience), "name", client->name);
 }
 
-/* A client that wants permission first asks before the user sees the question, and headless it
- * refuses. */
+/* A client that wants permission asks before the user sees the question; headless it refuses. */
 static void judge_permission(struct doctor *doctor, const struct client *client, const char *name,
                              const struct json *entry)
 {
@@ -220,7 +219,7 @@ static void judge_permission(struct doctor *doctor, const struct client *client,
     struct config_file file = { 0 };
 
     if (rule)
-        is_given = permission_file(client, false, path, NULL) &&
+        is_given = hook_file(client, false, path, NULL) &&
                    config_file_read(path, false, &file, NULL) &&
                    config_json.check(&file.bytes, NULL) && permission_is_given(&file.bytes, rule);
     free(rule);

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/json_writer.h"
 #include "base/mem.h"
@@ -101,15 +100,6 @@ static void run_checks(struct doctor *doctor)
     }
 }
 
-static void tell_end(const struct doctor *doctor)
-{
-    if (doctor_troubles(doctor) == 0)
-        say_result(TEXT_DOCTOR_WELL);
-    else
-        say_result(TEXT_DOCTOR_UNWELL, "faults", TEXT_NUMBER(doctor->counts[DOCTOR_FAULT]),
-                   "warnings", TEXT_NUMBER(doctor->counts[DOCTOR_WARNING]));
-}
-
 static enum exit_code run_doctor(const struct arguments *arguments)
 {
     struct text out = { 0 };
@@ -132,12 +122,13 @@ static enum exit_code run_doctor(const struct arguments *arguments)
         json_write_end_list(&writer);
         json_write_integer(&writer, "faults", doctor.counts[DOCTOR_FAULT]);
         json_write_integer(&writer, "warnings", doctor.counts[DOCTOR_WARNING]);
-        json_write_end_object(&writer);
-        say_json(text_string(&out));
+        say_object(&writer);
+    } else if (doctor_troubles(&doctor) == 0) {
+        say_result(TEXT_DOCTOR_WELL);
     } else {
-        tell_end(&doctor);
+        say_result(TEXT_DOCTOR_UNWELL, "faults", TEXT_NUMBER(doctor.counts[DOCTOR_FAULT]),
+                   "warnings", TEXT_NUMBER(doctor.counts[DOCTOR_WARNING]));
     }
-    text_release(&out);
     return doctor.counts[DOCTOR_FAULT] ? EXIT_ERROR : EXIT_DONE;
 }
 

@@ -5,7 +5,6 @@
 #ifndef CLI_DOCTOR_DOCTOR_H
 #define CLI_DOCTOR_DOCTOR_H
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/say.h"
 #include "hub/maintenance.h"
@@ -31,8 +30,7 @@ struct doctor {
 };
 
 #define DOCTOR_NO_REMEDY TEXT_COUNT
-/* One finding: what was found, where it is not fine the remedy, and pairs of name and value for
- * both texts; at most four. */
+/* One finding: what was found, its remedy, and at most four pairs of name and value for both. */
 #define doctor_ok(doctor, ...)      doctor_report_ok((doctor), __VA_ARGS__, NULL)
 #define doctor_warning(doctor, ...) doctor_report((doctor), DOCTOR_WARNING, __VA_ARGS__)
 #define doctor_fault(doctor, ...)   doctor_report((doctor), DOCTOR_FAULT, __VA_ARGS__)

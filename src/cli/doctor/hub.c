@@ -1,5 +1,4 @@
-/* hub.c - the hub that runs or does not, its note and lock, store, ports, certificate and tokens.
- */
+/* hub.c - the hub, its note and lock, store, ports, certificate and tokens. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +13,6 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/os.h"
 #include "base/text.h"
 #include "cli/doctor/doctor.h"
@@ -109,35 +107,32 @@ void check_hub(struct doctor *doctor)
     }
     if (place_read_note(&doctor->place, &note, NULL) && is_alive(&note))
         doctor->note = note;
-    if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err)) {
+    if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err))
         report_running(doctor, reply.result);
-    } else {
+    else
         doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
                      "pid", TEXT_NUMBER(note.pid));
-    }
     wire_release(&reply);
     client_free(link);
 }
 
 void check_note(struct doctor *doctor)
 {
+    const struct place *place = &doctor->place;
     struct place_note note;
-    bool is_there, is_readable;
+    bool is_there = access(place->note, F_OK) == 0, is_locked;
+    bool is_readable = place_read_note(place, &note, NULL);
 
-    is_there = access(doctor->place.note, F_OK) == 0;
-    is_readable = place_read_note(&doctor->place, &note, NULL);
-    if (os_is_locked(doctor->place.lock)) {
-        if (doctor->note.pid)
-            doctor_ok(doctor, TEXT_FOUND_NOTE);
-        else
-            doctor_fault(doctor, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path",
-                         doctor->place.lock);
-    } else if (is_there && !is_readable) {
+    is_locked = os_is_locked(place->lock);
+    if (is_locked && doctor->note.pid)
+        doctor_ok(doctor, TEXT_FOUND_NOTE);
+    else if (is_locked)
+        doctor_fault(doctor, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path", place->lock);
+    else if (is_there && !is_readable)
         doctor_warning(doctor, TEXT_FOUND_NOTE_UNREADABLE, TEXT_MEND_NOTE_UNREADABLE, "path",
-                       doctor->place.note);
-    } else {
+                       place->note);
+    else
         doctor_ok(doctor, TEXT_FOUND_NOTE_IDLE);
-    }
 }
 
 /* What a hub put aside because it was damaged still has asks and answers in it. */
@@ -176,16 +171,16 @@ static void check_file(struct doctor *doctor)
                                  TEXT_MEND_STORE_UNREADABLE },
     };
     const struct inspection *store = &doctor->store;
-    enum text_id found;
+    bool is_old;
     char aside[DOCTOR_PATH_BYTES];
 
     hub_examine_store(doctor->place.database, &doctor->store);
-    found = rows[store->outcome].found;
-    if (store->outcome == INSPECT_WHOLE && store->version < store->our_version)
-        found = TEXT_FOUND_STORE_OLD;
-    doctor_report(doctor, rows[store->outcome].state, found, rows[store->outcome].remedy, "path",
-                  doctor->place.database, "version", TEXT_NUMBER(store->version), "ours",
-                  TEXT_NUMBER(store->our_version), "message", store->message);
+    is_old = store->outcome == INSPECT_WHOLE && store->version < store->our_version;
+    doctor_report(doctor, rows[store->outcome].state,
+                  is_old ? TEXT_FOUND_STORE_OLD : rows[store->outcome].found,
+                  rows[store->outcome].remedy, "path", doctor->place.database, "version",
+                  TEXT_NUMBER(store->version), "ours", TEXT_NUMBER(store->our_version), "message",
+                  store->message);
     if (find_aside(doctor, aside))
         doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);
 }

@@ -1,5 +1,5 @@
-/* machine.c - what is around the hub: the program, directories and files, disk, clock, settings, a
- * sandbox, where a person can be reached, and who else starts this program. */
+/* machine.c - what is around the hub: program, files, disk, clock, settings, sandbox, screen,
+ * and who else starts this program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,11 +19,8 @@
 #include "cli/doctor/doctor.h"
 #include "cli/hub_call.h"
 #include "cli/install/config_file.h"
-#include "cli/install/config_text.h"
-#include "cli/install/hook.h"
+#include "cli/install/entry.h"
 #include "settings/settings.h"
-
-enum { PATH_BYTES = PLACE_PATH_BYTES + 256 };
 
 /* A directory or file of ours that another user owns, may change, or may read. Judged like
  * os_private_directory, but nothing is fixed. False: reported. */
@@ -51,7 +48,7 @@ static bool judge(struct doctor *doctor, const char *path, bool is_file)
 
 void check_files(struct doctor *doctor)
 {
-    char wal[PATH_BYTES], old_log[PATH_BYTES];
+    char wal[DOCTOR_PATH_BYTES], old_log[DOCTOR_PATH_BYTES];
     const char *const files[] = { doctor->place.database, wal,     doctor->place.settings,
                                   doctor->place.log,      old_log, doctor->place.note };
     unsigned before = doctor_troubles(doctor);
@@ -75,11 +72,6 @@ static bool may_connect(int family)
     return true;
 }
 
-static bool may_write(const char *path)
-{
-    return access(path, W_OK) == 0 || errno == ENOENT;
-}
-
 static bool is_terminal_forbidden(void)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -93,10 +85,11 @@ static bool is_terminal_forbidden(void)
 void check_sandbox(struct doctor *doctor)
 {
     const char *path = doctor->place.data;
+    bool may_write = access(path, W_OK) == 0 || errno == ENOENT;
 
     if (!may_connect(AF_UNIX))
         doctor_fault(doctor, TEXT_FOUND_SANDBOX_SOCKET, TEXT_MEND_SANDBOX);
-    else if (doctor->has_place && !may_write(path))
+    else if (doctor->has_place && !may_write)
         doctor_fault(doctor, TEXT_FOUND_SANDBOX_READ_ONLY, TEXT_MEND_SANDBOX_READ_ONLY, "path",
                      path);
     else if (!may_connect(AF_INET))
@@ -111,10 +104,9 @@ void check_sandbox(struct doctor *doctor)
 void check_channels(struct doctor *doctor)
 {
     struct settings *settings = call_settings();
-    bool has_portal, has_terminal;
+    bool has_portal = settings_is_on(settings, SETTING_PORTAL);
+    bool has_terminal = settings_is_on(settings, SETTING_TERMINAL);
 
-    has_portal = settings_is_on(settings, SETTING_PORTAL);
-    has_terminal = settings_is_on(settings, SETTING_TERMINAL);
     settings_free(settings);
     if (!has_portal && !has_terminal)
         doctor_warning(doctor, TEXT_FOUND_CHANNELS_NONE, TEXT_MEND_CHANNELS_NONE);
@@ -165,13 +157,11 @@ void check_data(struct doctor *doctor)
 {
     const char *path = doctor->place.data;
 
-    if (!doctor->has_place) {
+    if (!doctor->has_place)
         doctor_fault(doctor, TEXT_FOUND_NO_HOME, TEXT_MEND_NO_HOME);
+    else if (!judge(doctor, path, false))
         return;
-    }
-    if (!judge(doctor, path, false))
-        return;
-    if (access(path, F_OK) != 0)
+    else if (access(path, F_OK) != 0)
         doctor_ok(doctor, TEXT_FOUND_NOT_YET, "path", path);
     else if (os_is_network_file_system(path))
         doctor_fault(doctor, TEXT_FOUND_NETWORK, TEXT_MEND_NETWORK, "path", path);
@@ -184,9 +174,8 @@ void check_socket(struct doctor *doctor)
     const char *given = getenv("XDG_RUNTIME_DIR");
     char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
 
-    if (!place_socket_name(&doctor->place, directory, path, NULL))
-        return;
-    if (!judge(doctor, directory, false))
+    if (!place_socket_name(&doctor->place, directory, path, NULL) ||
+        !judge(doctor, directory, false))
         return;
     if (strlen(path) > PLACE_SOCKET_BYTES)
         doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
@@ -200,10 +189,9 @@ void check_socket(struct doctor *doctor)
 void check_disk(struct doctor *doctor)
 {
     const char *path = doctor->place.data;
-    char *existing;
+    char *existing = mem_text(path);
     int64_t free_bytes, mebibytes;
 
-    existing = mem_text(path);
     while (access(existing, F_OK) != 0 && strrchr(existing, '/') > existing)
         *strrchr(existing, '/') = '\0';
     free_bytes = os_free_bytes(existing);
@@ -302,8 +290,7 @@ void check_screen(struct doctor *doctor)
 
 enum { UNIT_LINE_BYTES = 4096 };
 
-/* The hash that Codex keeps for a hook it trusts: of canonical JSON (openai/codex, codex-rs/hooks
- * and codex-rs/config, version_for_toml). */
+/* What Codex keeps of a hook it trusts: a hash of canonical JSON (openai/codex, codex-rs/hooks). */
 static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
 {
     const struct json *hook = json_item(json_member(item, "hooks"), 0);
@@ -361,11 +348,10 @@ static bool judge_hook(struct doctor *doctor, const struct client *client)
     struct config_list ours = hook_list(client);
     char name[CLIENT_PATH_BYTES], *program = NULL;
     struct json *item = NULL;
-    struct error err;
     bool is_there;
 
     if (hook_file(client, false, name, NULL) && access(name, F_OK) == 0 &&
-        config_file_read(name, false, &file, &err) && ours.format->check(&file.bytes, &err))
+        config_file_read(name, false, &file, NULL) && ours.format->check(&file.bytes, NULL))
         item = config_list_find(&ours, &file.bytes);
     is_there = item != NULL;
     if (is_there)

@@ -14,7 +14,6 @@
 #include "core/limits.h"
 #include "core/outcome.h"
 #include "core/tools/arguments.h"
-#include "i18n/i18n.h"
 
 #define TAG "gate"
 
@@ -122,7 +121,7 @@ static void write_key(struct json_writer *writer, const char *use_id)
 /* False: it is too long to be shown whole. */
 static bool write_params(const struct gate_question *question, struct text *out)
 {
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
     struct text title = { 0 }, prompt = { 0 };
     char tool[ARGUMENT_QUOTE_BYTES];
     bool fits;
@@ -131,7 +130,6 @@ static bool write_params(const struct gate_question *question, struct text *out)
     i18n_format(&title, TEXT_GATE_TITLE, "tool", tool, NULL);
     add_prompt(&prompt, question, tool);
     fits = prompt.used <= LIMIT_PROMPT_BYTES;
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "tool", tool_provide_choice.name);
     json_write_object(&writer, "arguments");
     json_write_text(&writer, "title", text_string(&title));
@@ -174,8 +172,7 @@ static void read_result(const struct gate_question *question, const struct json 
         text_add_format(&answer->reason, wrote, note);
 }
 
-/* Until it is over: a person who asks back gets no explanation from a hook, and a terminal that is
- * to be opened no help. */
+/* Until it is over: a hook explains nothing to a person who asks back, and opens no terminal. */
 static bool ask_and_wait(struct client *client, const struct text *params,
                          struct wire_message *reply, struct error *err)
 {

@@ -2,14 +2,12 @@
  * gate.c - `sayso gate`: what a client's hook runs before a tool of the agent's (R11.3). A call no
  * rule speaks of goes its way; any other is put to a person, as destructive, and only their yes
  * lets it through. Anything that goes wrong is a no with a reason: unreadable input or settings,
- * no hub, silence, and a program that hangs or crashes (guard.h).
+ * no hub, silence, and a program that hangs or crashes (guard.c).
  *
  * What is printed is for the client and its agent, in English; a person is asked in their
  * language.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,28 +15,12 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/ask.h"
 #include "cli/gate/ask.h"
-#include "cli/gate/guard.h"
 #include "cli/install/clients.h"
 #include "cli/say.h"
 #include "core/gate.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
-
-/*
- * The formats, the more particular before the more general.
- *
- * Claude Code   code.claude.com/docs/en/hooks, PreToolUse: decision in hookSpecificOutput
- * Codex         openai/codex, codex-rs/hooks: schema/generated/pre-tool-use.command.*.schema.json
- * and src/engine/output_parser.rs, which refuses an explicit allow, a deny without a reason, and
- * members it does not know Gemini CLI    google-gemini/gemini-cli, docs/hooks/reference.md,
- * BeforeTool: 60 s by default Copilot CLI   github/docs,
- * content/copilot/reference/copilot-cli-reference/cli-hooks-reference.md and
- * hooks-configuration.md: toolArgs is an object or JSON in a text, 30 s by default, and a hook that
- * ends with an error is skipped. Configured as PreToolUse it sends the members of VS Code's format,
- * with a timestamp.
- */
 
 void hook_format_write(const struct hook_format *format, const char *decision, const char *reason,
                        struct json_writer *writer)
@@ -60,15 +42,23 @@ void hook_format_write(const struct hook_format *format, const char *decision, c
     }
 }
 
-/* VS Code's is read by two, each of which looks for another of the shapes. */
+/* The more particular before the more general. */
 static const struct hook_format formats[] = {
+    /* google-gemini/gemini-cli, docs/hooks/reference.md: 60 s by default */
     { "gemini", "BeforeTool", NULL, "tool_name", "tool_input", false, HOOK_DECIDES | HOOK_BY_CODE,
       60 },
+    /* github/docs, copilot-cli-reference/cli-hooks-reference.md and hooks-configuration.md:
+     * toolArgs is an object or JSON in a text, 30 s by default, and a hook that ends with an error
+     * is skipped */
     { "copilot", NULL, "toolName", "toolName", "toolArgs", true, HOOK_PLAIN, 30 },
+    /* of Copilot as well, configured as PreToolUse; each looks for another of the shapes */
     { "vscode", "PreToolUse", "timestamp", "tool_name", "tool_input", true,
       HOOK_PLAIN | HOOK_SPECIFIC, 30 },
+    /* openai/codex, codex-rs/hooks, schema/generated and src/engine/output_parser.rs: refuses an
+     * explicit allow, a deny without a reason, and members it does not know */
     { "codex", "PreToolUse", "model", "tool_name", "tool_input", false,
       HOOK_SPECIFIC | HOOK_SILENT_ALLOW | HOOK_BY_CODE, 60 },
+    /* code.claude.com/docs/en/hooks */
     { "claude", "PreToolUse", NULL, "tool_name", "tool_input", false, HOOK_SPECIFIC | HOOK_BY_CODE,
       60 },
 };
@@ -121,54 +111,49 @@ static bool write_all(int fd, const char *bytes, size_t length)
 }
 
 /* Signals wait until it is said: with the guard's reply after it, this one could not be read. */
-static enum exit_code say(const struct hook_format *format, const struct text *words)
+static enum exit_code say(const struct hook_format *format, struct text *take_words)
 {
     enum exit_code code;
     sigset_t all, before;
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
-    code = write_all(format ? STDOUT_FILENO : STDERR_FILENO, words->bytes, words->used) && format
+    code = write_all(format ? STDOUT_FILENO : STDERR_FILENO, take_words->bytes, take_words->used) &&
+                   format
                ? EXIT_DONE
                : (enum exit_code)GATE_BLOCKS;
     guard_is_said((int)code);
     sigprocmask(SIG_SETMASK, &before, NULL);
+    text_release(take_words);
     return code;
 }
 
 static enum exit_code deny(const struct hook_format *format, const char *reason)
 {
     struct text out = { 0 };
-    enum exit_code code;
 
     guard_write_deny(format, reason, &out);
-    code = say(format, &out);
-    text_release(&out);
-    return code;
+    return say(format, &out);
 }
 
 static enum exit_code allow(const struct hook_format *format, const char *reason_or_null)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    enum exit_code code;
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     if (reason_or_null && !(format->shape & HOOK_SILENT_ALLOW))
         hook_format_write(format, "allow", reason_or_null, &writer);
     json_write_end_object(&writer);
     text_add_char(&out, '\n');
-    code = say(format, &out);
-    text_release(&out);
-    return code;
+    return say(format, &out);
 }
 
 /* What was read of a hook. */
 struct hook_call {
     const struct hook_format *format;
     struct json *json, *inner; /* owned; the latter where the input was a text */
-    const char *tool, *directory, *use_id;
-    const struct json *input;
+    const char *directory;
+    struct gate_question question;
 };
 
 static const char *read_input(struct hook_call *hook)
@@ -178,11 +163,11 @@ static const char *read_input(struct hook_call *hook)
 
     if (!input)
         return "the hook's input does not say what the tool is called with";
-    hook->input = input;
+    hook->question.input = input;
     if (text && hook->format->input_may_be_text && *text) {
         if (!json_parse(text, json_length(input), &hook->inner, NULL))
             return "what the tool is called with is not readable as JSON";
-        hook->input = hook->inner;
+        hook->question.input = hook->inner;
     }
     return NULL;
 }
@@ -197,10 +182,11 @@ static const char *read_hook(struct hook_call *hook, const struct text *given)
         hook->format = hook_format_recognise(hook->json);
     if (!hook->format)
         return "the hook's input is of no format it knows; --client says whose it is";
-    hook->tool = json_member_text(hook->json, hook->format->tool_key);
+    hook->question.client = hook->format->name;
+    hook->question.tool = json_member_text(hook->json, hook->format->tool_key);
+    hook->question.use_id = json_member_text(hook->json, "tool_use_id");
     hook->directory = json_member_text(hook->json, "cwd");
-    hook->use_id = json_member_text(hook->json, "tool_use_id");
-    if (!hook->tool || !*hook->tool)
+    if (!hook->question.tool || !*hook->question.tool)
         return "the hook's input does not name the tool";
     return read_input(hook);
 }
@@ -214,8 +200,8 @@ static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match
     struct gate_rules rules;
     bool ok = place_find(&place, err);
     struct gate_call call = {
-        .tool = hook->tool,
-        .input = hook->input,
+        .tool = hook->question.tool,
+        .input = hook->question.input,
         .directory = hook->directory,
         .home = os_home(home, sizeof home) ? home : NULL,
     };
@@ -233,18 +219,11 @@ static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match
     return ok;
 }
 
-static enum exit_code judge(const struct hook_call *hook, int64_t wait_s)
+static enum exit_code judge(struct hook_call *hook)
 {
     struct gate_match match;
-    struct gate_question question = {
-        .client = hook->format->name,
-        .tool = hook->tool,
-        .input = hook->input,
-        .use_id = hook->use_id,
-        .match = &match,
-        .wait_s = wait_s,
-    };
     struct gate_answer answer = { 0 };
+    const char *reason;
     struct error err;
     enum exit_code code;
 
@@ -252,28 +231,15 @@ static enum exit_code judge(const struct hook_call *hook, int64_t wait_s)
         return deny(hook->format, err.message);
     if (match.kind == GATE_NONE)
         return allow(hook->format, NULL);
-    gate_ask(&question, &answer);
-    if (answer.is_allowed)
-        code = allow(hook->format, text_string(&answer.reason));
-    else
-        code = deny(hook->format, text_string(&answer.reason));
+    hook->question.match = &match;
+    gate_ask(&hook->question, &answer);
+    reason = text_string(&answer.reason);
+    code = answer.is_allowed ? allow(hook->format, reason) : deny(hook->format, reason);
     gate_confirm(&answer);
     return code;
 }
 
-static bool read_options(const struct arguments *arguments, const struct hook_format **ret_format,
-                         int64_t *ret_wait_s)
-{
-    const char *client = arguments_value(arguments, "client");
-
-    *ret_format = client ? hook_format_find(client) : NULL;
-    if (client && !*ret_format) {
-        say_problem(TEXT_CLI_NO_HOOK, "name", client);
-        return false;
-    }
-    return arguments_integer(arguments, "wait", GATE_WAIT_LEAST_S, GATE_WAIT_MOST_S, ret_wait_s);
-}
-
+/* How long the person has. */
 static int64_t wait_of(const struct hook_format *format, int64_t chosen_s)
 {
     int64_t patience_s = format ? format->patience_s : GATE_UNKNOWN_S;
@@ -281,28 +247,33 @@ static int64_t wait_of(const struct hook_format *format, int64_t chosen_s)
     return chosen_s ? chosen_s : patience_s - GATE_MARGIN_S - GATE_REPLY_S;
 }
 
-static enum exit_code run_gate(const struct arguments *arguments)
+static enum exit_code answer_hook(struct hook_call *hook, int64_t chosen_s)
 {
-    struct hook_call hook = { 0 };
     struct text given = { 0 };
     struct error err;
     const char *problem;
-    int64_t chosen_s = 0;
-    enum exit_code code;
 
-    if (!read_options(arguments, &hook.format, &chosen_s))
-        return (enum exit_code)GATE_BLOCKS;
-    guard_watch(hook.format, wait_of(hook.format, chosen_s) + GATE_REPLY_S);
-    if (!ask_arguments_from_file("-", &given, &err)) {
-        code = deny(hook.format, err.message);
-        text_release(&given);
-        return code;
-    }
-    problem = read_hook(&hook, &given);
+    guard_watch(hook->format, wait_of(hook->format, chosen_s) + GATE_REPLY_S);
+    problem = ask_arguments_from_file("-", &given, &err) ? read_hook(hook, &given) : err.message;
     text_release(&given);
-    if (!problem)
-        guard_watch(hook.format, wait_of(hook.format, chosen_s) + GATE_REPLY_S);
-    code = problem ? deny(hook.format, problem) : judge(&hook, wait_of(hook.format, chosen_s));
+    if (problem)
+        return deny(hook->format, problem);
+    hook->question.wait_s = wait_of(hook->format, chosen_s);
+    guard_watch(hook->format, hook->question.wait_s + GATE_REPLY_S);
+    return judge(hook);
+}
+
+static enum exit_code run_gate(const struct arguments *arguments)
+{
+    const char *client = arguments_value(arguments, "client");
+    struct hook_call hook = { .format = client ? hook_format_find(client) : NULL };
+    enum exit_code code = (enum exit_code)GATE_BLOCKS;
+    int64_t wait_s = 0;
+
+    if (client && !hook.format)
+        say_problem(TEXT_CLI_NO_HOOK, "name", client);
+    else if (arguments_integer(arguments, "wait", GATE_WAIT_LEAST_S, GATE_WAIT_MOST_S, &wait_s))
+        code = answer_hook(&hook, wait_s);
     json_free(hook.inner);
     json_free(hook.json);
     return code;

@@ -1,6 +1,4 @@
-/* guard.c - see guard.h. What handlers call is on signal-safety(7). */
-#include "cli/gate/guard.h"
-
+/* guard.c - see ask.h. What handlers call is on signal-safety(7). */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -14,131 +14,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/history/history.h"
-#include "cli/history/progress.h"
-#include "cli/history/record.h"
 #include "cli/say.h"
-#include "core/visible_text.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
-
-/* An answer is as core/fields/answer.c writes it: the first field's picks and words stand for
- * themselves, everything else under the names of the fields. */
-
-static const struct json *answer_of(const struct json *record)
-{
-    const struct json *answer = json_member(record, "answer");
-    const struct json *result = json_member(record, "result");
-
-    if (json_kind(answer) == KIND_OBJECT)
-        return answer;
-    return json_member(result, "selection"); /* the defaults were sent at the deadline */
-}
-
-size_t record_field_count(const struct json *record)
-{
-    return json_length(json_member(json_member(record, "form"), "fields"));
-}
-
-static void take_value(const struct json *value, struct given *out)
-{
-    switch (json_kind(value)) {
-    case KIND_LIST:
-        out->picks = value;
-        break;
-    case KIND_OBJECT: /* picks and own words */
-        out->picks = json_member(value, "selected_ids");
-        out->text = json_member_text(value, "custom_input");
-        break;
-    case KIND_TEXT:
-        out->text = json_text(value);
-        break;
-    case KIND_BOOL:
-    case KIND_INTEGER:
-    case KIND_REAL:
-        out->value = value;
-        break;
-    case KIND_NULL:
-    case KIND_HUGE:
-        break;
-    }
-}
-
-struct given record_given(const struct json *record, size_t index)
-{
-    const struct json *answer = answer_of(record);
-    const struct json *fields = json_member(json_member(record, "form"), "fields");
-    struct given given = { .field = json_item(fields, index) };
-    const char *name = json_member_text(given.field, "name");
-
-    if (name) {
-        take_value(json_member_n(json_member(answer, "fields"), name, strlen(name)), &given);
-        given.note =
-            json_text(json_member_n(json_member(answer, "field_annotations"), name, strlen(name)));
-    }
-    if (index == 0 && json_member(answer, "selected_ids"))
-        given.picks = json_member(answer, "selected_ids");
-    if (index == 0 && json_member_text(answer, "custom_input"))
-        given.text = json_member_text(answer, "custom_input");
-    if (given.text && !*given.text)
-        given.text = NULL;
-    return given;
-}
-
-bool record_is_picked(const struct given *given, const struct json *option)
-{
-    const char *id = json_member_text(option, "id");
-
-    for (size_t i = 0; id && i < json_length(given->picks); i++) {
-        const char *picked = json_text(json_item(given->picks, i));
-
-        if (picked && strcmp(picked, id) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void add_part(struct text *out, size_t start, const char *between, const char *words)
-{
-    if (out->used > start)
-        text_add_text(out, between);
-    visible_text(words, strlen(words), VISIBLE_LINES, out);
-}
-
-void record_add_value(const struct given *given, const char *between, struct text *out)
-{
-    const struct json *options = json_member(given->field, "options");
-    size_t start = out->used;
-
-    for (size_t i = 0; i < json_length(options); i++) {
-        const char *label = json_member_text(json_item(options, i), "label");
-
-        if (label && record_is_picked(given, json_item(options, i)))
-            add_part(out, start, between, label);
-    }
-    if (given->text)
-        add_part(out, start, between, given->text);
-    if (json_kind(given->value) == KIND_BOOL) {
-        add_part(out, start, between,
-                 i18n_text(json_is_yes(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
-    } else if (given->value) {
-        char *number = json_encode(given->value);
-
-        add_part(out, start, between, number);
-        free(number);
-    }
-}
-
-static void add_line(const struct json *record, struct text *out)
-{
-    char *encoded = json_encode(record);
-
-    text_add_text(out, "{\"sayso_export\":1,");
-    say_add_json(out, encoded + 1); /* behind the brace that opens it */
-    text_add_char(out, '\n');
-    free(encoded);
-}
-
-const struct record_format record_jsonl = { "jsonl", NULL, add_line };
 
 struct writing {
     FILE *stream;
@@ -168,49 +45,31 @@ static bool write_backup(FILE *stream, int64_t *ret_lines, struct error *err)
 
 enum { EXPORT_PAGE = 50, PERMILLE = 1000 };
 
-static const struct record_format *const formats[] = { &record_jsonl, &record_csv,
-                                                       &record_markdown };
-
-static const struct record_format *find_format(const char *name)
-{
-    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
-        if (strcmp(formats[i]->name, name) == 0)
-            return formats[i];
-    }
-    say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name);
-    return NULL;
-}
-
-/* Where an export goes: standard output, or a file that appears whole or not at all and that no
- * other user can read. */
+/* Standard output, or a file that appears whole or not at all and that no other user can read. */
 struct out_file {
-    FILE *stream;        /* to write to */
-    char *path, *beside; /* owned; NULL: standard output */
+    FILE *stream;     /* to write to */
+    const char *path; /* borrowed; NULL: standard output */
+    char *beside;     /* owned; what is renamed to it */
 };
 
 static bool out_file_open(const char *path_or_null, struct out_file *ret_file, struct error *err)
 {
-    struct out_file file = { .stream = stdout };
     int fd;
 
-    *ret_file = file;
+    *ret_file = (struct out_file){ .stream = stdout, .path = path_or_null };
     if (!path_or_null)
         return true;
-    file.path = mem_text(path_or_null);
-    file.beside = mem_format("%s.%ld.new", path_or_null, (long)getpid());
-    unlink(file.beside); /* left by a process that died here; ours alone, the name has our pid */
-    fd = open(file.beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    file.stream = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (file.stream) {
-        *ret_file = file;
+    ret_file->beside = mem_format("%s.%ld.new", path_or_null, (long)getpid());
+    unlink(ret_file->beside); /* left by a process that died here: the name has our pid */
+    fd = open(ret_file->beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    ret_file->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (ret_file->stream)
         return true;
-    }
     error_say(err, ERROR_storage_failed, "", TEXT_REASON_CANT_WRITE, "path", path_or_null, "reason",
               strerror(errno), NULL);
     if (fd >= 0)
         close(fd);
-    free(file.path);
-    free(file.beside);
+    free(ret_file->beside);
     return false;
 }
 
@@ -230,9 +89,7 @@ static bool out_file_close(struct out_file *file, bool is_good, struct error *er
                   strerror(errno), NULL);
     if (file->path && (!ok || !is_good))
         unlink(file->beside);
-    free(file->path);
     free(file->beside);
-    *file = (struct out_file){ 0 };
     return ok;
 }
 
@@ -278,26 +135,19 @@ static bool export_pages(struct look_back *look, struct client *link,
     return ok;
 }
 
-static void say_exported(const struct arguments *arguments, enum text_id text, int64_t count)
-{
-    if (arguments_value(arguments, "out") && !arguments->is_json)
-        say_note(text, "count", TEXT_NUMBER(count));
-    else if (arguments_value(arguments, "out"))
-        printf("{\"count\":%s}\n", TEXT_NUMBER(count));
-}
-
 /* `format` NULL: everything. */
 static bool export(struct look_back *look, const struct record_format *format, struct error *err)
 {
     const struct arguments *arguments = look->arguments;
+    const char *path = arguments_value(arguments, "out");
     struct client *link = NULL;
     struct out_file file;
     int64_t count = 0;
     bool ok, is_written;
 
-    if (format && !call_open(arguments, &call_person, &client_for_command, &link))
+    if (format && !call_open(arguments, &call_person, &link))
         return false;
-    if (!out_file_open(arguments_value(arguments, "out"), &file, err)) {
+    if (!out_file_open(path, &file, err)) {
         client_free(link);
         return false;
     }
@@ -305,16 +155,19 @@ static bool export(struct look_back *look, const struct record_format *format, s
                 : write_backup(file.stream, &count, err);
     is_written = out_file_close(&file, ok, ok || format ? err : NULL);
     client_free(link);
-    if (ok && is_written)
-        say_exported(arguments, format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, count);
-    return ok && is_written;
+    ok = ok && is_written;
+    if (ok && path && arguments->is_json)
+        printf("{\"count\":%s}\n", TEXT_NUMBER(count));
+    else if (ok && path)
+        say_note(format ? TEXT_CLI_EXPORTED : TEXT_CLI_BACKED_UP, "count", TEXT_NUMBER(count));
+    return ok;
 }
 
 static enum exit_code run_export(const struct arguments *arguments)
 {
     const char *words = arguments_value(arguments, "search");
     const char *name = arguments_value(arguments, "format");
-    const struct record_format *format = find_format(name ? name : "jsonl");
+    const struct record_format *format = record_format_find(name ? name : "jsonl");
     struct error err = { 0 };
     struct look_back look = { 0 };
     enum exit_code code = EXIT_USAGE;

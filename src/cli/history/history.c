@@ -1,4 +1,4 @@
-/* history.c - see history.h, and `sayso history`: asks of before with what was answered. */
+/* history.c - see history.h, and `sayso history` and `sayso list`: asks with what was answered. */
 #include "cli/history/history.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/say.h"
 #include "core/lifecycle.h"
+#include "tui/facts.h"
 
 enum { MOST_AGO = 100000 };
 
@@ -103,9 +104,8 @@ static void write_params(const struct look_back *look, int64_t limit, struct tex
     static const char *const named[][2] = { { "agent", "agent" },
                                             { "status", "which" },
                                             { "via", "via" } };
-    struct json_writer writer = json_writer_to(out);
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < ARRAY_LEN(named); i++)
         json_write_text_if(&writer, named[i][1], arguments_value(look->arguments, named[i][0]));
     json_write_text_if(&writer, "search", look->search);
@@ -138,34 +138,30 @@ bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
 
 enum { HISTORY_DEFAULT = 20, HISTORY_MOST = 10000, HISTORY_PAGE = 200 };
 
-void history_print_answer(const struct json *ask)
+/* What was answered, a line below the ask; nothing where it was not. */
+static void print_answer(const struct json *ask)
 {
     const char *summary = json_member_text(ask, "summary");
     const struct json *confirmed = json_member(ask, "confirmed");
-    struct text line = { 0 };
 
     if (confirmed)
-        text_add_text(&line, i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO));
-    else if (summary)
-        say_add_shown(&line, summary);
-    if (line.used)
-        printf("          = %s\n", text_string(&line));
-    text_release(&line);
+        summary = i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
+    if (summary && *summary)
+        say_words("          = ", summary, "\n");
 }
 
 static void print_ask(const struct arguments *arguments, const struct json *ask)
 {
-    const char *title = json_member_text(ask, "title");
     struct text shown_title = { 0 }, shown_agent = { 0 }, when = { 0 };
 
     say_add_time(arguments, &when, json_member(ask, "created_at"));
-    say_add_shown(&shown_title, title ? title : "");
+    say_add_shown(&shown_title, say_member(ask, "title"));
     say_add_agent(&shown_agent, ask);
     printf("%.8s  %-16s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"),
            text_string(&when), state_text(state_find(json_member_text(ask, "status"))),
            json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));
-    history_print_answer(ask);
+    print_answer(ask);
     text_release(&shown_title);
     text_release(&shown_agent);
     text_release(&when);
@@ -234,8 +230,7 @@ static enum exit_code run_history(const struct arguments *arguments)
 
     if (arguments_integer(arguments, "limit", 1, HISTORY_MOST, &limit) &&
         look_back_init(&look, arguments, false, join_words(arguments))) {
-        code = call_open(arguments, &call_person, &client_for_command, &link) &&
-                       print_all(&look, link, limit)
+        code = call_open(arguments, &call_person, &link) && print_all(&look, link, limit)
                    ? EXIT_DONE
                    : EXIT_ERROR;
     }
@@ -258,3 +253,79 @@ static const char *const examples[] = { "history deploy production",
                                         "history --agent claude-code --status declined --json",
                                         NULL };
 VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .most_words = 8, .may_go_far = true);
+
+/* `sayso list`. */
+
+enum { LIST_AGE_CELLS = 8, LIST_LEFT_CELLS = 8, LIST_STATE_CELLS = 14 };
+
+/* What is left of its time; of one that is over where it was answered. */
+static void add_left(struct text *out, const struct json *ask)
+{
+    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
+    const char *via = json_member_text(json_member(ask, "answered_by"), "via");
+
+    if (left_s < 0)
+        text_add_text(out, via ? via : "-");
+    else
+        facts_add_clock(out, left_s * 1000);
+}
+
+static void print_listed(const struct arguments *arguments, const struct json *ask)
+{
+    const char *status = json_member_text(ask, "status");
+    int64_t age_s = (int64_t)time(NULL) - facts_time(json_member(ask, "created_at")) / 1000;
+    struct text line = { 0 }, cell = { 0 };
+
+    (void)arguments;
+    facts_add_duration(&cell, age_s > 0 ? age_s : 0);
+    say_add_cell(&line, text_string(&cell), LIST_AGE_CELLS);
+    text_clear(&cell);
+    add_left(&cell, ask);
+    say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
+    say_add_cell(&line, state_text(state_find(status)), LIST_STATE_CELLS);
+    text_add_text(&line, json_is_yes(json_member(ask, "destructive")) ? "!  " : "   ");
+    say_add_shown(&line, say_member(ask, "title"));
+    text_add_text(&line, "  ");
+    say_add_agent(&line, ask);
+    if (json_is_yes(json_member(ask, "detached")))
+        text_add_format(&line, " %s", i18n_text(TEXT_LIST_DETACHED));
+    printf("%.8s  %s\n", json_member_text(ask, "session_id"), text_string(&line));
+    print_answer(ask);
+    text_release(&line);
+    text_release(&cell);
+}
+
+static bool write_list(const struct arguments *arguments, struct text *params)
+{
+    struct json_writer writer = json_object_to(params);
+    int64_t limit = 0;
+
+    if (!arguments_integer(arguments, "limit", 1, 10000, &limit))
+        return false;
+    if (arguments_value(arguments, "active"))
+        json_write_text(&writer, "which", "active");
+    else if (arguments_value(arguments, "completed"))
+        json_write_text(&writer, "which", "completed");
+    if (limit)
+        json_write_integer(&writer, "limit", limit);
+    if (!arguments->is_json)
+        json_write_bool(&writer, "answers", true);
+    json_write_end_object(&writer);
+    return true;
+}
+
+static const struct act acts[] = { { .method = "ask/list",
+                                     .write = write_list,
+                                     .shown = "asks",
+                                     .print_item = print_listed,
+                                     .none = TEXT_CLI_NOTHING_LISTED } };
+static const struct verb_option list_options[] = {
+    { "active", 'a', NULL, TEXT_OPT_ACTIVE, false },
+    { "completed", 'c', NULL, TEXT_OPT_COMPLETED, false },
+    { "limit", 'n', "COUNT", TEXT_OPT_LIMIT, false },
+};
+static const char *const list_usage[] = { "list [--active|--completed] [--limit COUNT]", NULL };
+static const char *const list_examples[] = { "list --active", "list --completed --limit 5 --json",
+                                             NULL };
+VERB_ACTS(list, TEXT_CLI_LIST, .usage = list_usage, .examples = list_examples,
+          VERB_OPTIONS_OF(list_options), .may_go_far = true);

@@ -1,7 +1,4 @@
-/*
- * history.h - asks that are found by filters, page by page, for the commands that look back.
- * A page may come short while there is more: the hub ends it when looking takes long.
- */
+/* history.h - what the commands that look back share, and those that move a store. */
 #ifndef CLI_HISTORY_HISTORY_H
 #define CLI_HISTORY_HISTORY_H
 #include "cli/hub_call.h"
@@ -16,6 +13,8 @@
         "before", 0, "TIME", TEXT_OPT_HISTORY_BEFORE, false                                        \
     }
 
+/* Asks that are found by filters, page by page. A page may come short while there is more: the hub
+ * ends it when looking takes long. */
 struct look_back {
     const struct arguments *arguments;
     char *search; /* owned; NULL: any */
@@ -34,7 +33,27 @@ bool look_back_has_filters(const struct look_back *look);
 bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
                     struct wire_message *ret_reply);
 
-/* What was answered, a line below the ask; nothing where it was not. */
-void history_print_answer(const struct json *ask);
+/* How an ask is exported. To add a format: its functions and a row in record_formats.c. */
+struct record_format {
+    const char *name;
+    void (*begin)(struct text *out); /* NULL: nothing stands first */
+    void (*add)(const struct json *record, struct text *out);
+};
+const struct record_format *record_format_find(const char *name); /* NULL: said, there is none */
+
+/* import.c: how far a long command is, one line on standard error where that is a terminal. */
+struct progress {
+    enum text_id what;
+    bool is_on;
+    int64_t drawn_ms; /* when it was drawn last */
+    int shown;        /* the permille it shows; -1: nothing yet */
+    bool is_counted, is_plain;
+    int64_t began_ms, first; /* when, and where it began */
+};
+struct progress progress_begin(enum text_id what);
+/* With how many a second; where there is no terminal as a line now and then. */
+struct progress progress_begin_counted(enum text_id what, bool is_quiet);
+void progress_show(struct progress *progress, int64_t done, int64_t all);
+void progress_end(struct progress *progress); /* the line is gone again */
 
 #endif

@@ -3,7 +3,6 @@
  * anything is written, so that a damaged one leaves no trace; standard input is read as it comes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +13,17 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/history/progress.h"
+#include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
 
 enum { READ_BYTES = 65536 };
 
 struct source {
     FILE *stream;
     bool is_file;
-    bool is_opened; /* by us */
-    int64_t bytes;  /* of the file; 0: not known */
+    int64_t bytes; /* of the file; 0: not known */
 };
-typedef bool each_line(void *context, const char *line, size_t length, struct error *err);
 
 static bool source_open(const char *path, struct source *out, struct error *err)
 {
@@ -37,29 +33,28 @@ static bool source_open(const char *path, struct source *out, struct error *err)
     if (strcmp(path, "-") == 0)
         return true;
     out->stream = fopen(path, "re");
-    out->is_opened = out->stream != NULL;
-    if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode)) {
-        error_say(err, ERROR_not_found, "", TEXT_REASON_CANT_READ, "path", path, "reason",
-                  strerror(out->stream ? EISDIR : errno), NULL);
-        return false;
-    }
+    if (!out->stream || fstat(fileno(out->stream), &found) != 0 || S_ISDIR(found.st_mode))
+        return error_say(err, ERROR_not_found, "", TEXT_REASON_CANT_READ, "path", path, "reason",
+                         strerror(out->stream ? EISDIR : errno), NULL);
     out->is_file = S_ISREG(found.st_mode);
     out->bytes = out->is_file ? found.st_size : 0;
     return true;
 }
 
-static void source_close(struct source *source)
+/* Into the check, else into the store. */
+static bool take_line(struct backup_place *check, struct hub_restore *restore,
+                      const struct text *line, struct error *err)
 {
-    if (source->is_opened)
-        fclose(source->stream);
+    return check ? backup_check_line(check, text_string(line), line->used, err)
+                 : restore_line(restore->restore, text_string(line), line->used, err);
 }
 
-/* Every line without its end; the last may lack it. A line is never kept beyond its maximum: what
- * reads it refuses one that is longer. */
-static bool read_lines(struct source *source, enum text_id what, each_line *each, void *context,
-                       struct error *err)
+/* Every line without its end. None is kept beyond its maximum: what reads it refuses that one. */
+static bool read_lines(struct source *source, struct backup_place *check,
+                       struct hub_restore *restore, struct error *err)
 {
-    struct progress progress = progress_begin(what);
+    struct progress progress =
+        progress_begin(check ? TEXT_PROGRESS_CHECKING : TEXT_PROGRESS_READING);
     struct text line = { 0 };
     int64_t read = 0;
     bool ok = true;
@@ -72,14 +67,14 @@ static bool read_lines(struct source *source, enum text_id what, each_line *each
         read += (int64_t)length;
         text_add(&line, part, length - is_end);
         if (is_end || line.used > BACKUP_MOST_BYTES || length == 0) {
-            ok = each(context, text_string(&line), line.used, err);
+            ok = take_line(check, restore, &line, err);
             text_clear(&line);
         }
         if (source->bytes > 0)
             progress_show(&progress, read, source->bytes);
     }
     if (ok && line.used > 0)
-        ok = each(context, text_string(&line), line.used, err);
+        ok = take_line(check, restore, &line, err);
     if (ok && ferror(source->stream))
         ok = error_say(err, ERROR_storage_failed, "", TEXT_REASON_BACKUP_UNREAD, "reason",
                        strerror(errno), NULL);
@@ -89,23 +84,10 @@ static bool read_lines(struct source *source, enum text_id what, each_line *each
     return ok;
 }
 
-static bool check_line(void *context, const char *line, size_t length, struct error *err)
-{
-    return backup_check_line(context, line, length, err);
-}
-
-static bool take_line(void *context, const char *line, size_t length, struct error *err)
-{
-    struct hub_restore *restore = context;
-
-    return restore_line(restore->restore, line, length, err);
-}
-
 static bool check_file(struct source *source, struct error *err)
 {
     struct backup_place place = { 0 };
-    bool ok = read_lines(source, TEXT_PROGRESS_CHECKING, check_line, &place, err) &&
-              backup_check_end(&place, err);
+    bool ok = read_lines(source, &place, NULL, err) && backup_check_end(&place, err);
 
     rewind(source->stream);
     return ok;
@@ -128,7 +110,7 @@ static bool import_into(const struct arguments *arguments, struct source *source
 
     if (source->is_file && !check_file(source, err))
         return false;
-    if (!read_lines(source, TEXT_PROGRESS_READING, take_line, restore, err) ||
+    if (!read_lines(source, NULL, restore, err) ||
         !restore_finish(restore->restore, &restored, err))
         return false;
     say_imported(arguments, &restored);
@@ -159,21 +141,17 @@ static enum exit_code run_import(const struct arguments *arguments)
     if (is_discard == (arguments->word_count == 1))
         return say_needs(arguments, "FILE | -");
     if (is_discard || source_open(arguments->words[0], &source, &err)) {
-        switch (hub_restore_open(&restore, &err)) {
-        case HUB_ENDED:
+        enum hub_outcome outcome = hub_restore_open(&restore, &err);
+
+        if (outcome == HUB_ENDED)
             ok = is_discard ? discard(arguments, &restore, &err)
                             : import_into(arguments, &source, &restore, &err);
-            break;
-        case HUB_BUSY:
+        else if (outcome == HUB_BUSY)
             error_say(&err, ERROR_unavailable, "", TEXT_REASON_BACKUP_BUSY, NULL);
-            break;
-        case HUB_FAILED:
-        case HUB_RETIRED:
-            break;
-        }
     }
     hub_restore_close(&restore);
-    source_close(&source);
+    if (source.stream && source.stream != stdin)
+        fclose(source.stream);
     if (err.code)
         say_error(arguments, &err, NULL);
     return ok ? EXIT_DONE : EXIT_ERROR;

@@ -1,17 +1,13 @@
-/*
- * migrate.c - `sayso migrate`: the store out of its file into PostgreSQL. What it prints never
- * holds a password, whatever the address did.
- */
+/* migrate.c - `sayso migrate`: the store from its file into PostgreSQL; prints no password. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "cli/history/progress.h"
+#include "cli/history/history.h"
 #include "cli/say.h"
 #include "hub/maintenance.h"
-#include "i18n/i18n.h"
 #include "settings/settings.h"
 
 static const char source_scheme[] = "sqlite:";
@@ -66,9 +62,8 @@ static int64_t count_of(const struct migrated *migrated, const char *table)
 static void print_json(const struct migrated *migrated, const char *name, const char *command)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "store", name);
     json_write_integer(&writer, "rows", migrated->rows);
     json_write_integer(&writer, "earlier", migrated->was_done ? migrated->rows : migrated->earlier);
@@ -78,9 +73,7 @@ static void print_json(const struct migrated *migrated, const char *name, const 
         json_write_integer(&writer, walk_tables[i].name, migrated->counts[i]);
     json_write_end_object(&writer);
     json_write_text(&writer, "next", command);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
+    say_object(&writer);
 }
 
 static void say_migrated(const struct arguments *arguments, const struct migrated *migrated,

@@ -1,8 +1,7 @@
 /*
- * record_formats.c - asks as a table (RFC 4180), one row each, everything in quotes. A cell that a
- * spreadsheet would take for a formula begins with an apostrophe, which shows it as text.
+ * record_formats.c - one ask as it is exported: what the hub told of it, as JSON, as a row of a
+ * table, or as a decision record.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,10 +9,129 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/history/record.h"
+#include "cli/history/history.h"
+#include "cli/say.h"
 #include "core/lifecycle.h"
 #include "core/visible_text.h"
-#include "i18n/i18n.h"
+
+/* What was given for the field at `index` of its form. */
+struct given {
+    const struct json *field;
+    const struct json *picks; /* ids, as a list; NULL: none */
+    const char *text;         /* own words; NULL: none */
+    const struct json *value; /* a number, or yes or no; NULL: none */
+    const char *note;         /* NULL: none */
+};
+/* An answer is as core/fields/answer.c writes it: the first field's picks and words stand for
+ * themselves, everything else under the names of the fields. */
+
+static const struct json *answer_of(const struct json *record)
+{
+    const struct json *answer = json_member(record, "answer");
+    const struct json *result = json_member(record, "result");
+
+    if (json_kind(answer) == KIND_OBJECT)
+        return answer;
+    return json_member(result, "selection"); /* the defaults were sent at the deadline */
+}
+
+static size_t record_field_count(const struct json *record)
+{
+    return json_length(json_member(json_member(record, "form"), "fields"));
+}
+
+static void take_value(const struct json *value, struct given *out)
+{
+    enum json_kind kind = json_kind(value);
+
+    if (kind == KIND_LIST) {
+        out->picks = value;
+    } else if (kind == KIND_OBJECT) { /* picks and own words */
+        out->picks = json_member(value, "selected_ids");
+        out->text = json_member_text(value, "custom_input");
+    } else if (kind == KIND_BOOL || kind == KIND_INTEGER || kind == KIND_REAL) {
+        out->value = value;
+    } else {
+        out->text = json_text(value);
+    }
+}
+
+static struct given record_given(const struct json *record, size_t index)
+{
+    const struct json *answer = answer_of(record);
+    const struct json *fields = json_member(json_member(record, "form"), "fields");
+    struct given given = { .field = json_item(fields, index) };
+    const char *name = json_member_text(given.field, "name");
+
+    if (name) {
+        take_value(json_member_n(json_member(answer, "fields"), name, strlen(name)), &given);
+        given.note =
+            json_text(json_member_n(json_member(answer, "field_annotations"), name, strlen(name)));
+    }
+    if (index == 0 && json_member(answer, "selected_ids"))
+        given.picks = json_member(answer, "selected_ids");
+    if (index == 0 && json_member_text(answer, "custom_input"))
+        given.text = json_member_text(answer, "custom_input");
+    if (given.text && !*given.text)
+        given.text = NULL;
+    return given;
+}
+
+static bool record_is_picked(const struct given *given, const struct json *option)
+{
+    const char *id = json_member_text(option, "id");
+
+    for (size_t i = 0; id && i < json_length(given->picks); i++) {
+        const char *picked = json_text(json_item(given->picks, i));
+
+        if (picked && strcmp(picked, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_part(struct text *out, size_t start, const char *words)
+{
+    if (out->used > start)
+        text_add_char(out, '\n');
+    visible_text(words, strlen(words), VISIBLE_LINES, out);
+}
+
+static void record_add_value(const struct given *given, struct text *out)
+{
+    const struct json *options = json_member(given->field, "options");
+    size_t start = out->used;
+
+    for (size_t i = 0; i < json_length(options); i++) {
+        const char *label = json_member_text(json_item(options, i), "label");
+
+        if (label && record_is_picked(given, json_item(options, i)))
+            add_part(out, start, label);
+    }
+    if (given->text)
+        add_part(out, start, given->text);
+    if (json_kind(given->value) == KIND_BOOL) {
+        add_part(out, start, i18n_text(json_is_yes(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
+    } else if (given->value) {
+        char *number = json_encode(given->value);
+
+        add_part(out, start, number);
+        free(number);
+    }
+}
+
+static void jsonl_add(const struct json *record, struct text *out)
+{
+    char *encoded = json_encode(record);
+
+    text_add_text(out, "{\"sayso_export\":1,");
+    say_add_json(out, encoded + 1); /* behind the brace that opens it */
+    text_add_char(out, '\n');
+    free(encoded);
+}
+
+/* Asks as a table (RFC 4180), one row each, everything in quotes. A cell that a spreadsheet would
+ * take for a formula begins with an apostrophe, which shows it as text. */
 
 /* What begins a formula, in fullwidth too; a tab or a return are written as escapes already. */
 static const char *const formula_marks[] = {
@@ -79,7 +197,7 @@ static void add_answer(struct text *shown, const struct json *record)
         const char *name = label ? label : json_member_text(given.field, "name");
         struct text value = { 0 };
 
-        record_add_value(&given, "\n", &value);
+        record_add_value(&given, &value);
         if (value.used && shown->used)
             text_add_char(shown, '\n');
         if (value.used && count > 1 && name) {
@@ -135,8 +253,6 @@ static void csv_add(const struct json *record, struct text *out)
     }
     text_add_text(out, "\r\n");
 }
-
-const struct record_format record_csv = { "csv", csv_begin, csv_add };
 
 /* Asks as a decision record that reads well and that nobody else writes in: whatever Markdown or
  * HTML would act upon in other people's words stands behind a backslash. */
@@ -218,6 +334,14 @@ static void add_quote(struct text *out, const char *words)
     text_add_char(out, '\n');
 }
 
+static void add_titled(struct text *out, enum text_id title, const char *words)
+{
+    if (!words)
+        return;
+    text_add_format(out, "\n**%s**\n", i18n_text(title));
+    add_quote(out, words);
+}
+
 static void add_facts(struct text *out, const struct json *record)
 {
     const struct json *by = json_member(record, "answered_by");
@@ -279,15 +403,9 @@ static void add_field(struct text *out, const struct json *record, const struct 
         add_option(out, record, json_item(options, i),
                    record_is_picked(given, json_item(options, i)));
     words.picks = NULL; /* they are marked above */
-    record_add_value(&words, "\n", &value);
-    if (value.used) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_ANSWER));
-        add_quote(out, text_string(&value));
-    }
-    if (given->note) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
-        add_quote(out, given->note);
-    }
+    record_add_value(&words, &value);
+    add_titled(out, TEXT_RECORD_ANSWER, value.used ? text_string(&value) : NULL);
+    add_titled(out, TEXT_RECORD_NOTE, given->note);
     text_release(&value);
 }
 
@@ -318,10 +436,21 @@ static void markdown_add(const struct json *record, struct text *out)
 
         add_field(out, record, &given);
     }
-    if (note) {
-        text_add_format(out, "\n**%s**\n", i18n_text(TEXT_RECORD_NOTE));
-        add_quote(out, note);
-    }
+    add_titled(out, TEXT_RECORD_NOTE, note);
 }
 
-const struct record_format record_markdown = { "markdown", markdown_begin, markdown_add };
+const struct record_format *record_format_find(const char *name)
+{
+    static const struct record_format formats[] = {
+        { "jsonl", NULL, jsonl_add },
+        { "csv", csv_begin, csv_add },
+        { "markdown", markdown_begin, markdown_add },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(formats); i++) {
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    }
+    say_problem(TEXT_CLI_BAD_EXPORT_FORMAT, "name", name);
+    return NULL;
+}

@@ -22,208 +22,127 @@
 
 static const struct client clients[] = {
     {
-        .name = "claude",
-        .alias = "claude-code",
-        .title = "Claude Code",
-        .format = &config_json,
-        .container = "mcpServers",
-        .home_variable = "CLAUDE_CONFIG_DIR",
-        .home = "~",
+        { "claude", "claude-code", "Claude Code" },
+        { &config_json, "mcpServers", "env" },
+        { "~", "CLAUDE_CONFIG_DIR" },
         .files = { ".claude.json" },
         .project = ".mcp.json",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-        .local_type = "stdio",
-        .remote_type = "http",
-        .url_key = "url",
-        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .timeout = { "timeout", 1000 },
+        .types = { "stdio", "http" },
+        .url = { "url", NULL, "Bearer ${" TOKEN_VARIABLE "}" },
         .has_rules = true,
         .hook = {
-            .format = &config_json,
-            .home = "~/.claude",
-            .file = "settings.json",
-            .project = ".claude/settings.json",
-            .event = "PreToolUse",
-            .matcher = "*",
-            .command_key = "command",
-            .timeout_key = "timeout",
-            .timeout_per_s = 1,
+            { &config_json, "PreToolUse", "*", "command" },
+            { "~/.claude", "settings.json", ".claude/settings.json" },
+            .timeout = { "timeout", 1 },
         },
     },
     {
-        .name = "codex",
-        .alias = "codex-cli",
-        .title = "Codex",
-        .format = &config_toml,
-        .container = "mcp_servers",
-        .home_variable = "CODEX_HOME",
-        .home = "~/.codex",
+        { "codex", "codex-cli", "Codex" },
+        { &config_toml, "mcp_servers", "env" },
+        { "~/.codex", "CODEX_HOME" },
         .files = { "config.toml" },
         .project = ".codex/config.toml",
-        .timeout_key = "tool_timeout_sec",
-        .timeout_per_s = 1,
-        .url_key = "url",
-        .token_key = "bearer_token_env_var",
-        .token_value = TOKEN_VARIABLE,
-        .env_key = "env",
+        .timeout = { "tool_timeout_sec", 1 },
+        .url = { "url", "bearer_token_env_var", TOKEN_VARIABLE },
         .strips = true,
         .hook = {
-            .format = &config_json,
-            .file = "hooks.json",
-            .project = ".codex/hooks.json",
-            .event = "PreToolUse",
-            .matcher = ".*",
-            .command_key = "command",
-            .timeout_key = "timeout",
-            .timeout_per_s = 1,
+            { &config_json, "PreToolUse", ".*", "command" },
+            { NULL, "hooks.json", ".codex/hooks.json" },
+            .timeout = { "timeout", 1 },
             .needs_trust = true,
         },
     },
     {
-        .name = "copilot",
-        .alias = "copilot-cli",
-        .title = "Copilot CLI",
-        .format = &config_json,
-        .container = "mcpServers",
-        .home_variable = "COPILOT_HOME",
-        .home = "~/.copilot",
+        { "copilot", "copilot-cli", "Copilot CLI" },
+        { &config_json, "mcpServers", "env" },
+        { "~/.copilot", "COPILOT_HOME" },
         .files = { "mcp-config.json" },
         .project = ".mcp.json",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-        .local_type = "stdio",
-        .remote_type = "http",
-        .url_key = "url",
-        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .timeout = { "timeout", 1000 },
+        .types = { "stdio", "http" },
+        .url = { "url", NULL, "Bearer ${" TOKEN_VARIABLE "}" },
         .strips = true,
         .extras = ",\"tools\":[\"*\"]",
         .hook = {
-            .format = &config_json,
-            .file = "hooks/sayso.json",
-            .project = ".github/hooks/sayso.json",
-            .event = "preToolUse",
-            .command_key = "bash",
-            .timeout_key = "timeoutSec",
-            .timeout_per_s = 1,
+            { &config_json, "preToolUse", NULL, "bash" },
+            { NULL, "hooks/sayso.json", ".github/hooks/sayso.json" },
+            .timeout = { "timeoutSec", 1 },
             .has_version = true,
         },
     },
     {
-        .name = "vscode",
-        .alias = "code",
-        .title = "VS Code",
-        .format = &config_jsonc,
-        .container = "servers",
-        .home = "",
+        { "vscode", "code", "VS Code" },
+        { &config_jsonc, "servers", "env" },
+        { "", NULL },
         .files = { "Code/User/mcp.json", "Code - Insiders/User/mcp.json",
                    "VSCodium/User/mcp.json" },
         .project = ".vscode/mcp.json",
-        .local_type = "stdio",
-        .remote_type = "http",
-        .url_key = "url",
-        .token_value = "Bearer ${env:" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .types = { "stdio", "http" },
+        .url = { "url", NULL, "Bearer ${env:" TOKEN_VARIABLE "}" },
         .strips = true, /* started from a desktop it never had the shell's */
     },
     {
-        .name = "cursor",
-        .title = "Cursor",
-        .format = &config_jsonc,
-        .container = "mcpServers",
-        .home = "~/.cursor",
+        { "cursor", NULL, "Cursor" },
+        { &config_jsonc, "mcpServers", "env" },
+        { "~/.cursor", NULL },
         .files = { "mcp.json" },
         .project = ".cursor/mcp.json",
-        .url_key = "url",
-        .token_value = "Bearer ${env:" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .url = { "url", NULL, "Bearer ${env:" TOKEN_VARIABLE "}" },
         .strips = true,
     },
     {
-        .name = "gemini",
-        .alias = "gemini-cli",
-        .title = "Gemini CLI",
-        .format = &config_jsonc,
-        .container = "mcpServers",
-        .home = "~/.gemini",
+        { "gemini", "gemini-cli", "Gemini CLI" },
+        { &config_jsonc, "mcpServers", "env" },
+        { "~/.gemini", NULL },
         .files = { "settings.json" },
         .project = ".gemini/settings.json",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-        .url_key = "httpUrl",
-        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .timeout = { "timeout", 1000 },
+        .url = { "httpUrl", NULL, "Bearer ${" TOKEN_VARIABLE "}" },
         .strips = true,
         .trust_key = "trust",
         .hook = {
-            .format = &config_jsonc,
-            .file = "settings.json",
-            .project = ".gemini/settings.json",
-            .event = "BeforeTool",
-            .matcher = ".*",
-            .command_key = "command",
-            .timeout_key = "timeout",
-            .timeout_per_s = 1000,
+            { &config_jsonc, "BeforeTool", ".*", "command" },
+            { NULL, "settings.json", ".gemini/settings.json" },
+            .timeout = { "timeout", 1000 },
         },
     },
     {
-        .name = "qwen",
-        .alias = "qwen-code",
-        .title = "Qwen Code",
-        .format = &config_jsonc,
-        .container = "mcpServers",
-        .home = "~/.qwen",
+        { "qwen", "qwen-code", "Qwen Code" },
+        { &config_jsonc, "mcpServers", "env" },
+        { "~/.qwen", NULL },
         .files = { "settings.json" },
         .project = ".qwen/settings.json",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-        .url_key = "httpUrl",
-        .token_value = "Bearer ${" TOKEN_VARIABLE "}",
-        .env_key = "env",
+        .timeout = { "timeout", 1000 },
+        .url = { "httpUrl", NULL, "Bearer ${" TOKEN_VARIABLE "}" },
         .trust_key = "trust",
         .extras = ",\"alwaysLoadTools\":true", /* else the model has to search for them */
     },
     {
-        .name = "opencode",
-        .title = "opencode",
-        .format = &config_jsonc,
-        .container = "mcp",
-        .home = "",
+        { "opencode", NULL, "opencode" },
+        { &config_jsonc, "mcp", "environment" },
+        { "", NULL },
         .files = { "opencode/opencode.json", "opencode/opencode.jsonc", "opencode/config.json" },
         .project = "opencode.json",
         .project_too = "opencode.jsonc",
-        .timeout_key = "timeout",
-        .timeout_per_s = 1000,
-        .local_type = "local",
-        .remote_type = "remote",
-        .url_key = "url",
-        .token_value = "Bearer {env:" TOKEN_VARIABLE "}",
-        .env_key = "environment",
+        .timeout = { "timeout", 1000 },
+        .types = { "local", "remote" },
+        .url = { "url", NULL, "Bearer {env:" TOKEN_VARIABLE "}" },
         .is_one_list = true,
         .extras = ",\"enabled\":true",
     },
     {
-        .name = "cline",
-        .title = "Cline",
-        .format = &config_json,
-        .container = "mcpServers",
-        .home_variable = "CLINE_DATA_DIR",
-        .home = "~/.cline/data",
+        { "cline", NULL, "Cline" },
+        { &config_json, "mcpServers", "env" },
+        { "~/.cline/data", "CLINE_DATA_DIR" },
         .files = { "settings/cline_mcp_settings.json" },
-        .timeout_key = "timeout",
-        .timeout_per_s = 1,
-        .env_key = "env",
+        .timeout = { "timeout", 1 },
     },
     {
-        .name = "claude-desktop",
-        .alias = "desktop",
-        .title = "Claude Desktop",
-        .format = &config_json,
-        .container = "mcpServers",
-        .home = "",
+        { "claude-desktop", "desktop", "Claude Desktop" },
+        { &config_json, "mcpServers", "env" },
+        { "", NULL },
         .files = { "Claude/claude_desktop_config.json" },
-        .env_key = "env",
         .strips = true,
     },
 };
@@ -251,20 +170,15 @@ const struct client *client_find(const char *name)
 bool client_home(const struct client *client, const char *home, char out[CLIENT_PATH_BYTES])
 {
     const char *moved = client->home_variable ? getenv(client->home_variable) : NULL;
-    const char *config = getenv("XDG_CONFIG_HOME");
     char user[CLIENT_PATH_BYTES];
-    int length;
 
+    if (!moved || moved[0] != '/')
+        moved = home[0] == '~' ? NULL : getenv("XDG_CONFIG_HOME");
     if (moved && moved[0] == '/')
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s", moved);
-    else if (home[0] != '~' && config && config[0] == '/')
-        length = snprintf(out, CLIENT_PATH_BYTES, "%s", config);
-    else if (!os_home(user, sizeof user))
-        return false;
-    else
-        length =
-            snprintf(out, CLIENT_PATH_BYTES, "%s%s", user, home[0] == '~' ? home + 1 : "/.config");
-    return length < CLIENT_PATH_BYTES;
+        return snprintf(out, CLIENT_PATH_BYTES, "%s", moved) < CLIENT_PATH_BYTES;
+    return os_home(user, sizeof user) &&
+           snprintf(out, CLIENT_PATH_BYTES, "%s%s", user, home[0] == '~' ? home + 1 : "/.config") <
+               CLIENT_PATH_BYTES;
 }
 
 static bool has_directory(const char *path)
@@ -301,7 +215,6 @@ bool client_file(const struct client *client, bool is_project, char out[CLIENT_P
 {
     char here[CLIENT_PATH_BYTES];
     const char *name = client->project;
-    bool ok;
 
     if (!is_project)
         return find_user_file(client, out) ||
@@ -311,6 +224,6 @@ bool client_file(const struct client *client, bool is_project, char out[CLIENT_P
                          "name", client->title, NULL);
     if (client->project_too && access(client->project_too, F_OK) == 0)
         name = client->project_too;
-    ok = snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES;
-    return ok || error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", name, NULL);
+    return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", here, name) < CLIENT_PATH_BYTES ||
+           error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", name, NULL);
 }

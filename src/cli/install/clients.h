@@ -13,43 +13,59 @@ struct error;
 
 enum { CLIENT_PATH_BYTES = 4096, CLIENT_TIMEOUT_S = 3600 };
 
-/* What runs before its tools; hook.h. */
+/* A member that says how long it waits. */
+struct config_time {
+    const char *key;
+    int64_t per_s; /* 1000: it counts in milliseconds */
+};
+
+/* What runs before its tools; entry.h. */
 struct hook {
-    const struct config_format *format;
-    const char *home;    /* as of the client; NULL: the same */
-    const char *file;    /* NULL: no hook is known */
-    const char *project; /* in the working directory */
-    const char *event;   /* below "hooks" */
-    const char *matcher; /* every tool; NULL: it has none, and an item is the command itself */
-    const char *command_key, *timeout_key;
-    int64_t timeout_per_s; /* 1000: it counts in milliseconds */
-    bool has_version;      /* a member "version" that must be 1 */
-    bool needs_trust;      /* runs only after the person looked at it in the client */
+    struct {
+        const struct config_format *format;
+        const char *event;   /* below "hooks" */
+        const char *matcher; /* every tool; NULL: it has none, and an item is the command itself */
+        const char *command_key;
+    };
+    struct {
+        const char *home;    /* as of the client; NULL: the same */
+        const char *file;    /* NULL: no hook is known */
+        const char *project; /* in the working directory */
+    };
+    struct config_time timeout;
+    bool has_version; /* a member "version" that must be 1 */
+    bool needs_trust; /* runs only after the person looked at it in the client */
 };
 
 struct client {
-    const char *name, *alias; /* on the command line */
-    const char *title;        /* as people know it */
-    const struct config_format *format;
-    const char *container; /* the member that holds the servers */
-
-    const char *home_variable; /* that moves its directory; NULL: none */
-    const char *home;          /* "~/…" or, below the configuration directory, "…" */
-    const char *files[3];      /* the first that exists, else the first whose directory does */
-    const char *project;       /* in the working directory; NULL: it has none */
-    const char *project_too;   /* taken where it exists; NULL: none */
-
-    const char *timeout_key; /* NULL: it has none */
-    int64_t timeout_per_s;   /* 1000: it counts in milliseconds */
-
-    const char *local_type, *remote_type; /* NULL: it needs none */
-    const char *url_key;                  /* NULL: no HTTP from this file */
-    const char *token_key;                /* NULL: a header */
-    const char *token_value;              /* refers to the variable MCP_SAYSO_TOKEN */
-    const char *env_key;
+    struct {
+        const char *name, *alias; /* on the command line */
+        const char *title;        /* as people know it */
+    };
+    struct {
+        const struct config_format *format;
+        const char *container; /* the member that holds the servers */
+        const char *env_key;
+    };
+    struct {
+        const char *home;          /* "~/…" or, below the configuration directory, "…" */
+        const char *home_variable; /* that moves its directory; NULL: none */
+    };
+    const char *files[3];       /* the first that exists, else the first whose directory does */
+    const char *project;        /* in the working directory; NULL: it has none */
+    const char *project_too;    /* taken where it exists; NULL: none */
+    struct config_time timeout; /* no key: it has none */
+    struct {
+        const char *local, *remote;
+    } types; /* NULL: it needs none */
+    struct {
+        const char *key;         /* NULL: no HTTP from this file */
+        const char *token_key;   /* NULL: a header */
+        const char *token_value; /* refers to the variable MCP_SAYSO_TOKEN */
+    } url;
     const char
         *trust_key;     /* in an entry whose tools run without permission; NULL: none, or rules */
-    bool has_rules;     /* hook.h: they are kept apart from the entry */
+    bool has_rules;     /* entry.h: they are kept apart from the entry */
     bool is_one_list;   /* program and arguments in one list */
     bool strips;        /* servers don't get the environment of the person's shell */
     const char *extras; /* more members, as JSON with a comma before it; NULL: none */

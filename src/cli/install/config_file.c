@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/os.h"
+#include "cli/install/config_text.h"
 #include "i18n/i18n.h"
 
 enum {
@@ -146,8 +147,7 @@ void config_file_drop_same_backup(const struct config_file *file)
     struct text backup = { 0 };
 
     if (file->is_there && config_file_read_backup(file, &backup) &&
-        backup.used == file->bytes.used &&
-        memcmp(text_string(&backup), text_string(&file->bytes), backup.used) == 0)
+        config_same(&backup, &file->bytes))
         unlink(file->backup);
     text_release(&backup);
 }

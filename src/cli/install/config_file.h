@@ -37,8 +37,7 @@ bool config_file_read_backup(const struct config_file *file, struct text *out);
 int config_file_lock(const struct config_file *file, int held, struct error *err);
 /* Keeps the file as it is now, although it doesn't change. */
 bool config_file_back_up(const struct config_file *file, struct error *err);
-/* One that is the file itself: left by somebody who was killed after restoring it. To be called
- * with the lock. */
+/* One that is the file itself: of somebody killed after restoring it. Needs the lock. */
 void config_file_drop_same_backup(const struct config_file *file);
 /* Replaces it; `keeps_backup`: the one that is there is of the first time and stays. */
 bool config_file_write(const struct config_file *file, const struct text *bytes, bool keeps_backup,

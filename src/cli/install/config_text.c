@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
@@ -71,6 +72,21 @@ struct json *config_read_value(const char *bytes, size_t length)
     return value;
 }
 
+struct json *config_take_object(struct json_writer *writer)
+{
+    struct json *value = NULL;
+
+    json_write_end_object(writer);
+    json_parse(text_string(writer->out), writer->out->used, &value, NULL);
+    text_release(writer->out);
+    return value;
+}
+
+bool config_same(const struct text *a, const struct text *b)
+{
+    return a->used == b->used && memcmp(text_string(a), text_string(b), a->used) == 0;
+}
+
 /* The path to our item, or to the place after the last one; that item is NULL then. */
 static struct config_path find_place(const struct config_list *list, const struct text *text,
                                      struct json **ret_item)
@@ -116,8 +132,7 @@ bool config_list_drop(const struct config_list *list, struct text *text, struct 
     return ok;
 }
 
-/* Changes of ours are in one place: what is alike before and behind it is cut off, the rest is
- * compared in full, so one hunk is enough. */
+/* Changes are in one place: one hunk, between what is alike before and behind it, is enough. */
 
 enum { CONTEXT_LINES = 3, MOST_COMPARED = 2000 };
 

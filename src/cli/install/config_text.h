@@ -13,6 +13,7 @@
 
 struct error;
 struct json;
+struct json_writer;
 struct text;
 
 enum { CONFIG_MOST_KEYS = 4 };
@@ -61,6 +62,9 @@ enum { CONFIG_BOM_BYTES = 3 };
 size_t config_first_bad(const struct text *text);
 /* Strictly read, or null. */
 struct json *config_read_value(const char *bytes, size_t length);
+/* The object that ends here as a value; its text is released. */
+struct json *config_take_object(struct json_writer *writer);
+bool config_same(const struct text *a, const struct text *b);
 size_t config_bom(const struct text *text); /* bytes of a byte order mark at the beginning */
 
 /* What a change does to a text, line by line, as `diff -u` shows it. */

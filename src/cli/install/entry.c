@@ -11,9 +11,8 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
-#include "cli/install/clients.h"
-#include "cli/install/config_text.h"
 #include "core/known_clients.h"
+#include "i18n/i18n.h"
 #include "settings/settings.h"
 
 /* Members that say how we are reached, whatever the client calls them; the first ones say where. */
@@ -47,55 +46,30 @@ static void write_variable(struct json_writer *writer, const char *name)
         json_write_text(writer, name, value);
 }
 
-/* What our program needs to find the same hub, where the client would not hand it on. */
-static void write_environment(struct json_writer *writer)
+struct json *entry_environment(void)
 {
     static const char *const places[] = { "HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME",
                                           "XDG_RUNTIME_DIR" };
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
 
     for (size_t i = 0; i < ARRAY_LEN(places); i++)
-        write_variable(writer, places[i]);
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        if (setting_row((enum setting_id)id)->environment)
-            write_variable(writer, setting_row((enum setting_id)id)->environment);
-    }
-}
-
-struct json *entry_environment(void)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    struct json *environment = NULL;
-
-    json_write_object(&writer, NULL);
-    write_environment(&writer);
-    json_write_end_object(&writer);
-    json_parse(text_string(&out), out.used, &environment, NULL);
-    text_release(&out);
-    return environment;
-}
-
-static void write_like(struct json_writer *writer, const char *key, const struct json *like)
-{
-    const struct json *value = json_member(like, key);
-    char *encoded = value ? json_encode(value) : NULL;
-
-    if (encoded)
-        json_write_raw(writer, key, encoded);
-    free(encoded);
+        write_variable(&writer, places[i]);
+    for (enum setting_id id = 0; id < SETTING_COUNT; id++)
+        write_variable(&writer, setting_row(id)->environment);
+    return config_take_object(&writer);
 }
 
 /* We hold its calls as long as it waits from now on. */
 static bool waits_longer(const struct client *client)
 {
-    return client->timeout_key && !known_client_of_program(client->name)->backgrounds_calls;
+    return client->timeout.key && !known_client_of_program(client->name)->backgrounds_calls;
 }
 
 static void write_command(const struct client *client, const struct entry_options *options,
                           struct json_writer *writer)
 {
-    char timeout[24];
-    size_t begin;
+    struct json *environment;
 
     if (!client->is_one_list)
         json_write_text(writer, "command", options->program);
@@ -104,9 +78,8 @@ static void write_command(const struct client *client, const struct entry_option
         json_write_text(writer, NULL, options->program);
     json_write_text(writer, NULL, "mcp");
     if (waits_longer(client)) {
-        snprintf(timeout, sizeof timeout, "%d", CLIENT_TIMEOUT_S);
         json_write_text(writer, NULL, "--client-timeout");
-        json_write_text(writer, NULL, timeout);
+        json_write_text(writer, NULL, TEXT_NUMBER(CLIENT_TIMEOUT_S));
     }
     if (options->as_name) {
         json_write_text(writer, NULL, "--as");
@@ -117,16 +90,10 @@ static void write_command(const struct client *client, const struct entry_option
         json_write_text(writer, NULL, options->tools);
     }
     json_write_end_list(writer);
-    if (!client->strips)
-        return;
-    begin = writer->out->used;
-    json_write_object(writer, client->env_key);
-    write_environment(writer);
-    json_write_end_object(writer);
-    if (strcmp(writer->out->bytes + writer->out->used - 2, "{}") == 0) { /* nothing to pass on */
-        writer->out->used = begin;
-        writer->out->bytes[begin] = '\0';
-    }
+    environment = client->strips ? entry_environment() : NULL;
+    if (json_length(environment) > 0)
+        json_write_value(writer, client->env_key, environment);
+    json_free(environment);
 }
 
 static void write_address(const struct client *client, const struct entry_options *options,
@@ -138,49 +105,45 @@ static void write_address(const struct client *client, const struct entry_option
     if (waits_longer(client))
         snprintf(url + strlen(url), sizeof url - strlen(url), "?client_timeout=%d",
                  CLIENT_TIMEOUT_S);
-    json_write_text(writer, client->url_key, url);
+    json_write_text(writer, client->url.key, url);
     if (!options->needs_token)
         return;
-    if (client->token_key) {
-        json_write_text(writer, client->token_key, client->token_value);
+    if (client->url.token_key) {
+        json_write_text(writer, client->url.token_key, client->url.token_value);
         return;
     }
     json_write_object(writer, "headers");
-    json_write_text(writer, "Authorization", client->token_value);
+    json_write_text(writer, "Authorization", client->url.token_value);
     json_write_end_object(writer);
 }
 
 struct json *entry_make(const struct client *client, const struct entry_options *options)
 {
     bool is_remote = options->like ? entry_port(client, options->like) > 0 : options->port > 0;
-    const char *type = is_remote ? client->remote_type : client->local_type;
+    const char *type = is_remote ? client->types.remote : client->types.local;
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    struct json *entry = NULL;
+    struct json_writer writer = json_object_to(&out);
 
-    json_write_object(&writer, NULL);
     if (type)
         json_write_text(&writer, "type", type);
     if (options->like) {
         for (size_t i = 0; i < ARRAY_LEN(by_transport); i++)
-            write_like(&writer, by_transport[i], options->like);
+            json_write_value(&writer, by_transport[i], json_member(options->like, by_transport[i]));
         if (client->trust_key)
-            write_like(&writer, client->trust_key, options->like);
+            json_write_value(&writer, client->trust_key,
+                             json_member(options->like, client->trust_key));
     } else if (is_remote) {
         write_address(client, options, &writer);
     } else {
         write_command(client, options, &writer);
     }
-    if (client->timeout_key)
-        json_write_integer(&writer, client->timeout_key, CLIENT_TIMEOUT_S * client->timeout_per_s);
+    if (client->timeout.key)
+        json_write_integer(&writer, client->timeout.key, CLIENT_TIMEOUT_S * client->timeout.per_s);
     if (client->trust_key && options->is_trusted)
         json_write_bool(&writer, client->trust_key, true);
     if (client->extras)
         text_add_text(&out, client->extras);
-    json_write_end_object(&writer);
-    json_parse(text_string(&out), out.used, &entry, NULL);
-    text_release(&out);
-    return entry;
+    return config_take_object(&writer);
 }
 
 const char *entry_program(const struct client *client, const struct json *entry)
@@ -193,7 +156,7 @@ const char *entry_program(const struct client *client, const struct json *entry)
 int entry_port(const struct client *client, const struct json *entry)
 {
     static const char *const hosts[] = { "127.0.0.1", "localhost", "[::1]" };
-    const char *url = client->url_key ? json_member_text(entry, client->url_key) : NULL;
+    const char *url = client->url.key ? json_member_text(entry, client->url.key) : NULL;
 
     for (size_t i = 0; url && i < ARRAY_LEN(hosts); i++) {
         char *before = mem_format("http://%s:", hosts[i]);
@@ -223,12 +186,10 @@ bool entry_is_ours(const struct client *client, const struct json *entry)
 
 int64_t entry_timeout_s(const struct client *client, const struct json *entry)
 {
-    int64_t given;
+    const char *key = client->timeout.key;
+    int64_t given = key ? json_member_integer(entry, key, -1) : -1;
 
-    if (!client->timeout_key)
-        return -1;
-    given = json_member_integer(entry, client->timeout_key, -1);
-    return given < 0 ? -1 : given / client->timeout_per_s;
+    return given < 0 ? -1 : given / client->timeout.per_s;
 }
 
 static struct config_path path_of(const struct client *client, const char *name)
@@ -297,4 +258,218 @@ bool entry_put(const struct client *client, const char *name, const struct json 
         ok = put_member(client, path, old, json_key(it), json_value(it), text, err);
     json_free(old);
     return ok;
+}
+
+/* What clients keep beside the entry of a server: hooks, and rules of permission. */
+
+bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
+               struct error *err)
+{
+    const struct hook *hook = &client->hook;
+    const char *file = is_project ? hook->project : hook->file;
+    char place[CLIENT_PATH_BYTES];
+
+    if (is_project ? !os_working_directory(place, sizeof place)
+                   : !client_home(client, hook->home ? hook->home : client->home, place))
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_NO_HOME, NULL);
+    return snprintf(out, CLIENT_PATH_BYTES, "%s/%s", place, file) < CLIENT_PATH_BYTES ||
+           error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", hook->file, NULL);
+}
+
+/* For a shell, which the clients run hooks in. */
+static char *make_command(const struct client *client, const char *program)
+{
+    struct json *environment = client->strips ? entry_environment() : NULL;
+    struct text out = { 0 };
+
+    for (void *it = json_first(environment); it; it = json_next(environment, it)) {
+        text_add_format(&out, "%s=", json_key(it));
+        text_add_shell_word(&out, json_text(json_value(it)));
+        text_add_char(&out, ' ');
+    }
+    text_add_shell_word(&out, program);
+    text_add_format(&out, " gate --client %s --wait %d", client->name,
+                    HOOK_WAIT_S); /* not for people */
+    json_free(environment);
+    return text_take(&out);
+}
+
+/* The object with the command: the item itself, or the only one in its "hooks". */
+static const struct json *command_of(const struct hook *hook, const struct json *item)
+{
+    const struct json *inner = json_member(item, "hooks");
+
+    if (!hook->matcher)
+        return item;
+    return json_length(inner) == 1 && json_kind(inner) == KIND_LIST ? json_item(inner, 0) : NULL;
+}
+
+struct json *hook_make(const struct client *client, const char *program, const struct json *like)
+{
+    const struct hook *hook = &client->hook;
+    const char *same = json_member_text(command_of(hook, like), hook->command_key);
+    char *command = same ? mem_text(same) : make_command(client, program);
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
+
+    if (hook->matcher) {
+        json_write_text(&writer, "matcher", hook->matcher);
+        json_write_list(&writer, "hooks");
+        json_write_object(&writer, NULL);
+    }
+    json_write_text(&writer, "type", "command");
+    json_write_text(&writer, hook->command_key, command);
+    json_write_integer(&writer, hook->timeout.key, HOOK_TIMEOUT_S * hook->timeout.per_s);
+    if (hook->matcher) {
+        json_write_end_object(&writer);
+        json_write_end_list(&writer);
+    }
+    free(command);
+    return config_take_object(&writer);
+}
+
+/* Runs a program called sayso with "gate" behind it; it may be in quotes. */
+static bool runs_gate(const char *command)
+{
+    static const char program[] = "sayso", word[] = " gate";
+
+    for (const char *at = command; at && (at = strstr(at, word)); at++) {
+        const char *end = at;
+        char behind = at[sizeof word - 1];
+
+        while (end > command && (end[-1] == '\'' || end[-1] == '"'))
+            end--;
+        if ((behind == '\0' || behind == ' ') && end - command >= (long)sizeof program - 1 &&
+            strncmp(end - (sizeof program - 1), program, sizeof program - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The next word as a shell reads a plain one; false: there is none. */
+static bool next_word(const char **at, struct text *out)
+{
+    char quote = '\0';
+
+    text_clear(out);
+    *at += strspn(*at, " \t");
+    if (!**at)
+        return false;
+    for (; **at && (quote || !strchr(" \t", **at)); ++*at) {
+        if (quote ? **at == quote : **at == '\'' || **at == '"')
+            quote = quote ? '\0' : **at;
+        else if (**at == '\\' && quote != '\'' && (*at)[1])
+            text_add_char(out, *++*at);
+        else
+            text_add_char(out, **at);
+    }
+    return true;
+}
+
+char *hook_program(const struct client *client, const struct json *item)
+{
+    const struct hook *hook = &client->hook;
+    const char *at = json_member_text(command_of(hook, item), hook->command_key);
+    struct text word = { 0 }, before = { 0 };
+    bool is_found = false;
+
+    while (at && !is_found && next_word(&at, &word)) {
+        is_found = before.used > 0 && strcmp(text_string(&word), "gate") == 0;
+        if (!is_found) {
+            text_clear(&before);
+            text_add(&before, text_string(&word), word.used);
+        }
+    }
+    if (!is_found)
+        text_clear(&before);
+    text_release(&word);
+    return text_take(&before);
+}
+
+static bool is_ours(const struct json *item, const void *context)
+{
+    const struct hook *hook = context;
+
+    return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
+}
+
+struct config_list hook_list(const struct client *client)
+{
+    const struct hook *hook = &client->hook;
+
+    return (struct config_list){ .format = hook->format,
+                                 .path = { .keys = { "hooks", hook->event }, .count = 2 },
+                                 .fits = is_ours,
+                                 .context = hook };
+}
+
+bool hook_put(const struct client *client, const struct json *item, struct text *text,
+              struct error *err)
+{
+    const struct hook *hook = &client->hook;
+    struct config_path version = { .keys = { "version" }, .count = 1 };
+    struct config_list list = hook_list(client);
+    struct json *one = NULL, *found = NULL;
+    bool ok = true;
+
+    if (hook->has_version && !(found = hook->format->find(text, &version))) {
+        json_parse("1", 1, &one, NULL);
+        ok = hook->format->set(text, &version, one, err);
+    }
+    ok = ok && config_list_put(&list, item, text, err);
+    json_free(found);
+    json_free(one);
+    return ok;
+}
+
+char *permission_rule(const struct client *client, const char *server)
+{
+    /* "__" divides the server from the tool */
+    return client->has_rules && !strstr(server, "__") ? mem_format("mcp__%s", server) : NULL;
+}
+
+static bool is_rule(const struct json *item, const void *rule)
+{
+    return json_text(item) && strcmp(json_text(item), rule) == 0;
+}
+
+static bool covers(const struct json *item, const void *rule)
+{
+    const char *text = json_text(item);
+    size_t length = strlen(rule);
+
+    return is_rule(item, rule) || (text && strncmp(text, rule, length) == 0 &&
+                                   strcmp(text + length, "__*") == 0 /* every tool */);
+}
+
+struct config_list permission_list(const char *rule)
+{
+    return (struct config_list){ .format = &config_json,
+                                 .path = { .keys = { "permissions", "allow" }, .count = 2 },
+                                 .fits = is_rule,
+                                 .context = rule };
+}
+
+struct json *permission_make(const char *rule)
+{
+    char *quoted = mem_format("\"%s\"", rule);
+    struct json *item = config_read_value(quoted, strlen(quoted));
+
+    free(quoted);
+    return item;
+}
+
+bool permission_is_given(const struct text *settings, const char *rule)
+{
+    static const char *const kinds[] = { "deny", "ask", "allow" };
+    struct config_list list = permission_list(rule);
+    struct json *found = NULL;
+
+    list.fits = covers;
+    for (size_t i = 0; !found && i < ARRAY_LEN(kinds); i++) {
+        list.path.keys[1] = kinds[i];
+        found = config_list_find(&list, settings);
+    }
+    json_free(found);
+    return found && strcmp(list.path.keys[1], "allow") == 0;
 }

@@ -1,13 +1,12 @@
-/* entry.h - what stands in a client's configuration for us, as JSON whatever its format. */
+/* entry.h - what stands in a client's configuration for us, as JSON whatever its format: the entry
+ * of a server, a hook, and a rule of permission. */
 #ifndef CLI_INSTALL_ENTRY_H
 #define CLI_INSTALL_ENTRY_H
 #include <stdbool.h>
 #include <stdint.h>
 
-struct client;
-struct error;
-struct json;
-struct text;
+#include "cli/install/clients.h"
+#include "cli/install/config_text.h"
 
 struct entry_options {
     const char *program; /* absolute path */
@@ -38,5 +37,34 @@ bool entry_put(const struct client *client, const char *name, const struct json 
 struct json *entry_find(const struct client *client, const char *name, const struct text *text);
 bool entry_drop(const struct client *client, const char *name, struct text *text,
                 struct error *err);
+
+/* The hook that runs `sayso gate` before an agent's tools: one item of a list in the client's own
+ * configuration, if its row has one (docs/gate.md). */
+
+enum { HOOK_TIMEOUT_S = 600, HOOK_WAIT_S = 570 };
+
+bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
+               struct error *err);
+
+/* The item; `like` is one that stands there, whose command is taken, or NULL. */
+struct json *hook_make(const struct client *client, const char *program, const struct json *like);
+/* Where ours is, or goes: it alone, not one that runs other commands too. */
+struct config_list hook_list(const struct client *client);
+/* The program whose gate it runs; "": that can't be told. The caller frees. */
+char *hook_program(const struct client *client, const struct json *item);
+/* Adds or replaces it. False: this can't be done, err says why. */
+bool hook_put(const struct client *client, const struct json *item, struct text *text,
+              struct error *err);
+
+/* The rule that lets a client run our server's tools, and no others, without asking: where rules
+ * are apart from the entries (code.claude.com/docs/en/permissions). */
+
+/* The caller frees. NULL: no rules, or a name whose rule would be about another server's tool. */
+char *permission_rule(const struct client *client, const char *server);
+/* Where it is, or goes, in the file of the client's hooks; borrows it. */
+struct config_list permission_list(const char *rule);
+struct json *permission_make(const char *rule); /* the item of that list */
+/* Whether a rule allows all tools of the server, and none denies them or makes the client ask. */
+bool permission_is_given(const struct text *settings, const char *rule);
 
 #endif

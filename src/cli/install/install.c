@@ -1,7 +1,4 @@
-/*
- * install.c - `sayso install CLIENT`: connects an agent's client by its own configuration file.
- * The change is shown before it is made.
- */
+/* install.c - `sayso install CLIENT`: connects a client by its own file, and shows the change. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +9,9 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/hub_call.h"
-#include "cli/install/config_text.h"
 #include "cli/install/plan.h"
 #include "cli/say.h"
 #include "core/known_clients.h"
-#include "i18n/i18n.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 
@@ -53,10 +48,9 @@ static void write_json(struct json_writer *writer, const struct change *change)
 static void print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    bool has_timeout = (job->is_gate || job->client->timeout_key) && !job->is_undo;
+    struct json_writer writer = json_object_to(&out);
+    bool has_timeout = (job->is_gate || job->client->timeout.key) && !job->is_undo;
 
-    json_write_object(&writer, NULL);
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
     write_json(&writer, &job->changes[0]);
@@ -68,18 +62,7 @@ static void print_json(const struct job *job, const char *diff)
         json_write_end_object(&writer);
     }
     json_write_text(&writer, "diff", diff);
-    json_write_end_object(&writer);
-    say_json(text_string(&out));
-    text_release(&out);
-}
-
-/* How long a person has, and what else it needs. */
-static void tell_gate(const struct job *job)
-{
-    say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", job->client->title, "seconds",
-             TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
-    if (job->client->hook.needs_trust)
-        say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", job->client->title);
+    say_object(&writer);
 }
 
 /* Whether the client runs our tools without asking first. */
@@ -100,21 +83,24 @@ static void tell_effects(const struct job *job)
 {
     const struct client *client = job->client;
     const struct known_client *known = known_client_of_program(client->name);
-    struct settings *settings = call_settings();
+    struct settings *settings;
 
     if (job->is_gate) {
-        tell_gate(job);
-        settings_free(settings);
+        say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", client->title, "seconds",
+                 TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
+        if (client->hook.needs_trust)
+            say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", client->title);
         return;
     }
-    if (client->timeout_key)
-        say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout_key,
+    settings = call_settings();
+    if (client->timeout.key)
+        say_note(TEXT_CLI_INSTALL_TIMEOUT, "client", client->title, "key", client->timeout.key,
                  "seconds", TEXT_NUMBER(CLIENT_TIMEOUT_S), "patience", TEXT_NUMBER(known->limit_s));
     else
         say_note(TEXT_CLI_INSTALL_NO_TIMEOUT, "client", client->title);
     say_note(TEXT_CLI_INSTALL_HOLD, "seconds",
              TEXT_NUMBER(settings_hold_limit_s(settings, known->name, false,
-                                               client->timeout_key ? CLIENT_TIMEOUT_S : 0)));
+                                               client->timeout.key ? CLIENT_TIMEOUT_S : 0)));
     tell_trust(job);
     settings_free(settings);
 }
@@ -161,14 +147,6 @@ static bool has_controls(const char *text)
     return false;
 }
 
-static void read_flags(const struct arguments *arguments, struct job *job)
-{
-    job->is_undo = arguments_value(arguments, "undo") != NULL;
-    job->is_print = arguments_value(arguments, "print") != NULL;
-    job->is_yes = arguments_value(arguments, "yes") != NULL;
-    job->is_project = arguments_value(arguments, "project") != NULL;
-}
-
 /* A hook has neither a name nor an address. */
 static bool read_gate(const struct arguments *arguments, struct job *job)
 {
@@ -186,7 +164,6 @@ static bool read_gate(const struct arguments *arguments, struct job *job)
         return false;
     }
     job->name = "sayso gate";
-    read_flags(arguments, job);
     return true;
 }
 
@@ -232,6 +209,10 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
 
     job->client = wanted ? client_find(wanted) : NULL;
     job->name = arguments_value(arguments, "name");
+    job->is_undo = arguments_value(arguments, "undo") != NULL;
+    job->is_print = arguments_value(arguments, "print") != NULL;
+    job->is_yes = arguments_value(arguments, "yes") != NULL;
+    job->is_project = arguments_value(arguments, "project") != NULL;
     if (!job->client) {
         for (size_t i = 0; i < client_count(); i++)
             text_add_format(&known, "%s%s", i ? " | " : "", client_at(i)->name);
@@ -254,12 +235,11 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         return false;
     } else if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as");
-    } else if (arguments_value(arguments, "http") && !job->client->url_key) {
+    } else if (arguments_value(arguments, "http") && !job->client->url.key) {
         say_problem(TEXT_CLI_INSTALL_NO_HTTP, "client", job->client->title);
     } else if (arguments_value(arguments, "project") && !job->client->project) {
         say_problem(TEXT_CLI_INSTALL_NO_PROJECT, "client", job->client->title);
     } else {
-        read_flags(arguments, job);
         job->entry.is_trusted = !arguments_value(arguments, "no-trust");
         return read_tools(job);
     }
@@ -299,22 +279,16 @@ static void choose_changes(struct job *job)
     change->format = change->list.format;
 }
 
-static bool find_file(const struct job *job, const struct change *change,
-                      char out[CLIENT_PATH_BYTES], struct error *err)
-{
-    return job->is_gate          ? hook_file(job->client, job->is_project, out, err)
-           : change->list.format ? permission_file(job->client, job->is_project, out, err)
-                                 : client_file(job->client, job->is_project, out, err);
-}
-
 static bool read_file(struct job *job, struct change *change)
 {
+    bool has_path;
     char path[CLIENT_PATH_BYTES];
     struct error err;
 
     config_file_release(&change->file);
-    if (!find_file(job, change, path, &err) ||
-        !config_file_read(path, job->is_project, &change->file, &err))
+    has_path = change->list.format ? hook_file(job->client, job->is_project, path, &err)
+                                   : client_file(job->client, job->is_project, path, &err);
+    if (!has_path || !config_file_read(path, job->is_project, &change->file, &err))
         return job_fail(job, &err);
     if (change->list.format)
         config_file_name_backup(&change->file, job->is_gate ? "gate" : job->rule);
@@ -346,15 +320,6 @@ static bool lock_files(struct job *job)
             return job_fail(job, &err);
     }
     return true;
-}
-
-static bool has_change(const struct job *job)
-{
-    bool has_any = false;
-
-    for (size_t i = 0; i < job->change_count; i++)
-        has_any = has_any || job_has_change(&job->changes[i]);
-    return has_any;
 }
 
 /* EXIT_DONE: yes. Without a terminal nobody can say so. */
@@ -392,11 +357,9 @@ static bool is_as_shown(const struct job *job, const struct change *change)
     struct config_file now;
     bool is_same = false;
 
-    if (config_file_read(change->file.path, job->is_project, &now,
-                         NULL)) { /* its backup is not used */
-        is_same =
-            now.is_there == change->file.is_there && now.bytes.used == change->file.bytes.used &&
-            memcmp(text_string(&now.bytes), text_string(&change->file.bytes), now.bytes.used) == 0;
+    if (config_file_read(change->file.path, job->is_project, &now, NULL)) {
+        is_same = now.is_there == change->file.is_there &&
+                  config_same(&now.bytes, &change->file.bytes); /* its backup is not used */
         config_file_release(&now);
     }
     return is_same || job_refuse(job, change, ERROR_wrong_state, TEXT_CLI_INSTALL_CHANGED, "");
@@ -435,28 +398,8 @@ static enum exit_code carry_out(struct job *job, const char *diff)
     return EXIT_DONE;
 }
 
-static enum exit_code change_files(struct job *job)
+static void end_unchanged(const struct job *job)
 {
-    struct change *first = &job->changes[0];
-    struct text diff = { 0 };
-    enum exit_code code = EXIT_DONE;
-
-    if (!read_files(job))
-        return EXIT_ERROR;
-    for (size_t i = 0; i < job->change_count; i++) {
-        struct change *change = &job->changes[i];
-
-        if (!(job->is_undo ? job_plan_undo(job, change) : job_plan_install(job, change)))
-            return EXIT_ERROR;
-        if (!job_has_change(change))
-            change->act = "unchanged";
-        diff_add(&diff, change->file.path, &change->file.bytes, &change->after);
-    }
-    if (has_change(job)) {
-        code = carry_out(job, text_string(&diff));
-        text_release(&diff);
-        return code;
-    }
     for (size_t i = 0; job->is_undo && i < job->change_count; i++) {
         if (job->changes[i].lock >= 0)
             config_file_drop_same_backup(&job->changes[i].file);
@@ -467,7 +410,33 @@ static enum exit_code change_files(struct job *job)
         say_result(job->is_undo   ? TEXT_CLI_INSTALL_NOTHING
                    : job->is_gate ? TEXT_CLI_INSTALL_GATE_ALREADY
                                   : TEXT_CLI_INSTALL_ALREADY,
-                   "client", job->client->title, "file", first->file.path, "name", job->name);
+                   "client", job->client->title, "file", job->changes[0].file.path, "name",
+                   job->name);
+}
+
+static enum exit_code change_files(struct job *job)
+{
+    struct text diff = { 0 };
+    enum exit_code code = EXIT_DONE;
+    bool ok = read_files(job), has_any = false;
+
+    for (size_t i = 0; ok && i < job->change_count; i++) {
+        struct change *change = &job->changes[i];
+
+        ok = job->is_undo ? job_plan_undo(job, change) : job_plan_install(job, change);
+        if (ok && job_has_change(change))
+            has_any = true;
+        else
+            change->act = "unchanged";
+        diff_add(&diff, change->file.path, &change->file.bytes, &change->after);
+    }
+    if (!ok)
+        code = EXIT_ERROR;
+    else if (has_any)
+        code = carry_out(job, text_string(&diff));
+    else
+        end_unchanged(job);
+    text_release(&diff);
     return code;
 }
 

@@ -21,10 +21,13 @@ struct jsonc_member {
     size_t value, value_end; /* one past its last byte */
 };
 
-/* Where a key stands twice the last one counts, as in the clients. */
-
 enum { MOST_LEVELS = 256 };
 static const char BLANKS[] = " \t\r\n";
+
+static size_t jsonc_skip_blanks(const char *bare, size_t at)
+{
+    return at + strspn(bare + at, BLANKS);
+}
 
 /* Behind the quote that closes the text beginning at `at`. */
 static size_t skip_text(const char *bytes, size_t length, size_t at)
@@ -84,7 +87,7 @@ static bool check_value(struct checked *text, int level);
 
 static bool take(struct checked *text, char byte)
 {
-    text->at += strspn(text->bare + text->at, BLANKS);
+    text->at = jsonc_skip_blanks(text->bare, text->at);
     if (text->at >= text->length || text->bare[text->at] != byte)
         return false;
     text->at++;
@@ -130,34 +133,31 @@ static bool check_parts(struct checked *text, char close, int level)
     }
 }
 
-static size_t count_digits(const char *at)
+/* Moves on over digits; false: there are none. */
+static bool take_digits(const char **at)
 {
-    return strspn(at, "0123456789");
+    size_t digits = strspn(*at, "0123456789");
+
+    *at += digits;
+    return digits > 0;
 }
 
-/* How long the number at `at` is; 0: it is none. */
-static size_t measure_number(const char *at)
+/* How long the number at `from` is; 0: it is none. */
+static size_t measure_number(const char *from)
 {
-    const char *from = at;
-    size_t digits;
+    const char *at = from + (*from == '-'), *whole = at;
 
-    at += *at == '-';
-    digits = count_digits(at);
-    if (digits == 0 || (digits > 1 && *at == '0'))
+    if (!take_digits(&at) || (*whole == '0' && at > whole + 1))
         return 0;
-    at += digits;
     if (*at == '.') {
-        digits = count_digits(at + 1);
-        if (digits == 0)
+        at++;
+        if (!take_digits(&at))
             return 0;
-        at += 1 + digits;
     }
     if (*at == 'e' || *at == 'E') {
         at += at[1] == '-' || at[1] == '+' ? 2 : 1;
-        digits = count_digits(at);
-        if (digits == 0)
+        if (!take_digits(&at))
             return 0;
-        at += digits;
     }
     return (size_t)(at - from);
 }
@@ -197,14 +197,9 @@ static bool jsonc_check(const char *bare, size_t length, bool is_lenient, size_t
     bool ok = text.at == length || check_value(&text, 0);
 
     if (ok)
-        text.at += strspn(bare + text.at, BLANKS);
+        text.at = jsonc_skip_blanks(bare, text.at);
     *ret_at = text.at;
     return ok && text.at == length;
-}
-
-static size_t jsonc_skip_blanks(const char *bare, size_t at)
-{
-    return at + strspn(bare + at, BLANKS);
 }
 
 /* The rest is for texts that were checked. */
@@ -228,33 +223,23 @@ static size_t jsonc_skip_value(const char *bare, size_t at)
     return at;
 }
 
-/* Members of the object at `object` one after the other: begins with *at = object. */
-static bool jsonc_next(const char *bare, size_t *at, struct jsonc_member *ret_member)
-{
-    size_t here = jsonc_skip_blanks(bare, *at + 1); /* behind the brace or the comma */
-
-    if (bare[here] != '"')
-        return false;
-    ret_member->key = here;
-    ret_member->key_end = skip_text(bare, here + strlen(bare + here), here);
-    here = jsonc_skip_blanks(bare, ret_member->key_end);
-    ret_member->value = jsonc_skip_blanks(bare, here + 1);
-    ret_member->value_end = jsonc_skip_value(bare, ret_member->value);
-    here = jsonc_skip_blanks(bare, ret_member->value_end);
-    *at = bare[here] == ',' ? here : here - 1; /* at the end: the closing brace comes next */
-    return true;
-}
-
-static bool jsonc_next_item(const char *bare, size_t *at, struct jsonc_member *ret_item)
+/* Members of an object, or items of a list, one after the other: begins with *at at the bracket. An
+ * item has no key, its place stands for both. */
+static bool jsonc_next(const char *bare, bool is_list, size_t *at, struct jsonc_member *ret_member)
 {
     size_t here = jsonc_skip_blanks(bare, *at + 1); /* behind the bracket or the comma */
 
-    if (bare[here] == ']' || bare[here] == '\0')
+    if (is_list ? bare[here] == ']' || bare[here] == '\0' : bare[here] != '"')
         return false;
-    ret_item->key = ret_item->key_end = ret_item->value = here;
-    ret_item->value_end = jsonc_skip_value(bare, here);
-    here = jsonc_skip_blanks(bare, ret_item->value_end);
-    *at = bare[here] == ',' ? here : here - 1;
+    ret_member->key = ret_member->key_end = here;
+    if (!is_list) {
+        ret_member->key_end = skip_text(bare, here + strlen(bare + here), here);
+        here = jsonc_skip_blanks(bare, jsonc_skip_blanks(bare, ret_member->key_end) + 1);
+    }
+    ret_member->value = here;
+    ret_member->value_end = jsonc_skip_value(bare, here);
+    here = jsonc_skip_blanks(bare, ret_member->value_end);
+    *at = bare[here] == ',' ? here : here - 1; /* at the end: the closing bracket comes next */
     return true;
 }
 
@@ -268,8 +253,7 @@ static bool is_named(const char *bare, const struct jsonc_member *member, const 
     return is_same;
 }
 
-/* Items of a list in the same way; an item has no key, its place stands for both. the last of that
- * name */
+/* The last of that name, as in the clients. */
 static bool jsonc_find(const char *bare, size_t object, const char *name,
                        struct jsonc_member *ret_member)
 {
@@ -277,7 +261,7 @@ static bool jsonc_find(const char *bare, size_t object, const char *name,
     size_t at = object;
     bool is_found = false;
 
-    while (jsonc_next(bare, &at, &member)) {
+    while (jsonc_next(bare, false, &at, &member)) {
         if (is_named(bare, &member, name)) {
             *ret_member = member;
             is_found = true;
@@ -285,8 +269,6 @@ static bool jsonc_find(const char *bare, size_t object, const char *name,
     }
     return is_found;
 }
-
-static const char default_unit[] = "  ";
 
 /* How this text is laid out. */
 struct layout {
@@ -306,7 +288,7 @@ static void read_layout(const struct text *text, const char *bare, struct layout
     if (line && blanks > 0)
         text_add(&layout->unit, line + 1, blanks);
     else
-        text_add_text(&layout->unit, default_unit);
+        text_add_text(&layout->unit, "  ");
 }
 
 /* The blanks at the beginning of the line that `at` is in. */
@@ -317,41 +299,40 @@ static void add_indent_of(struct text *out, const char *bare, size_t at, size_t 
     text_add(out, bare + at, strspn(bare + at, " \t"));
 }
 
+static void add_key(struct text *out, const char *key)
+{
+    struct json_writer writer = json_writer_to(out);
+
+    json_write_text(&writer, NULL, key);
+    text_add_text(out, ": ");
+}
+
 static void add_json(struct text *out, const struct json *value, const struct layout *layout,
                      const char *indent)
 {
-    struct json_writer writer = json_writer_to(out);
-    char *compact;
-    const char *before = "";
-
     if (json_kind(value) == KIND_OBJECT && layout && json_length(value) > 0) {
         char *inner = mem_format("%s%s", indent, text_string(&layout->unit));
+        const char *before = "";
 
         text_add_char(out, '{');
         for (void *it = json_first(value); it; it = json_next(value, it)) {
             text_add_format(out, "%s%s%s", before, layout->line_end, inner);
-            writer.needs_comma = false;
-            json_write_text(&writer, NULL, json_key(it));
-            text_add_text(out, ": ");
+            add_key(out, json_key(it));
             add_json(out, json_value(it), layout, inner);
             before = ",";
         }
         text_add_format(out, "%s%s}", layout->line_end, indent);
         free(inner);
-        return;
-    }
-    if (json_kind(value) == KIND_LIST) {
+    } else if (json_kind(value) == KIND_LIST) {
         text_add_char(out, '[');
         for (size_t i = 0; i < json_length(value); i++) {
             text_add_text(out, i ? ", " : "");
             add_json(out, json_item(value, i), NULL, indent);
         }
         text_add_char(out, ']');
-        return;
+    } else {
+        json_add(out, value);
     }
-    compact = json_encode(value);
-    text_add_text(out, compact);
-    free(compact);
 }
 
 static bool check(const struct text *text, bool is_lenient, struct error *err)
@@ -382,11 +363,13 @@ static bool check_jsonc(const struct text *text, struct error *err)
     return check(text, true, err);
 }
 
-/* The object that holds the last key of the path, and whether that member is there. `*ret_depth`
- * counts the keys found before it. False: something on the way is no object. */
-static bool walk(const char *bare, const struct config_path *path, size_t *ret_object,
-                 size_t *ret_depth, struct jsonc_member *ret_member)
+/* The object that holds the last key of the path, or the list with its item, and whether that is
+ * there. `*ret_depth` counts the keys found before it. False: something on the way is no object. */
+static bool walk_to(const char *bare, const struct config_path *path, size_t *ret_object,
+                    size_t *ret_depth, struct jsonc_member *ret_member)
 {
+    size_t at, index = 0;
+
     *ret_object = jsonc_skip_blanks(bare, 0);
     *ret_member = (struct jsonc_member){ 0 };
     for (*ret_depth = 0; *ret_depth < path->count; ++*ret_depth) {
@@ -394,30 +377,15 @@ static bool walk(const char *bare, const struct config_path *path, size_t *ret_o
             return false;
         if (!jsonc_find(bare, *ret_object, path->keys[*ret_depth], ret_member))
             return true;
-        if (*ret_depth + 1 < path->count)
+        if (*ret_depth + 1 < path->count || path->is_item)
             *ret_object = ret_member->value;
     }
-    return true;
-}
-
-/* The same for an item, whose object is the list then; 1 more in depth where it is there. */
-static bool walk_to(const char *bare, const struct config_path *path, size_t *ret_object,
-                    size_t *ret_depth, struct jsonc_member *ret_member)
-{
-    size_t at, index = 0;
-
-    if (!walk(bare, path, ret_object, ret_depth, ret_member))
+    if (path->is_item && bare[*ret_object] != '[')
         return false;
-    if (!path->is_item || *ret_depth < path->count)
-        return true;
-    if (bare[ret_member->value] != '[')
-        return false;
-    at = *ret_object = ret_member->value;
-    while (jsonc_next_item(bare, &at, ret_member)) {
-        if (index++ == path->item) {
+    at = *ret_object;
+    while (path->is_item && *ret_depth == path->count && jsonc_next(bare, true, &at, ret_member)) {
+        if (index++ == path->item)
             ++*ret_depth;
-            return true;
-        }
     }
     return true;
 }
@@ -484,14 +452,12 @@ static size_t last_value_end(const char *bare, size_t object)
     struct jsonc_member member = { 0 };
     size_t at = object;
 
-    while (bare[object] == '[' ? jsonc_next_item(bare, &at, &member)
-                               : jsonc_next(bare, &at, &member))
+    while (jsonc_next(bare, bare[object] == '[', &at, &member))
         ;
     return member.value_end;
 }
 
-/* One line for itself, unless the whole object with its members is on one. `key` is NULL in a list.
- */
+/* On a line of its own, unless the whole object is on one. `key` is NULL in a list. */
 static void insert(struct text *text, const char *bare, size_t object, const char *key,
                    const struct json *value)
 {
@@ -502,7 +468,6 @@ static void insert(struct text *text, const char *bare, size_t object, const cha
     size_t anchor = last ? (has_comma ? comma + 1 : last) : object + 1, blanks, rest;
     struct layout layout;
     struct text indent = { 0 }, member = { 0 };
-    struct json_writer writer = json_writer_to(&member);
 
     read_layout(text, bare, &layout);
     if (!is_one_line)
@@ -521,10 +486,8 @@ static void insert(struct text *text, const char *bare, size_t object, const cha
         text_add_text(&member, has_comma ? " " : ", ");
     else
         text_add_format(&member, "%s%s", layout.line_end, text_string(&indent));
-    if (key) {
-        json_write_text(&writer, NULL, key);
-        text_add_text(&member, ": ");
-    }
+    if (key)
+        add_key(&member, key);
     add_json(&member, value, is_one_line ? NULL : &layout, text_string(&indent));
     if (has_comma)
         text_add_char(&member, ',');
@@ -564,19 +527,19 @@ static struct json *wrap(const struct config_path *path, size_t depth, const str
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
-    char *encoded = json_encode(value);
     struct json *wrapped = NULL;
 
     for (size_t i = depth + 1; i < path->count; i++) {
         json_write_object(&writer, NULL);
         json_write_foreign_key(&writer, path->keys[i]);
     }
-    text_add_format(&out, path->is_item ? "[%s]" : "%s", encoded);
+    text_add_text(&out, path->is_item ? "[" : "");
+    json_add(&out, value);
+    text_add_text(&out, path->is_item ? "]" : "");
     for (size_t i = depth + 1; i < path->count; i++)
         text_add_char(&out, '}');
     json_parse(text_string(&out), out.used, &wrapped, NULL);
     text_release(&out);
-    free(encoded);
     return wrapped;
 }
 
@@ -585,9 +548,9 @@ static bool refuse_kind(const struct config_path *path, size_t depth, struct err
 {
     const char *key = path->keys[depth ? depth - 1 : 0];
 
-    return depth == path->count
-               ? error_say(err, ERROR_bad_type, "", TEXT_REASON_NOT_LIST, "path", key, NULL)
-               : error_say(err, ERROR_bad_type, "", TEXT_REASON_NOT_OBJECT, "path", key, NULL);
+    return error_say(err, ERROR_bad_type, "",
+                     depth == path->count ? TEXT_REASON_NOT_LIST : TEXT_REASON_NOT_OBJECT, "path",
+                     key, NULL);
 }
 
 static bool set(struct text *text, const struct config_path *path, const struct json *value,

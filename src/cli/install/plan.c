@@ -5,11 +5,7 @@
  */
 #include "cli/install/plan.h"
 
-#include <string.h>
-
 #include "base/json.h"
-#include "base/mem.h"
-#include "cli/install/config_text.h"
 
 static bool is_entry(const struct change *change)
 {
@@ -77,8 +73,7 @@ static bool differ_in_nothing(const struct job *job, const struct change *change
 
     text_add(&rest, text_string(&change->file.bytes), change->file.bytes.used);
     is_same = is_same && drop_ours(job, change, &rest, NULL) &&
-              drop_ours(job, change, again, NULL) && rest.used == again->used &&
-              memcmp(text_string(&rest), text_string(again), rest.used) == 0;
+              drop_ours(job, change, again, NULL) && config_same(&rest, again);
     text_release(&rest);
     json_free(here);
     json_free(there);
@@ -157,27 +152,24 @@ bool job_plan_undo(struct job *job, struct change *change)
     bool ok = true, has_backup;
 
     change->act = "unchanged";
-    if (!old) {
-        text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
+    text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
+    if (!old)
         return true;
-    }
     has_backup = config_file_read_backup(&change->file, &backup);
     if (is_entry(change) && !entry_is_ours(job->client, old)) {
         ok = job_refuse(job, change, ERROR_conflicting_arguments, TEXT_CLI_INSTALL_FOREIGN, "");
     } else if (is_rule(job, change) && has_ours(job, change, &backup)) {
         change->is_theirs = true;
-        text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
     } else if (led_here(job, change, old, &backup)) {
         change->act = "restored";
         change->is_restored = true;
         change->is_file_removed = !has_backup;
+        text_clear(&change->after);
         text_add(&change->after, text_string(&backup), backup.used);
     } else {
         change->act = "removed";
-        text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
-        ok = drop_ours(job, change, &change->after, &err) && is_sound(job, change, NULL);
-        if (!ok)
-            job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, "");
+        ok = (drop_ours(job, change, &change->after, &err) && is_sound(job, change, NULL)) ||
+             job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, "");
     }
     text_release(&backup);
     json_free(old);
@@ -186,7 +178,5 @@ bool job_plan_undo(struct job *job, struct change *change)
 
 bool job_has_change(const struct change *change)
 {
-    return change->is_file_removed || change->after.used != change->file.bytes.used ||
-           memcmp(text_string(&change->after), text_string(&change->file.bytes),
-                  change->after.used) != 0;
+    return change->is_file_removed || !config_same(&change->after, &change->file.bytes);
 }

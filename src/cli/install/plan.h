@@ -1,17 +1,12 @@
-/*
- * plan.h - one run of `sayso install`, handed through its parts: install.c asks, writes and tells,
- * plan.c says what the file becomes.
- */
+/* plan.h - one run of `sayso install`: install.c asks, writes and tells; plan.c makes the text. */
 #ifndef CLI_INSTALL_PLAN_H
 #define CLI_INSTALL_PLAN_H
 #include <stdbool.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/install/clients.h"
 #include "cli/install/config_file.h"
 #include "cli/install/entry.h"
-#include "cli/install/hook.h"
 #include "i18n/i18n.h"
 
 struct arguments;

@@ -28,6 +28,7 @@ struct toml_item {
     size_t table;            /* index of the header it stands under, or its own; count: none */
     size_t from;             /* of the header or the key */
     size_t value, value_end; /* of a header: what is behind the bracket */
+    char *json;              /* owned; the value; NULL: a header */
 };
 #define TOML_SEPARATOR '\x1f'
 
@@ -35,9 +36,6 @@ struct toml_items {
     struct toml_item *items;
     size_t count, capacity;
 };
-
-/* False: not TOML; *ret_at is where. The items are released either way. */
-bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at);
 
 enum { MOST_LEVELS = 64 };
 static const char BARE_KEY[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
@@ -55,7 +53,8 @@ struct scan {
     struct toml_items *items;
 };
 
-static bool scan_value(struct scan *scan, const struct text *prefix, int level);
+/* Appends the value as JSON; what JSON has no word for becomes a text. */
+static bool scan_value(struct scan *scan, const struct text *prefix, int level, struct text *json);
 
 static void skip_blanks(struct scan *scan)
 {
@@ -100,22 +99,13 @@ static void skip_lines(struct scan *scan)
     }
 }
 
-static int32_t read_hex(const char *digits, size_t count)
-{
-    char number[9] = "";
-
-    if (strspn(digits, "0123456789abcdefABCDEF") < count)
-        return -1;
-    memcpy(number, digits, count);
-    return (int32_t)strtol(number, NULL, 16);
-}
-
 /* One escape behind its backslash; the bytes it took, 0: none we know. */
 static size_t read_escape(const char *at, bool may_break, struct text *out)
 {
     static const char names[] = "btnfre\"\\", meant[] = "\b\t\n\f\r\x1b\"\\";
     const char *found = *at ? strchr(names, *at) : NULL;
     size_t digits = *at == 'u' ? 4 : *at == 'U' ? 8 : 0;
+    char number[9] = "";
     int32_t code_point;
 
     if (found) {
@@ -123,7 +113,10 @@ static size_t read_escape(const char *at, bool may_break, struct text *out)
         return 1;
     }
     if (digits) {
-        code_point = read_hex(at + 1, digits);
+        if (strspn(at + 1, "0123456789abcdefABCDEF") < digits)
+            return 0;
+        memcpy(number, at + 1, digits);
+        code_point = (int32_t)strtol(number, NULL, 16);
         if (code_point < 0 || code_point > 0x10ffff)
             return 0;
         text_add_code_point(out, code_point);
@@ -206,7 +199,7 @@ static size_t add_item(struct scan *scan, enum toml_kind kind, const struct text
 /* key = value */
 static bool scan_pair(struct scan *scan, enum toml_kind kind, const struct text *prefix, int level)
 {
-    struct text path = { 0 };
+    struct text path = { 0 }, json = { 0 };
     size_t from, item;
     bool ok;
 
@@ -218,22 +211,29 @@ static bool scan_pair(struct scan *scan, enum toml_kind kind, const struct text 
         skip_blanks(scan);
         item = add_item(scan, kind, &path, from);
         scan->items->items[item].value = scan->at;
-        ok = scan_value(scan, &path, level);
+        ok = scan_value(scan, &path, level, &json);
         scan->items->items[item].value_end = scan->at;
+        scan->items->items[item].json = text_take(&json);
     }
     text_release(&path);
     return ok;
 }
 
-static bool scan_list(struct scan *scan, int level)
+static bool scan_list(struct scan *scan, int level, struct text *json)
 {
+    const char *before = "";
+
+    text_add_char(json, '[');
     for (skip_lines(scan); !take(scan, "]"); skip_lines(scan)) {
-        if (!scan_value(scan, &nowhere, level + 1))
+        text_add_text(json, before);
+        if (!scan_value(scan, &nowhere, level + 1, json))
             return false;
+        before = ",";
         skip_lines(scan);
         if (!take(scan, ",") && scan->bytes[scan->at] != ']')
             return false;
     }
+    text_add_char(json, ']');
     return true;
 }
 
@@ -248,39 +248,57 @@ static bool scan_inline(struct scan *scan, const struct text *prefix, int level)
     return take(scan, "}");
 }
 
-static bool scan_value(struct scan *scan, const struct text *prefix, int level)
+static void add_word(struct text *json, const char *bytes, size_t length)
 {
-    struct text unused = { 0 };
+    struct json_writer writer = json_writer_to(json);
+    char *word = mem_text_n(bytes, length);
+    int64_t number;
+
+    if (strcmp(word, "true") == 0 || strcmp(word, "false") == 0)
+        text_add_text(json, word);
+    else if (text_parse_integer(word, &number))
+        text_add_integer(json, number);
+    else
+        json_write_text_n(&writer, NULL, bytes, length);
+    free(word);
+}
+
+static bool scan_value(struct scan *scan, const struct text *prefix, int level, struct text *json)
+{
+    struct json_writer writer = json_writer_to(json);
+    struct text decoded = { 0 };
+    size_t from;
     bool ok;
-    size_t length;
 
     if (level > MOST_LEVELS)
         return false;
     skip_blanks(scan);
-    if (scan->bytes[scan->at] == '"' || scan->bytes[scan->at] == '\'') {
-        ok = scan_text(scan, &unused);
-        text_release(&unused);
+    from = scan->at;
+    if (scan->bytes[from] == '"' || scan->bytes[from] == '\'') {
+        ok = scan_text(scan, &decoded);
+        json_write_text_n(&writer, NULL, text_string(&decoded), decoded.used);
+        text_release(&decoded);
         return ok;
     }
     if (take(scan, "["))
-        return scan_list(scan, level);
-    if (take(scan, "{"))
-        return scan_inline(scan, prefix, level);
-    length = strspn(scan->bytes + scan->at, BARE_VALUE);
-    scan->at += length;
-    return length > 0;
+        return scan_list(scan, level, json);
+    if (take(scan, "{")) {
+        ok = scan_inline(scan, prefix, level);
+    } else {
+        scan->at += strspn(scan->bytes + from, BARE_VALUE);
+        ok = scan->at > from;
+    }
+    add_word(json, scan->bytes + from, scan->at - from);
+    return ok;
 }
 
 static bool scan_header(struct scan *scan)
 {
-    enum toml_kind kind;
-    struct text path = { 0 };
     size_t from = scan->at, item;
-    bool ok;
-
-    kind = take(scan, "[[") ? TOML_TABLES : TOML_TABLE;
-    ok = (kind == TOML_TABLES || take(scan, "[")) && scan_key(scan, &path) &&
-         take(scan, kind == TOML_TABLES ? "]]" : "]");
+    enum toml_kind kind = take(scan, "[[") ? TOML_TABLES : TOML_TABLE;
+    struct text path = { 0 };
+    bool ok = (kind == TOML_TABLES || take(scan, "[")) && scan_key(scan, &path) &&
+              take(scan, kind == TOML_TABLES ? "]]" : "]");
     if (ok) {
         item = add_item(scan, kind, &path, from);
         scan->table = item;
@@ -321,7 +339,8 @@ static bool is_header_twice(const struct toml_items *items)
     return false;
 }
 
-bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
+/* False: not TOML; *ret_at (NULL: nobody asks) is where. The items are released either way. */
+static bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
 {
     struct scan scan = { .bytes = text_string(text),
                          .at = config_bom(text),
@@ -334,65 +353,19 @@ bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *re
     *ret_items = (struct toml_items){ 0 };
     while (ok && scan.at < scan.length)
         ok = scan_statement(&scan);
-    *ret_at = bad == text->used ? scan.at : bad;
+    if (ret_at)
+        *ret_at = bad == text->used ? scan.at : bad;
     return ok && !is_header_twice(ret_items);
 }
 
 static void toml_release(struct toml_items *items)
 {
-    for (size_t i = 0; i < items->count; i++)
+    for (size_t i = 0; i < items->count; i++) {
         free(items->items[i].path);
+        free(items->items[i].json);
+    }
     free(items->items);
     *items = (struct toml_items){ 0 };
-}
-
-static void toml_add_json(struct text *out, const char *value, size_t length);
-
-static void add_list(struct text *out, struct scan *scan)
-{
-    const char *before = "";
-
-    text_add_char(out, '[');
-    scan->at++;
-    for (skip_lines(scan); scan->at < scan->length && !take(scan, "]"); skip_lines(scan)) {
-        size_t from = scan->at;
-
-        if (!scan_value(scan, &nowhere, 0))
-            break;
-        text_add_text(out, before);
-        toml_add_json(out, scan->bytes + from, scan->at - from);
-        before = ",";
-        skip_lines(scan);
-        take(scan, ",");
-    }
-    text_add_char(out, ']');
-}
-
-/* Appends a scanned value as JSON; what JSON has no word for becomes a text. */
-static void toml_add_json(struct text *out, const char *value, size_t length)
-{
-    struct toml_items unused = { 0 };
-    char *copy = mem_text_n(value, length);
-    struct scan scan = { .bytes = copy, .length = length, .table = (size_t)-1, .items = &unused };
-    struct json_writer writer = json_writer_to(out);
-    struct text decoded = { 0 };
-    int64_t number;
-
-    if (*copy == '"' || *copy == '\'') {
-        scan_text(&scan, &decoded);
-        json_write_text_n(&writer, NULL, text_string(&decoded), decoded.used);
-    } else if (*copy == '[') {
-        add_list(out, &scan);
-    } else if (strcmp(copy, "true") == 0 || strcmp(copy, "false") == 0) {
-        text_add_text(out, copy);
-    } else if (text_parse_integer(copy, &number)) {
-        text_add_integer(out, number);
-    } else {
-        json_write_text_n(&writer, NULL, copy, length);
-    }
-    text_release(&decoded);
-    toml_release(&unused);
-    free(copy);
 }
 
 static bool check(const struct text *text, struct error *err)
@@ -435,42 +408,33 @@ static const struct toml_item *find_item(const struct toml_items *items, const c
 static void add_object(struct text *out, const struct text *text, const struct toml_items *items,
                        const char *path)
 {
-    struct json_writer writer = json_writer_to(out);
-    struct text inner = { 0 };
+    struct json_writer writer = json_object_to(out);
 
-    json_write_object(&writer, NULL);
     for (size_t i = 0; i < items->count; i++) {
         const struct toml_item *item = &items->items[i];
-        const char *rest = item->path + strlen(path), *end;
-        char *key;
+        const char *rest = item->path + strlen(path);
+        bool is_first = true, has_more;
+        char *key, *below;
 
         if (!is_below(item->path, path) || !*rest || item->kind == TOML_TABLES)
             continue;
-        end = strchr(rest, TOML_SEPARATOR);
-        key = mem_text_n(rest, (size_t)(end - rest));
-        text_clear(&inner);
-        if (end[1] || item->kind == TOML_TABLE || text->bytes[item->value] == '{') {
-            char *below = mem_format("%s%s%c", path, key, TOML_SEPARATOR);
-            bool is_first = true;
-
-            for (size_t k = 0; k < i && is_first; k++)
-                is_first = !is_below(items->items[k].path, below);
-            if (is_first) {
-                add_object(&inner, text, items, below);
-                json_write_foreign_key(&writer, key);
-                writer.needs_comma = true;
-                text_add_text(out, text_string(&inner));
-            }
-            free(below);
-        } else {
-            toml_add_json(&inner, text->bytes + item->value, item->value_end - item->value);
+        key = mem_text_n(rest, (size_t)(strchr(rest, TOML_SEPARATOR) - rest));
+        below = mem_format("%s%s%c", path, key, TOML_SEPARATOR);
+        has_more = strcmp(item->path, below) != 0 || item->kind == TOML_TABLE ||
+                   text->bytes[item->value] == '{';
+        for (size_t k = 0; k < i && has_more && is_first; k++)
+            is_first = !is_below(items->items[k].path, below);
+        if (is_first) {
             json_write_foreign_key(&writer, key);
+            if (has_more)
+                add_object(out, text, items, below);
+            else
+                text_add_text(out, item->json);
             writer.needs_comma = true;
-            text_add_text(out, text_string(&inner));
         }
+        free(below);
         free(key);
     }
-    text_release(&inner);
     json_write_end_object(&writer);
 }
 
@@ -480,17 +444,16 @@ static struct json *find(const struct text *text, const struct config_path *path
     struct text out = { 0 };
     struct json *value = NULL;
     char *wanted = join(path);
-    size_t at;
     bool is_there = false;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     for (size_t i = 0; i < items.count; i++)
         is_there = is_there || is_below(items.items[i].path, wanted);
     if (is_there) {
         const struct toml_item *item = find_item(&items, wanted, false);
 
         if (item && text->bytes[item->value] != '{')
-            toml_add_json(&out, text->bytes + item->value, item->value_end - item->value);
+            text_add_text(&out, item->json ? item->json : "\"\""); /* of [[a.b]] there is none */
         else
             add_object(&out, text, &items, wanted);
         value = config_read_value(text_string(&out), out.used);
@@ -517,9 +480,7 @@ static void add_string(struct text *out, const char *bytes, size_t length)
 
 static void add_key(struct text *out, const char *key)
 {
-    static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-
-    if (*key && strspn(key, bare) == strlen(key))
+    if (*key && strspn(key, BARE_KEY) == strlen(key))
         text_add_text(out, key);
     else
         add_string(out, key, strlen(key));
@@ -528,7 +489,6 @@ static void add_key(struct text *out, const char *key)
 static void add_value(struct text *out, const struct json *value)
 {
     const char *before = " ";
-    char *encoded;
 
     if (json_kind(value) == KIND_TEXT) {
         add_string(out, json_text(value), json_length(value));
@@ -550,9 +510,7 @@ static void add_value(struct text *out, const struct json *value)
         }
         text_add_text(out, " }");
     } else {
-        encoded = json_encode(value);
-        text_add_text(out, encoded);
-        free(encoded);
+        json_add(out, value);
     }
 }
 
@@ -627,39 +585,29 @@ static bool add(struct text *text, const struct toml_items *items, const struct 
                 const struct json *value, struct error *err)
 {
     struct config_path above = *path;
-    const struct toml_item *header, *inline_table;
-    struct json *wrapped;
-    struct text out = { 0 };
-    struct json_writer writer = json_writer_to(&out);
-    char *prefix, *encoded;
     const char *key = path->keys[--above.count];
+    char *prefix = join(&above);
+    const struct toml_item *header = find_item(items, prefix, true);
+    const struct toml_item *inline_table = find_item(items, prefix, false);
     bool ok = true;
 
-    prefix = join(&above);
-    header = find_item(items, prefix, true);
-    inline_table = find_item(items, prefix, false);
     free(prefix);
     if (header) {
         insert_under(text, items, header, key, value);
-        return true;
-    }
-    if (inline_table && text->bytes[inline_table->value] == '{') {
+    } else if (inline_table && text->bytes[inline_table->value] == '{') {
         insert_inline(text, inline_table, key, value);
-        return true;
-    }
-    if (path->count < 4 || inline_table)
-        return refuse(path, err);
-    encoded = json_encode(value); /* the table in between is not there yet: an inline one */
-    json_write_object(&writer, NULL);
-    json_write_foreign_key(&writer, key);
-    text_add_format(&out, "%s}", encoded);
-    ok = json_parse(text_string(&out), out.used, &wrapped, NULL);
-    if (ok) {
-        ok = add(text, items, &above, wrapped, err);
+    } else if (path->count < 4 || inline_table) {
+        ok = refuse(path, err);
+    } else { /* the table in between is not there yet: an inline one */
+        struct text out = { 0 };
+        struct json_writer writer = json_object_to(&out);
+        struct json *wrapped;
+
+        json_write_value(&writer, key, value);
+        wrapped = config_take_object(&writer);
+        ok = wrapped && add(text, items, &above, wrapped, err);
         json_free(wrapped);
     }
-    text_release(&out);
-    free(encoded);
     return ok;
 }
 
@@ -679,31 +627,30 @@ static bool set(struct text *text, const struct config_path *path, const struct 
 {
     struct toml_items items;
     const struct toml_item *item;
-    struct text made = { 0 };
     char *wanted = join(path);
-    size_t at;
     bool ok = true;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     item = find_item(&items, wanted, false);
     if (item) {
+        struct text made = { 0 };
+
         add_value(&made, value);
         config_splice(text, item->value, item->value_end, made.bytes, made.used);
-    } else if (path->count == 2) {
-        ok = may_append(&items, path) || refuse(path, err);
-        if (ok)
-            append_table(text, path, value);
-    } else {
+        text_release(&made);
+    } else if (path->count != 2) {
         ok = add(text, &items, path, value, err);
+    } else if (may_append(&items, path)) {
+        append_table(text, path, value);
+    } else {
+        ok = refuse(path, err);
     }
-    text_release(&made);
     toml_release(&items);
     free(wanted);
     return ok;
 }
 
-/* From the beginning of its line to the end of the last line that belongs to it; with the blank
- * line before a table. */
+/* All its lines, from the one it begins in; with the blank line before a table. */
 static void drop_lines(struct text *text, size_t from, size_t to, bool is_table)
 {
     const char *bytes = text_string(text);
@@ -728,11 +675,11 @@ static bool drop_last(struct text *text, const char *wanted, const struct config
                       bool *ret_is_done, struct error *err)
 {
     struct toml_items items;
-    size_t at, end = 0;
+    size_t end = 0;
     const struct toml_item *found = NULL;
     bool ok = true;
 
-    toml_scan(text, &items, &at);
+    toml_scan(text, &items, NULL);
     for (size_t i = 0; i < items.count; i++) {
         const struct toml_item *item = &items.items[i];
 
