@@ -171,7 +171,7 @@ struct asking {
     const struct arguments *arguments;
     const struct ask_tool *tool;
     char *value_key; /* of the value in the result; NULL: not known, it is collected */
-    struct identity identity;
+    struct client_identity identity;
     char *directory; /* owned */
     char *arguments_json;
     char session_id[27];     /* "" until the hub told it */

@@ -83,8 +83,8 @@ static bool find_own(const struct arguments *arguments, struct client *link, con
     return ok;
 }
 
-static enum exit_code decide(const struct arguments *arguments, const struct identity *identity,
-                             struct decision decision)
+static enum exit_code decide(const struct arguments *arguments,
+                             const struct client_identity *identity, struct decision decision)
 {
     char own[LIMIT_ID_CHARS + 1];
     struct wire_message reply = { 0 };
@@ -159,7 +159,7 @@ static enum exit_code run_reply(const struct arguments *arguments)
 static enum exit_code run_withdraw(const struct arguments *arguments)
 {
     struct decision decision = { "ask/withdraw", TEXT_CLI_WITHDRAWN, .id = arguments->words[0] };
-    struct identity identity;
+    struct client_identity identity;
     char *directory;
     enum exit_code code;
 

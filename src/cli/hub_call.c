@@ -13,14 +13,14 @@
 
 enum { DIRECTORY_BYTES = 4096 };
 
-const struct identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
+const struct client_identity call_person = { .role = "person", .channel = "cli", .name = "sayso" };
 
-struct identity call_asker(const struct arguments *arguments, const char *directory)
+struct client_identity call_asker(const struct arguments *arguments, const char *directory)
 {
-    return (struct identity){ .role = "agent",
-                              .name = "sayso ask",
-                              .as_name = arguments_value(arguments, "as"),
-                              .directory = directory };
+    return (struct client_identity){ .role = "agent",
+                                     .name = "sayso ask",
+                                     .as_name = arguments_value(arguments, "as"),
+                                     .directory = directory };
 }
 
 struct settings *call_settings(void)
@@ -57,7 +57,7 @@ void call_speak_as_asked(const struct json *ask)
 }
 
 /* NULL in *ret_link where it failed. */
-static bool open_client(const struct identity *identity, const struct client_policy *policy,
+static bool open_client(const struct client_identity *identity, const struct client_policy *policy,
                         struct client **ret_link, struct error *err)
 {
     *ret_link = client_new_waiting(identity, policy, NULL, NULL);
@@ -83,7 +83,7 @@ void call_speak_as_saved(void)
     client_free(link);
 }
 
-bool call_open(const struct arguments *arguments, const struct identity *identity,
+bool call_open(const struct arguments *arguments, const struct client_identity *identity,
                struct client **ret_link)
 {
     struct error err;

@@ -8,10 +8,10 @@
 
 struct settings;
 
-extern const struct identity call_person;
+extern const struct client_identity call_person;
 
 /* Who runs `sayso ask` in this directory: whose ask it is follows from the name and the place. */
-struct identity call_asker(const struct arguments *arguments, const char *directory);
+struct client_identity call_asker(const struct arguments *arguments, const char *directory);
 
 /* As far as no hub is needed for them; the caller frees. */
 struct settings *call_settings(void);
@@ -22,7 +22,7 @@ bool call_hub(const struct arguments *arguments, struct client *link, const char
 const struct json *call_detail(const struct wire_message *reply); /* of a refusal; NULL: none */
 /* False, and said: a reply without this text is not from a hub of ours. */
 bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
-bool call_open(const struct arguments *arguments, const struct identity *identity,
+bool call_open(const struct arguments *arguments, const struct client_identity *identity,
                struct client **ret_link); /* false: said */
 /* To the hub that runs, as a person; none is started. Nothing is said. */
 bool call_look(struct client **ret_link, struct error *err);

@@ -45,7 +45,7 @@ static const struct restriction *restriction_of(enum method method)
 /* The rows that a token may use in part: the settings of the person, and signing itself out.
  * Without a token it may be an agent's process, which does not say whose answers count, or that
  * none is needed. */
-static bool is_within(const struct visit *visit, enum method method, const struct json *params)
+static bool is_within(const struct session *session, enum method method, const struct json *params)
 {
     const char *name = json_member_text(params, "name"), *id = json_member_text(params, "id");
     enum setting_id setting;
@@ -53,10 +53,10 @@ static bool is_within(const struct visit *visit, enum method method, const struc
     if (method == METHOD_settings_set) /* an unknown name is refused as such */
         return !name || !setting_find(name, &setting) ||
                (setting_row(setting)->scope != SETTING_SCOPE_HOST &&
-                (visit->token_id ||
+                (session->token_id ||
                  (setting != SETTING_CLI_ANSWERS && setting != SETTING_TIMEOUT_ACTION)));
     if (method == METHOD_token_revoke)
-        return id && visit->token_id && strcmp(id, visit->token_id) == 0;
+        return id && session->token_id && strcmp(id, session->token_id) == 0;
     return true;
 }
 
@@ -96,19 +96,19 @@ static bool has_numbers(const struct json *params, struct error *err)
     return true;
 }
 
-bool access_may(struct engine *engine, struct visit *visit, enum method method,
+bool access_may(struct engine *engine, struct session *session, enum method method,
                 const struct json *params, struct error *err)
 {
     const struct restriction *restriction = restriction_of(method);
-    bool is_owner = !visit->token_id && visit->uid == engine->parts.uid;
+    bool is_owner = !session->token_id && session->uid == engine->parts.uid;
     bool may =
-        !restriction || (restriction->roles & visit->role && is_within(visit, method, params));
+        !restriction || (restriction->roles & session->role && is_within(session, method, params));
 
-    if (!(methods[method].roles & visit->role))
+    if (!(methods[method].roles & session->role))
         return error_say(err, ERROR_wrong_role, "", TEXT_REASON_WRONG_ROLE, NULL);
     /* an agent's own processes are the owner's, too */
     if (!may && is_owner && !(methods[method].flags & METHOD_OF_HUB))
-        may = own_may_govern(engine, visit, err);
+        may = own_may_govern(engine, session, err);
     else
         may = may || is_owner || refuse(restriction, params, err);
     return may && has_numbers(params, err);
@@ -126,56 +126,57 @@ static bool is_same(const struct os_identity *one, const struct os_identity *oth
 }
 
 /* Read once: a process that loses its parents later is still what it was when it was first seen. */
-void own_look(struct visit *visit)
+void own_find_process(struct session *session)
 {
     struct os_identity line[OS_MOST_ANCESTORS];
     size_t count;
 
-    if (visit->line)
+    if (session->line)
         return;
-    if (visit->locate && !visit->is_gone)
-        visit->locate(visit->context, &visit->uid, &visit->pid);
-    count = os_lineage(visit->pid, line);
-    if (count && !visit->start)
-        visit->start = line[0].start;
-    if (count && line[0].start != visit->start)
+    if (session->locate && !session->is_gone)
+        session->locate(session->context, &session->uid, &session->pid);
+    count = os_lineage(session->pid, line);
+    if (count && !session->start)
+        session->start = line[0].start;
+    if (count && line[0].start != session->start)
         count = 0; /* its number is another one's by now */
-    visit->line = mem_new((count + 1) * sizeof *line);
-    memcpy(visit->line, line, count * sizeof *line);
-    visit->line_count = count;
+    session->line = mem_new((count + 1) * sizeof *line);
+    memcpy(session->line, line, count * sizeof *line);
+    session->line_count = count;
 }
 
 /* It is gone already, or below so many that not all were seen: it may be anybody's. */
-static bool is_hidden(const struct visit *visit)
+static bool is_hidden(const struct session *session)
 {
-    return visit->pid > 1 && (visit->line_count == 0 || visit->line_count == OS_MOST_ANCESTORS);
+    return session->pid > 1 &&
+           (session->line_count == 0 || session->line_count == OS_MOST_ANCESTORS);
 }
 
-static bool is_below(struct visit *visit, const struct os_identity *client)
+static bool is_below(struct session *session, const struct os_identity *client)
 {
-    own_look(visit);
-    if (is_hidden(visit))
+    own_find_process(session);
+    if (is_hidden(session))
         return true;
-    for (size_t i = 0; i < visit->line_count; i++) {
-        if (is_same(&visit->line[i], client))
+    for (size_t i = 0; i < session->line_count; i++) {
+        if (is_same(&session->line[i], client))
             return true;
     }
     return false;
 }
 
 /* The nearest one above it; NULL: none. */
-static const struct asker *find_known(const struct engine *engine, struct visit *visit,
+static const struct asker *find_known(const struct engine *engine, struct session *session,
                                       bool is_certain)
 {
-    own_look(visit);
-    for (size_t i = 0; i < visit->line_count; i++) {
+    own_find_process(session);
+    for (size_t i = 0; i < session->line_count; i++) {
         for (size_t k = 0; k < engine->client_count; k++) {
-            if (is_same(&visit->line[i], &engine->clients[k].client) &&
+            if (is_same(&session->line[i], &engine->clients[k].client) &&
                 engine->clients[k].is_certain >= is_certain)
                 return &engine->clients[k];
         }
     }
-    for (size_t k = 0; is_hidden(visit) && k < engine->client_count; k++) {
+    for (size_t k = 0; is_hidden(session) && k < engine->client_count; k++) {
         if (engine->clients[k].is_certain >= is_certain)
             return &engine->clients[k];
     }
@@ -216,25 +217,25 @@ static void keep(struct engine *engine, const struct asker *asker)
 }
 
 /* A front on a terminal of its own may still be below a client that is known from another one. */
-static struct os_identity find_client(const struct engine *engine, struct visit *visit)
+static struct os_identity find_client(const struct engine *engine, struct session *session)
 {
     const struct asker *known;
     struct os_names names;
     struct os_process process;
 
-    own_look(visit);
-    for (size_t i = 0; i < visit->line_count && os_process(visit->line[i].pid, &process); i++) {
+    own_find_process(session);
+    for (size_t i = 0; i < session->line_count && os_process(session->line[i].pid, &process); i++) {
         enum client_rank rank;
 
         os_process_names(process.pid, &names);
         rank = client_rank(&(struct client_facts){ names.program, names.title, names.script,
                                                    process.leads_terminal });
         if (rank == CLIENT_FOUND)
-            return visit->line[i];
+            return session->line[i];
         if (rank == CLIENT_NONE)
             break;
     }
-    known = is_hidden(visit) ? NULL : find_known(engine, visit, false);
+    known = is_hidden(session) ? NULL : find_known(engine, session, false);
     return known ? known->client : (struct os_identity){ 0 };
 }
 
@@ -244,15 +245,15 @@ static bool is_certain(const char *name)
     return !name || strcmp(name, "sayso ask") != 0;
 }
 
-void own_enter(struct engine *engine, struct visit *visit)
+void own_enter(struct engine *engine, struct session *session)
 {
-    own_look(visit);
-    if (visit->pid <= 0)
+    own_find_process(session);
+    if (session->pid <= 0)
         return;
-    visit->asker = (struct asker){ .front = { visit->pid, visit->start },
-                                   .client = find_client(engine, visit),
-                                   .is_certain = is_certain(visit->name) };
-    keep(engine, &visit->asker);
+    session->asker = (struct asker){ .front = { session->pid, session->start },
+                                     .client = find_client(engine, session),
+                                     .is_certain = is_certain(session->name) };
+    keep(engine, &session->asker);
 }
 
 void own_write(const struct engine *engine, const struct asker *asker, struct json_writer *writer)
@@ -308,22 +309,22 @@ void own_load(struct engine *engine)
     engine->parts.store->ops->list(engine->parts.store, &query, on_asked, engine);
 }
 
-bool own_is_in_place(const struct visit *visit, const struct asker *asker)
+bool own_is_in_place(const struct session *session, const struct asker *asker)
 {
-    return visit->tty && visit->pid == asker->front.pid && visit->start == asker->front.start;
+    return session->tty && session->pid == asker->front.pid && session->start == asker->front.start;
 }
 
-bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker)
+bool own_is_agents(const struct engine *engine, struct session *session, const struct asker *asker)
 {
-    if (asker->client.pid <= 0 || !is_below(visit, &asker->client))
+    if (asker->client.pid <= 0 || !is_below(session, &asker->client))
         return false;
-    return !own_is_in_place(visit, asker) || find_known(engine, visit, true);
+    return !own_is_in_place(session, asker) || find_known(engine, session, true);
 }
 
-bool own_may_destroy(const struct engine *engine, struct visit *visit, const struct asker *asker,
-                     const char *id, struct error *err)
+bool own_may_destroy(const struct engine *engine, struct session *session,
+                     const struct asker *asker, const char *id, struct error *err)
 {
-    if (!own_is_agents(engine, visit, asker) && !find_known(engine, visit, true))
+    if (!own_is_agents(engine, session, asker) && !find_known(engine, session, true))
         return true;
     return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_OWN_DESTROYS, "id",
                      text_head(id, 8, (char[9]){ 0 }), NULL);
@@ -335,13 +336,13 @@ bool own_must_leave(const struct errand *errand, const struct store_row *row)
     struct error err;
 
     return (row->ask.flags & ASK_DESTRUCTIVE) && state_is_open(row->ask.state) &&
-           errand->visit->role == ROLE_PERSON &&
-           !own_may_destroy(errand->engine, errand->visit, &asker, row->ask.id, &err);
+           errand->session->role == ROLE_PERSON &&
+           !own_may_destroy(errand->engine, errand->session, &asker, row->ask.id, &err);
 }
 
-bool own_may_govern(const struct engine *engine, struct visit *visit, struct error *err)
+bool own_may_govern(const struct engine *engine, struct session *session, struct error *err)
 {
-    const struct asker *known = find_known(engine, visit, false);
+    const struct asker *known = find_known(engine, session, false);
 
     return !known || error_say(err, ERROR_not_allowed, "", TEXT_REASON_OWN_GOVERNS, "pid",
                                TEXT_NUMBER(known->client.pid), NULL);

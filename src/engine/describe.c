@@ -298,14 +298,14 @@ static struct response_facts facts_of(const struct store_row *row, const char **
     };
 }
 
-struct desk_reply describe_result(const struct engine *engine, const struct store_row *row,
-                                  const struct form *form, const struct known *known,
-                                  bool is_replayed, struct text *out)
+struct reply describe_result(const struct engine *engine, const struct store_row *row,
+                             const struct form *form, const struct known *known, bool is_replayed,
+                             struct text *out)
 {
     const char *warnings[WARNINGS_MOST];
     struct response_facts facts = facts_of(row, warnings);
     struct readings readings = { 0 };
-    struct desk_reply reply = { .session_id = row->ask.id };
+    struct reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };
 
     facts.form = form;
@@ -331,12 +331,12 @@ struct desk_reply describe_result(const struct engine *engine, const struct stor
     return reply;
 }
 
-struct desk_reply describe_open(const struct engine *engine, const struct store_row *row,
-                                const char *command, const char *asked_back, struct text *out)
+struct reply describe_open(const struct engine *engine, const struct store_row *row,
+                           const char *command, const char *asked_back, struct text *out)
 {
     const char *warnings[WARNINGS_MOST];
     struct response_facts facts = facts_of(row, warnings);
-    struct desk_reply reply = { .session_id = row->ask.id };
+    struct reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };
 
     facts.terminal_command = command;

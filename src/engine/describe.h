@@ -33,12 +33,12 @@ struct known {
 };
 /* The agent's result (R2.2) for a row, as a reply that borrows from it and from `out`, which gets
  * one JSON object. `form` and `known` may be NULL: then the row's own texts are read. */
-struct desk_reply describe_result(const struct engine *engine, const struct store_row *row,
-                                  const struct form *form, const struct known *known,
-                                  bool is_replayed, struct text *out);
+struct reply describe_result(const struct engine *engine, const struct store_row *row,
+                             const struct form *form, const struct known *known, bool is_replayed,
+                             struct text *out);
 /* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
-struct desk_reply describe_open(const struct engine *engine, const struct store_row *row,
-                                const char *command, const char *asked_back, struct text *out);
+struct reply describe_open(const struct engine *engine, const struct store_row *row,
+                           const char *command, const char *asked_back, struct text *out);
 /* Ends the errand of one who came too late, with how the ask ended and by whom. */
 void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row);
 

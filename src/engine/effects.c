@@ -62,7 +62,7 @@ void effects_write_ack(const struct engine *engine, const char *id, enum ask_sta
 static void acknowledge(struct engine *engine, const struct live *live, const struct errand *ack)
 {
     struct text out;
-    struct desk_reply reply = { .session_id = live->id };
+    struct reply reply = { .session_id = live->id };
 
     if (!ack)
         return;
@@ -178,9 +178,9 @@ static void tell_watchers(struct engine *engine, const struct live *live)
     json_write_integer(&writer, "seq", live->seq);
     describe_live(engine, live, &writer, "ask");
     event_end(&writer);
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit_sees(visit, live->id))
-            visit_tell(visit, line.bytes, line.used);
+    for (struct session *session = engine->sessions; session; session = session->next) {
+        if (session_sees(session, live->id))
+            session_send(session, line.bytes, line.used);
     }
     line_give(engine, &line);
 }

@@ -24,9 +24,9 @@ static const int64_t DAY_MS = 86400000;
 static const int64_t LOAD_AGAIN_MS = 500;
 static const int64_t INDEX_START_MS = 3000; /* what an earlier hub left to be found by */
 
-static const struct desk_ops engine_ops = {
-    .open = visit_open,
-    .close = visit_close,
+static const struct service_ops engine_ops = {
+    .open = session_open,
+    .close = session_close,
     .call = engine_call,
 };
 
@@ -126,7 +126,7 @@ struct engine *engine_new(const struct engine_parts *parts)
 {
     struct engine *engine = mem_new(sizeof *engine);
 
-    engine->desk.ops = &engine_ops;
+    engine->service.ops = &engine_ops;
     engine->parts = *parts;
     engine->by_id = TABLE_OF(live, by_id, id);
     engine->by_call = TABLE_OF(live, by_call, call_match);
@@ -190,9 +190,9 @@ void engine_free(struct engine *engine)
     free(engine);
 }
 
-struct desk *engine_desk(struct engine *engine)
+struct service *engine_service(struct engine *engine)
 {
-    return &engine->desk;
+    return &engine->service;
 }
 
 static void on_swept(void *context, const struct store_reply *reply)
@@ -262,7 +262,7 @@ bool engine_is_settled(const struct engine *engine)
 
 bool engine_is_idle(const struct engine *engine)
 {
-    return engine->by_id.count == 0 && !engine->visits && engine->under_way == 0;
+    return engine->by_id.count == 0 && !engine->sessions && engine->under_way == 0;
 }
 
 size_t engine_open_count(const struct engine *engine)

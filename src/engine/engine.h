@@ -1,7 +1,7 @@
 /*
  * engine.h - the imperative shell around core/lifecycle: owns the asks that are alive, performs
  * effects in order (SAVE first, and nothing after a SAVE that failed), keeps deadlines, recovers.
- * It is the desk of rpc/service.h. Runs on one thread; never waits.
+ * It is the service of rpc/service.h. Runs on one thread; never waits.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -53,7 +53,7 @@ struct engine *engine_new(const struct engine_parts *parts); /* takes up what wa
 void engine_free(struct engine *engine);
 /* Everything that was alive is taken up; where the store is far away that takes a while. */
 bool engine_is_loaded(const struct engine *engine);
-struct desk *engine_desk(struct engine *engine);
+struct service *engine_service(struct engine *engine);
 
 /* From memory; `hash` is of the secret (base/crypto.h). False: unknown, revoked or expired. */
 bool engine_find_token(struct engine *engine, const uint8_t *hash, struct engine_token *ret_token);
@@ -74,10 +74,10 @@ bool engine_make_link(struct engine *engine, struct text *out);
  * label, proof_key}; NULL: it can't. Fails with not_found. Once `done` was called nothing more
  * happens; it is called in any case. */
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
-                    desk_done *done, void *context);
+                    reply_done *done, void *context);
 /* False: unknown, revoked, expired, enrolled at another port, or not signed by its key; or browsers
  * don't stay signed in any more. */
-bool engine_know_device(struct engine *engine, const struct desk_device *shown,
+bool engine_know_device(struct engine *engine, const struct device_proof *shown,
                         struct engine_token *ret_token);
 
 /* Texts that clients carry for us (base/seal.h): bound to what both calls name, good for
@@ -91,7 +91,7 @@ bool engine_unseal(const struct engine *engine, const struct hash_part *bound, s
 /* What every hub on this store must know of an MCP session beside what its id says. It holds here
  * at once and everywhere when `done` is called, which may be NULL; fails with rate_limited where a
  * token's sessions have too many. */
-void engine_note_session(struct engine *engine, const struct engine_note *note, desk_done *done,
+void engine_note_session(struct engine *engine, const struct engine_note *note, reply_done *done,
                          void *context);
 void engine_drop_notes(struct engine *engine, const char *session); /* all of them */
 void engine_each_note(const struct engine *engine, const char *session, engine_note_each *each,
@@ -111,7 +111,7 @@ void engine_save_drafts(struct engine *engine);
  * mark on all asks that agents waited for, so they are not marked one by one. */
 void engine_leave(struct engine *engine);
 
-bool engine_is_idle(const struct engine *engine); /* settled, no ask open, no visitor */
+bool engine_is_idle(const struct engine *engine); /* settled, no ask open, no peer */
 /* Every act was answered and everything is saved; calls that wait for a person are not counted. */
 bool engine_is_settled(const struct engine *engine);
 size_t engine_open_count(const struct engine *engine);

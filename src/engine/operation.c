@@ -1,4 +1,4 @@
-/* operation.c - what a visitor calls: by its row of the table, on its way through the store, and
+/* operation.c - what a peer calls: by its row of the table, on its way through the store, and
  * naming the ask it is about. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,13 +18,13 @@ static method_handler *const handlers[METHOD_COUNT] = {
 #include "rpc/methods.def"
 };
 
-void engine_call(struct desk *desk, struct desk_visit *calling, const struct request *request,
-                 desk_done *done, void *context)
+void engine_call(struct service *service, struct session *calling, const struct request *request,
+                 reply_done *done, void *context)
 {
-    struct engine *engine = engine_of(desk);
-    struct visit *visit = (struct visit *)calling;
+    struct engine *engine = engine_of(service);
+    struct session *session = (struct session *)calling;
     enum method method = request->method;
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
     struct json *parsed = NULL;
     const struct json *params = request->params;
 
@@ -32,13 +32,13 @@ void engine_call(struct desk *desk, struct desk_visit *calling, const struct req
         params = parsed;
     /* the path of a number out of range begins in an ask's arguments if it is there, as all paths
      * about arguments do */
-    if (reply.err.code != ERROR_NONE || !access_may(engine, visit, method, params, &reply.err) ||
+    if (reply.err.code != ERROR_NONE || !access_may(engine, session, method, params, &reply.err) ||
         !json_check_range(json_member(params, "arguments"), &reply.err) ||
         !json_check_range(params, &reply.err) || methods[method].flags & METHOD_OF_HUB) {
         done(context, &reply);
     } else {
-        engine->reader = methods[method].flags & METHOD_READS ? visit : NULL;
-        handlers[method]((struct method_call){ engine, visit, params, done, context, false });
+        engine->reader = methods[method].flags & METHOD_READS ? session : NULL;
+        handlers[method]((struct method_call){ engine, session, params, done, context, false });
         engine->reader = NULL;
     }
     json_free(parsed);
@@ -57,17 +57,17 @@ void *errand_new(size_t bytes, struct method_call call)
     memset(errand, 0, bytes);
     errand->bytes = bytes;
     errand->engine = call.engine;
-    errand->visit = call.visit;
+    errand->session = call.session;
     errand->done = call.done;
     errand->context = call.context;
     errand->is_ours = call.is_ours;
-    if (call.visit) {
+    if (call.session) {
         engine_check_clock(call.engine); /* before anything is dated by a clock that was set */
-        call.visit->references++;
+        call.session->references++;
     }
-    if (call.visit && call.visit == call.engine->reader) {
+    if (call.session && call.session == call.engine->reader) {
         errand->holds_news = true;
-        call.visit->look_count++;
+        call.session->look_count++;
     }
     if (call.done)
         count(errand); /* also while it only reads: it may write next, and its reply is owed */
@@ -87,7 +87,7 @@ struct method_call errand_call(const struct errand *errand)
 {
     return (struct method_call){
         .engine = errand->engine,
-        .visit = errand->visit,
+        .session = errand->session,
         .done = errand->done,
         .context = errand->context,
     };
@@ -108,34 +108,34 @@ struct errand *errand_to_write(struct engine *engine)
     return errand;
 }
 
-void look_drop(struct visit *visit)
+void look_drop(struct session *session)
 {
-    if (visit->unheard)
-        text_release(visit->unheard);
-    free(visit->unheard);
-    visit->unheard = NULL;
+    if (session->unheard)
+        text_release(session->unheard);
+    free(session->unheard);
+    session->unheard = NULL;
 }
 
 /* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
-static void tell_unheard(struct visit *visit)
+static void tell_unheard(struct session *session)
 {
-    struct text *lines = visit->unheard;
+    struct text *lines = session->unheard;
     char *at = lines ? lines->bytes : NULL;
 
-    visit->unheard = NULL;
-    for (char *end; at && !visit->is_gone && (end = strchr(at, '\n')); at = end + 1) {
+    session->unheard = NULL;
+    for (char *end; at && !session->is_gone && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
-        visit->event(visit->context, at, (size_t)(end - at));
+        session->event(session->context, at, (size_t)(end - at));
     }
     if (lines)
         text_release(lines);
     free(lines);
 }
 
-static void look_end(struct visit *visit)
+static void look_end(struct session *session)
 {
-    if (--visit->look_count == 0)
-        tell_unheard(visit);
+    if (--session->look_count == 0)
+        tell_unheard(session);
 }
 
 void errand_end(struct errand *errand)
@@ -144,9 +144,9 @@ void errand_end(struct errand *errand)
         errand->drop(errand);
     errand->engine->under_way -= errand->is_counted;
     if (errand->holds_news)
-        look_end(errand->visit);
-    if (errand->visit)
-        visit_release(errand->visit);
+        look_end(errand->session);
+    if (errand->session)
+        session_release(errand->session);
     free(errand->text);
     spare_free(errand, errand->bytes);
 }
@@ -157,15 +157,15 @@ void errand_forget(void *context, const struct store_reply *reply)
     errand_end(context);
 }
 
-void errand_reply(const struct errand *errand, const struct desk_reply *reply)
+void errand_reply(const struct errand *errand, const struct reply *reply)
 {
-    if (errand->done && (errand->is_ours || !(errand->visit && errand->visit->is_gone)))
+    if (errand->done && (errand->is_ours || !(errand->session && errand->session->is_gone)))
         errand->done(errand->context, reply);
 }
 
 void errand_ok(struct errand *errand, const char *json)
 {
-    struct desk_reply reply = { .json = json, .session_id = errand->id[0] ? errand->id : NULL };
+    struct reply reply = { .json = json, .session_id = errand->id[0] ? errand->id : NULL };
 
     errand_reply(errand, &reply);
     errand_end(errand);
@@ -179,7 +179,7 @@ void errand_ok_take(struct errand *errand, struct text *take_json)
 
 void errand_fail(struct errand *errand, const struct error *err, const char *data_json)
 {
-    struct desk_reply reply = { .err = *err, .json = data_json };
+    struct reply reply = { .err = *err, .json = data_json };
 
     errand_reply(errand, &reply);
     errand_end(errand);
@@ -351,7 +351,7 @@ static bool is_id_prefix(const char *text)
 static bool check_given_id(const struct errand *errand, const struct json *given, struct error *err)
 {
     const char *id = json_text(given);
-    bool is_agent = errand->visit->role == ROLE_AGENT;
+    bool is_agent = errand->session->role == ROLE_AGENT;
 
     if (given && (!id || strlen(id) != json_length(given)))
         return error_set(err, ERROR_bad_type, "/session_id", "session_id must be a text");
@@ -418,27 +418,27 @@ void writing_end(struct writing *writing)
     errand_ok(&writing->errand, text_string(&writing->out));
 }
 
-/* News that wait while a reply about asks is read for the same visitor. */
+/* News that wait while a reply about asks is read for the same peer. */
 
-/* So much is kept for one visitor; with more he is told, and to look again. */
+/* So much is kept for one peer; with more he is told, and to look again. */
 enum { UNHEARD_BYTES = 262144 };
 
-bool look_holds(struct visit *visit, const char *line, size_t length)
+bool look_holds(struct session *session, const char *line, size_t length)
 {
     static const char resync[] = "{\"jsonrpc\":\"2.0\",\"method\":\"resync\",\"params\":{}}";
 
-    if (visit->look_count == 0)
+    if (session->look_count == 0)
         return false;
-    if (!visit->unheard)
-        visit->unheard = mem_new(sizeof *visit->unheard);
-    text_add(visit->unheard, line, length);
-    text_add(visit->unheard, "\n", 1);
-    if (visit->unheard->used <= UNHEARD_BYTES)
+    if (!session->unheard)
+        session->unheard = mem_new(sizeof *session->unheard);
+    text_add(session->unheard, line, length);
+    text_add(session->unheard, "\n", 1);
+    if (session->unheard->used <= UNHEARD_BYTES)
         return true;
-    if (visit->is_watching) { /* a list that is on its way may be older than all this */
-        text_add(visit->unheard, resync, strlen(resync));
-        text_add(visit->unheard, "\n", 1);
+    if (session->is_watching) { /* a list that is on its way may be older than all this */
+        text_add(session->unheard, resync, strlen(resync));
+        text_add(session->unheard, "\n", 1);
     }
-    tell_unheard(visit);
+    tell_unheard(session);
     return true;
 }

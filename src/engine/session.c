@@ -1,4 +1,4 @@
-/* session.c - connections at the desk: identity, events, and what an answer keeps of them. */
+/* session.c - connections at the service: identity, events, and what an answer keeps of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +17,20 @@
 /* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
  * client's name where none is wanted; else uid and --as NAME, else uid, client name and working
  * directory. It groups and limits; inside one uid it is no wall. */
-static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPAL_BYTES])
+static void name_principal(const struct identity *identity, char out[PRINCIPAL_BYTES])
 {
     char uid[24];
-    const char *texts[4] = { "client", uid, visitor->name, visitor->directory };
+    const char *texts[4] = { "client", uid, identity->name, identity->directory };
     struct hash_part parts[ARRAY_LEN(texts)];
     uint8_t hash[HASH_BYTES];
 
-    snprintf(uid, sizeof uid, "%lld", (long long)visitor->uid);
-    if (visitor->token_id && visitor->token_id[0])
-        memcpy(texts, (const char *[4]){ "token", NULL, visitor->token_id, NULL }, sizeof texts);
-    else if (visitor->token_id)
-        memcpy(texts, (const char *[4]){ "http", uid, visitor->name, NULL }, sizeof texts);
-    else if (visitor->as_name)
-        memcpy(texts, (const char *[4]){ "as", uid, visitor->as_name, NULL }, sizeof texts);
+    snprintf(uid, sizeof uid, "%lld", (long long)identity->uid);
+    if (identity->token_id && identity->token_id[0])
+        memcpy(texts, (const char *[4]){ "token", NULL, identity->token_id, NULL }, sizeof texts);
+    else if (identity->token_id)
+        memcpy(texts, (const char *[4]){ "http", uid, identity->name, NULL }, sizeof texts);
+    else if (identity->as_name)
+        memcpy(texts, (const char *[4]){ "as", uid, identity->as_name, NULL }, sizeof texts);
     for (size_t i = 0; i < ARRAY_LEN(texts); i++)
         parts[i] = (struct hash_part){ texts[i], texts[i] ? strlen(texts[i]) : 0 };
     hash_parts(parts, ARRAY_LEN(parts), hash);
@@ -38,153 +38,153 @@ static void name_principal(const struct desk_visitor *visitor, char out[PRINCIPA
 }
 
 /* What is known of its client, before it may ask: where an ask is shown depends on it. */
-static void load_client(struct engine *engine, struct visit *visit)
+static void load_client(struct engine *engine, struct session *session)
 {
     struct store *store = engine->parts.store;
-    struct store_client client = visit_client(visit);
-    const struct method_call call = { .engine = engine, .visit = visit };
+    struct store_client client = session_client(session);
+    const struct method_call call = { .engine = engine, .session = session };
 
     if (!client.transport)
         return;
-    visit->loading = 2;
+    session->loading = 2;
     store->ops->get_client_fact(store, &client, false, patience_loaded,
                                 errand_new(sizeof(struct errand), call));
     store->ops->get_client_fact(store, &client, true, form_fact_loaded,
                                 errand_new(sizeof(struct errand), call));
 }
 
-struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor)
+struct session *session_open(struct service *service, const struct identity *identity)
 {
-    struct engine *engine = engine_of(desk);
-    struct visit *visit = pool_new(sizeof *visit);
+    struct engine *engine = engine_of(service);
+    struct session *session = pool_new(sizeof *session);
     enum language language;
 
-    visit->references = 1;
-    visit->role = visitor->role;
-    snprintf(visit->via, sizeof visit->via, "%s", visitor->via);
-    visit->uid = visitor->uid;
-    visit->pid = visitor->pid;
-    visit->start = visitor->start;
-    visit->tty = visitor->tty[0] ? mem_text(visitor->tty) : NULL;
-    name_principal(visitor, visit->principal);
-    visit->name = mem_text(visitor->name);
-    visit->version = mem_text(visitor->version);
-    visit->as_name = mem_text(visitor->as_name);
-    visit->directory = mem_text(visitor->directory);
-    visit->token = mem_text(visitor->token);
-    visit->token_id = mem_text(visitor->token_id);
-    if (visitor->language && language_find(visitor->language, &language))
-        visit->language = language_tag(language);
-    visit->transport = mem_text(visitor->transport);
-    visit->is_sub_agent = visitor->is_sub_agent;
-    visit->may_answer = visitor->may_answer;
-    visit->context = visitor->context;
-    visit->event = visitor->event;
-    visit->locate = visitor->locate;
-    LIST_ADD(engine->visits, visit);
-    if (!visit->locate && visit->role == ROLE_AGENT)
-        own_enter(engine, visit);
-    else if (!visit->locate)
-        own_look(visit); /* now, while it is there to be looked at */
-    load_client(engine, visit);
-    return (struct desk_visit *)visit;
+    session->references = 1;
+    session->role = identity->role;
+    snprintf(session->via, sizeof session->via, "%s", identity->via);
+    session->uid = identity->uid;
+    session->pid = identity->pid;
+    session->start = identity->start;
+    session->tty = identity->tty[0] ? mem_text(identity->tty) : NULL;
+    name_principal(identity, session->principal);
+    session->name = mem_text(identity->name);
+    session->version = mem_text(identity->version);
+    session->as_name = mem_text(identity->as_name);
+    session->directory = mem_text(identity->directory);
+    session->token = mem_text(identity->token);
+    session->token_id = mem_text(identity->token_id);
+    if (identity->language && language_find(identity->language, &language))
+        session->language = language_tag(language);
+    session->transport = mem_text(identity->transport);
+    session->is_sub_agent = identity->is_sub_agent;
+    session->may_answer = identity->may_answer;
+    session->context = identity->context;
+    session->event = identity->event;
+    session->locate = identity->locate;
+    LIST_ADD(engine->sessions, session);
+    if (!session->locate && session->role == ROLE_AGENT)
+        own_enter(engine, session);
+    else if (!session->locate)
+        own_find_process(session); /* now, while it is there to be looked at */
+    load_client(engine, session);
+    return (struct session *)session;
 }
 
 /* Pages and inboxes are told apart: what reaches a person in one need not be opened in the other.
  */
-static size_t *watcher_count(struct engine *engine, const struct visit *visit)
+static size_t *watcher_count(struct engine *engine, const struct session *session)
 {
-    return strcmp(visit->via, "web") == 0 ? &engine->page_count : &engine->inbox_count;
+    return strcmp(session->via, "web") == 0 ? &engine->page_count : &engine->inbox_count;
 }
 
-void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining)
+void session_watch(struct engine *engine, struct session *session, bool wants_remaining)
 {
-    if (!visit->is_watching)
-        (*watcher_count(engine, visit))++;
-    if (visit->wants_remaining != wants_remaining)
+    if (!session->is_watching)
+        (*watcher_count(engine, session))++;
+    if (session->wants_remaining != wants_remaining)
         engine->ticking_count += wants_remaining ? 1 : (size_t)-1;
-    visit->is_watching = true;
-    visit->wants_remaining = wants_remaining;
+    session->is_watching = true;
+    session->wants_remaining = wants_remaining;
 }
 
-void visit_follow(struct engine *engine, struct visit *visit)
+void session_follow(struct engine *engine, struct session *session)
 {
-    engine->follower_count += !visit->is_following;
-    visit->is_following = true;
+    engine->follower_count += !session->is_following;
+    session->is_following = true;
 }
 
-void visit_close(struct desk *desk, struct desk_visit *leaving)
+void session_close(struct service *service, struct session *leaving)
 {
-    struct engine *engine = engine_of(desk);
-    struct visit *visit = (struct visit *)leaving;
-    struct token *token = visit->token_id ? token_find_id(engine, visit->token_id) : NULL;
+    struct engine *engine = engine_of(service);
+    struct session *session = (struct session *)leaving;
+    struct token *token = session->token_id ? token_find_id(engine, session->token_id) : NULL;
 
-    visit->is_gone = true;
+    session->is_gone = true;
     if (token)
         token_use(engine, token);
-    if (visit->is_watching)
-        (*watcher_count(engine, visit))--;
-    if (visit->wants_remaining)
+    if (session->is_watching)
+        (*watcher_count(engine, session))--;
+    if (session->wants_remaining)
         engine->ticking_count--;
-    engine->attached_count -= visit->attached[0] != '\0';
-    engine->follower_count -= visit->is_following;
-    engine->listener_count -= visit->conversation[0] != '\0';
-    LIST_REMOVE(engine->visits, visit);
-    launch_lose(engine, visit);
-    wait_drop_visit(engine, visit);
-    handed_return_all(engine, visit);
-    visit_release(visit);
+    engine->attached_count -= session->attached[0] != '\0';
+    engine->follower_count -= session->is_following;
+    engine->listener_count -= session->conversation[0] != '\0';
+    LIST_REMOVE(engine->sessions, session);
+    launch_lose(engine, session);
+    wait_drop_session(engine, session);
+    handed_return_all(engine, session);
+    session_release(session);
 }
 
-void visit_release(struct visit *visit)
+void session_release(struct session *session)
 {
-    if (--visit->references > 0)
+    if (--session->references > 0)
         return;
-    notices_repeat(visit);
-    look_drop(visit);
-    for (struct shown_code *code; (code = visit->codes); free(code))
-        visit->codes = code->next;
-    free(visit->tty);
-    free(visit->name);
-    free(visit->version);
-    free(visit->as_name);
-    free(visit->directory);
-    free(visit->token);
-    free(visit->token_id);
-    free(visit->transport);
-    free(visit->origin_json);
-    free(visit->line);
-    pool_free(visit, sizeof *visit);
+    notices_repeat(session);
+    look_drop(session);
+    for (struct shown_code *code; (code = session->codes); free(code))
+        session->codes = code->next;
+    free(session->tty);
+    free(session->name);
+    free(session->version);
+    free(session->as_name);
+    free(session->directory);
+    free(session->token);
+    free(session->token_id);
+    free(session->transport);
+    free(session->origin_json);
+    free(session->line);
+    pool_free(session, sizeof *session);
 }
 
-void visit_end_load(struct errand *errand)
+void session_end_load(struct errand *errand)
 {
-    if (--errand->visit->loading == 0)
-        submit_held_back(errand->visit);
+    if (--errand->session->loading == 0)
+        submit_held_back(errand->session);
     errand_end(errand);
 }
 
-struct store_client visit_client(const struct visit *visit)
+struct store_client session_client(const struct session *session)
 {
     return (struct store_client){
-        .name = visit->name,
-        .version = visit->version ? visit->version : "",
-        .transport = visit->transport,
+        .name = session->name,
+        .version = session->version ? session->version : "",
+        .transport = session->transport,
     };
 }
 
-bool visit_is_of(const struct visit *visit, const struct store_client *client)
+bool session_is_of(const struct session *session, const struct store_client *client)
 {
-    struct store_client own = visit_client(visit);
+    struct store_client own = session_client(session);
 
     return own.transport && strcmp(own.transport, client->transport) == 0 &&
            strcmp(own.name, client->name) == 0 && strcmp(own.version, client->version) == 0;
 }
 
-void visit_tell(struct visit *visit, const char *line, size_t length)
+void session_send(struct session *session, const char *line, size_t length)
 {
-    if (!visit->is_gone && visit->event && !look_holds(visit, line, length))
-        visit->event(visit->context, line, length);
+    if (!session->is_gone && session->event && !look_holds(session, line, length))
+        session->event(session->context, line, length);
 }
 
 struct json_writer event_begin(struct text *line, const char *method)
@@ -203,52 +203,52 @@ void event_end(struct json_writer *writer)
     json_write_end_object(writer);
 }
 
-bool visit_sees(const struct visit *visit, const char *id)
+bool session_sees(const struct session *session, const char *id)
 {
-    return visit->is_watching || strcmp(visit->attached, id) == 0;
+    return session->is_watching || strcmp(session->attached, id) == 0;
 }
 
-/* Nothing of it changes during a visit. */
-const char *visit_origin(const struct engine *engine, struct visit *visit)
+/* Nothing of it changes during a session. */
+const char *session_origin(const struct engine *engine, struct session *session)
 {
     struct text origin = { 0 };
     struct json_writer writer;
 
-    if (visit->origin_json)
-        return visit->origin_json;
+    if (session->origin_json)
+        return session->origin_json;
     writer = json_object_to(&origin);
-    json_write_text(&writer, "name", visit->name);
-    json_write_text_if(&writer, "version", visit->version);
-    json_write_text_if(&writer, "as", visit->as_name);
-    json_write_text_if(&writer, "directory", visit->directory);
-    json_write_text_if(&writer, "language", visit->language);
-    json_write_integer(&writer, "uid", visit->uid);
-    if (visit->token_id) {
+    json_write_text(&writer, "name", session->name);
+    json_write_text_if(&writer, "version", session->version);
+    json_write_text_if(&writer, "as", session->as_name);
+    json_write_text_if(&writer, "directory", session->directory);
+    json_write_text_if(&writer, "language", session->language);
+    json_write_integer(&writer, "uid", session->uid);
+    if (session->token_id) {
         json_write_text(&writer, "via", "http");
-        json_write_text_if(&writer, "token", visit->token);
-        json_write_text_if(&writer, "token_id", visit->token ? visit->token_id : NULL);
+        json_write_text_if(&writer, "token", session->token);
+        json_write_text_if(&writer, "token_id", session->token ? session->token_id : NULL);
     }
-    own_write(engine, &visit->asker, &writer);
-    json_write_bool_if(&writer, "sub_agent", visit->is_sub_agent);
+    own_write(engine, &session->asker, &writer);
+    json_write_bool_if(&writer, "sub_agent", session->is_sub_agent);
     json_write_end_object(&writer);
-    return visit->origin_json = text_take(&origin);
+    return session->origin_json = text_take(&origin);
 }
 
-struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
-                               const struct asker *asker)
+struct answered_by session_actor(const struct engine *engine, struct session *session,
+                                 const struct asker *asker)
 {
     return (struct answered_by){
         .person = engine->parts.person,
-        .via = visit->via,
-        .uid = visit->uid,
-        .pid = visit->pid,
-        .tty = visit->tty,
-        .token = visit->token && *visit->token ? visit->token : NULL,
-        .same_process_tree = own_is_agents(engine, visit, asker),
+        .via = session->via,
+        .uid = session->uid,
+        .pid = session->pid,
+        .tty = session->tty,
+        .token = session->token && *session->token ? session->token : NULL,
+        .same_process_tree = own_is_agents(engine, session, asker),
     };
 }
 
-void visit_write_actor(const struct answered_by *by, struct text *out)
+void session_write_actor(const struct answered_by *by, struct text *out)
 {
     struct json_writer writer = json_object_to(out);
 

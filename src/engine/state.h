@@ -33,7 +33,7 @@ struct known;
 struct launch;
 struct live;
 struct rule_subject;
-struct visit;
+struct session;
 struct wait_terms;
 
 enum {
@@ -90,13 +90,13 @@ struct round {
 /* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
  * modern client that shows the form: nobody is to be told, but somebody is there. */
 struct waiter {
-    struct waiter *next;                        /* of the same ask */
-    struct waiter *visit_next, *visit_previous; /* of the same visit */
+    struct waiter *next;                            /* of the same ask */
+    struct waiter *session_next, *session_previous; /* of the same session */
     struct live *live;
-    struct visit *visit;
+    struct session *session;
     struct alarm alarm; /* only for waits with an end */
     int64_t wait_ms;    /* as it was asked for; -1: no end */
-    desk_done *done;
+    reply_done *done;
     void *context;
     struct round *round; /* owned; NULL: its client has not been asked again */
     struct client_side client;
@@ -206,9 +206,9 @@ struct live {
     char title[];
 };
 
-/* A connection at the desk. Counted, because store work may still name it when it is gone. */
-struct visit {
-    struct visit *next, *previous;
+/* A connection at the service. Counted, because store work may still name it when it is gone. */
+struct session {
+    struct session *next, *previous;
     int references;
     bool is_gone;
     bool is_watching;
@@ -224,7 +224,7 @@ struct visit {
     size_t handed_count;
     struct announced *announced; /* late answers it was told of; NULL: of none */
     int64_t late_seen;           /* the principal's late_count when it was told of all */
-    enum desk_role role;
+    enum session_role role;
     char via[16];
     int64_t uid, pid;
     uint64_t start;
@@ -275,7 +275,7 @@ struct announcing {
 };
 
 struct engine {
-    struct desk desk; /* first: a desk is an engine */
+    struct service service; /* first: a service is an engine */
     struct engine_parts parts;
     struct table by_id, by_call, by_key, by_launch, principals, handed, tokens;
     struct table notes;    /* of sessions: engine/cluster/session_notes.c */
@@ -283,11 +283,11 @@ struct engine {
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
-    struct visit *visits;
+    struct session *sessions;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
     struct live *dirty;
-    struct errand *early;       /* acts on asks whose storing we have not heard of yet */
-    const struct visit *reader; /* it calls METHOD_READS; NULL: nobody does right now */
+    struct errand *early;         /* acts on asks whose storing we have not heard of yet */
+    const struct session *reader; /* it calls METHOD_READS; NULL: nobody does right now */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;
@@ -336,16 +336,16 @@ struct engine {
     struct alarm remaining_alarm;
     struct table
         questions; /* of conversations that wait for a person: engine/conversation/question.c */
-    size_t listener_count; /* visits that are told of a conversation */
+    size_t listener_count; /* sessions that are told of a conversation */
 };
 
 /* What the files of engine/ offer each other, grouped by file: the engine, its asks, who is there
  * and what they came for. What is about one subject has a header of its own. */
 
 /* engine.c */
-static inline struct engine *engine_of(struct desk *desk)
+static inline struct engine *engine_of(struct service *service)
 {
-    return (struct engine *)desk;
+    return (struct engine *)service;
 }
 int64_t engine_boot_ms(const struct engine *engine);
 void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms); /* from now on */
@@ -392,7 +392,7 @@ void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t deci
 void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
 struct match live_match(const struct ask *ask);
 struct live *live_find_match(const struct engine *engine, const struct match *match,
-                             const struct visit *visit);
+                             const struct session *session);
 /* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
 void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
                     size_t json_bytes);
@@ -404,59 +404,60 @@ struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
-/* session.c: who stands at the desk */
-struct desk_visit *visit_open(struct desk *desk, const struct desk_visitor *visitor);
-void visit_close(struct desk *desk, struct desk_visit *leaving);
-void visit_release(struct visit *visit);
-void visit_follow(struct engine *engine, struct visit *visit); /* an agent, of its own */
-void visit_tell(struct visit *visit, const char *line, size_t length);
+/* session.c: who stands at the service */
+struct session *session_open(struct service *service, const struct identity *identity);
+void session_close(struct service *service, struct session *leaving);
+void session_release(struct session *session);
+void session_follow(struct engine *engine, struct session *session); /* an agent, of its own */
+void session_send(struct session *session, const char *line, size_t length);
 /* What it is told: the members of the params are written in between. */
 struct json_writer event_begin(struct text *line, const char *method);
 void event_end(struct json_writer *writer);
-void visit_watch(struct engine *engine, struct visit *visit, bool wants_remaining);
-bool visit_sees(const struct visit *visit, const char *id); /* it is told of changes of this ask */
+void session_watch(struct engine *engine, struct session *session, bool wants_remaining);
+bool session_sees(const struct session *session,
+                  const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
-struct store_client visit_client(const struct visit *visit);
-void visit_end_load(struct errand *errand); /* one thing that is known of it was read */
-bool visit_is_of(const struct visit *visit, const struct store_client *client);
-/* JSON for its asks; the visit's own */
-const char *visit_origin(const struct engine *engine, struct visit *visit);
-struct answered_by visit_actor(const struct engine *engine, struct visit *visit,
-                               const struct asker *asker);
+struct store_client session_client(const struct session *session);
+void session_end_load(struct errand *errand); /* one thing that is known of it was read */
+bool session_is_of(const struct session *session, const struct store_client *client);
+/* JSON for its asks; the session's own */
+const char *session_origin(const struct engine *engine, struct session *session);
+struct answered_by session_actor(const struct engine *engine, struct session *session,
+                                 const struct asker *asker);
 /* {person, via, uid, pid or token, tty, same_process_tree}: who decides, as the answer keeps it. */
-void visit_write_actor(const struct answered_by *by, struct text *out);
+void session_write_actor(const struct answered_by *by, struct text *out);
 /* The principal's origin that has these words, or a new one; each use is given back. */
 struct origin *origin_use(struct principal *principal, const char *json, const char *agent,
                           const struct asker *asker);
 void origin_release(struct principal *principal, struct origin *origin);
 
 /* access.c: who may do what, and what is the agent's own */
-bool access_may(struct engine *engine, struct visit *visit, enum method method,
+bool access_may(struct engine *engine, struct session *session, enum method method,
                 const struct json *params, struct error *err);
 void own_load(struct engine *engine); /* before any ask, so that an agent's process is known */
 /* A front: its client is known from now on. Over HTTP that is looked for when it asks. */
-void own_enter(struct engine *engine, struct visit *visit);
-void own_look(struct visit *visit); /* where it runs, as long as it is there */
+void own_enter(struct engine *engine, struct session *session);
+void own_find_process(struct session *session); /* where it runs, as long as it is there */
 /* Members of an ask's origin, and back. */
 void own_write(const struct engine *engine, const struct asker *asker, struct json_writer *writer);
 struct asker own_read(const struct engine *engine, const char *origin_json);
 /* The process that asked, on its terminal. */
-bool own_is_in_place(const struct visit *visit, const struct asker *asker);
+bool own_is_in_place(const struct session *session, const struct asker *asker);
 /* It runs below the client that asked, and is not the person who asked and answers in place. */
-bool own_is_agents(const struct engine *engine, struct visit *visit, const struct asker *asker);
+bool own_is_agents(const struct engine *engine, struct session *session, const struct asker *asker);
 /* False: a destructive ask is not for it, whose it may be. */
-bool own_may_destroy(const struct engine *engine, struct visit *visit, const struct asker *asker,
-                     const char *id, struct error *err);
+bool own_may_destroy(const struct engine *engine, struct session *session,
+                     const struct asker *asker, const char *id, struct error *err);
 /* The same of an ask that is shown to it: it is destructive, and must be answered elsewhere. */
 bool own_must_leave(const struct errand *errand, const struct store_row *row);
 /* False: rules, tokens, links into the portal and settings of the host are not for agents. */
-bool own_may_govern(const struct engine *engine, struct visit *visit, struct error *err);
+bool own_may_govern(const struct engine *engine, struct session *session, struct error *err);
 
-/* operation.c: an act of a visitor that waits for the store; acts that need more embed it first */
+/* operation.c: an act of a peer that waits for the store; acts that need more embed it first */
 struct errand {
     struct engine *engine;
-    struct visit *visit; /* NULL: the engine's own */
-    desk_done *done;
+    struct session *session; /* NULL: the engine's own */
+    reply_done *done;
     void *context;
     char id[ASK_ID_BYTES];
     bool is_counted;           /* in engine->under_way */
@@ -475,19 +476,19 @@ struct errand {
 /* Who calls, with what, and who is told of it. Borrowed for the call. */
 struct method_call {
     struct engine *engine;
-    struct visit *visit; /* NULL: the engine's own */
+    struct session *session; /* NULL: the engine's own */
     const struct json *params;
-    desk_done *done;
+    reply_done *done;
     void *context;
-    bool is_ours; /* `done` is the engine's own: told even where the visit has left */
+    bool is_ours; /* `done` is the engine's own: told even where the session has left */
 };
 /* What the rows of rpc/methods.def do, each as id_method. */
 typedef void method_handler(struct method_call call);
 #define HUB_METHOD(id, name, roles, flags)
 #define METHOD(id, name, roles, flags) method_handler id##_method;
 #include "rpc/methods.def"
-void engine_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                 desk_done *done, void *context);
+void engine_call(struct service *service, struct session *session, const struct request *request,
+                 reply_done *done, void *context);
 void *errand_new(size_t bytes, struct method_call call);
 void *errand_of_ours(size_t bytes, struct engine *engine, const char *id); /* `id` NULL: of none */
 struct method_call
@@ -496,7 +497,7 @@ void errand_begin_write(struct errand *errand);
 struct errand *errand_to_write(struct engine *engine); /* one of ours, which has begun to */
 void errand_end(struct errand *errand);                /* drops what it embeds and frees it */
 void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
-void errand_reply(const struct errand *errand, const struct desk_reply *reply);
+void errand_reply(const struct errand *errand, const struct reply *reply);
 /* Reply, then end. */
 void errand_ok(struct errand *errand, const char *json);
 void errand_ok_take(struct errand *errand, struct text *take_json);
@@ -544,10 +545,10 @@ void *writing_new(size_t bytes, struct method_call call);
 void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
- * the visitor hears that behind it, and what it hears last is the newest. */
-void look_drop(struct visit *visit); /* nobody is there to be told */
+ * the peer hears that behind it, and what it hears last is the newest. */
+void look_drop(struct session *session); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
-bool look_holds(struct visit *visit, const char *line, size_t length);
+bool look_holds(struct session *session, const char *line, size_t length);
 
 /* engine/people/announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct live *live);
@@ -557,7 +558,7 @@ void announce_ring(struct engine *engine, struct alarm *alarm);
 void later_load(struct engine *engine);
 int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
 /* A person opened this ask; an agent's own process is none. */
-void seen_mark(struct engine *engine, struct visit *visit, const char *id);
+void seen_mark(struct engine *engine, struct session *session, const char *id);
 
 /* engine/cluster/session_notes.c: what every hub must know of MCP sessions */
 void session_notes_load(struct engine *engine);

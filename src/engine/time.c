@@ -234,9 +234,9 @@ static void remaining_ring(struct engine *engine, struct alarm *alarm)
         struct text line = { 0 };
 
         write_some(engine, &at, &line);
-        for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-            if (visit->wants_remaining)
-                visit_tell(visit, line.bytes, line.used);
+        for (struct session *session = engine->sessions; session; session = session->next) {
+            if (session->wants_remaining)
+                session_send(session, line.bytes, line.used);
         }
         text_release(&line);
     }

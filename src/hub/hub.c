@@ -489,8 +489,8 @@ static bool open_parts(struct hub *hub, struct error *err)
     if (!door_open(&door, &hub->door, err))
         return false;
     hub->note.port = door_port(hub->door);
-    return wire_server_open(hub->loop, engine_desk(hub->engine), hub->note.socket, hub->passed_fd,
-                            &host, &hub->server, err);
+    return wire_server_open(hub->loop, engine_service(hub->engine), hub->note.socket,
+                            hub->passed_fd, &host, &hub->server, err);
 }
 
 static bool announce(struct hub *hub, struct error *err)

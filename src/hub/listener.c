@@ -122,7 +122,7 @@ static void write_metrics(void *context, struct text *out)
     web_write_metrics(door->web, out);
 }
 
-static bool know_device(struct engine *engine, const struct desk_device *shown,
+static bool know_device(struct engine *engine, const struct device_proof *shown,
                         struct guard_identity *ret_who)
 {
     struct engine_token token;
@@ -142,7 +142,7 @@ struct door *door_new(const struct door_parts *parts)
     struct guard *guard = guard_new(&options);
     const struct http_mcp_parts mcp = {
         .loop = parts->loop,
-        .desk = engine_desk(parts->engine),
+        .service = engine_service(parts->engine),
         .settings = parts->settings,
         .offer = parts->offer,
         .engine = parts->engine,
@@ -155,14 +155,14 @@ struct door *door_new(const struct door_parts *parts)
     };
     const struct rest_parts rest = {
         .loop = parts->loop,
-        .desk = engine_desk(parts->engine),
+        .service = engine_service(parts->engine),
         .context = door,
         .not_ready = not_ready,
         .write_metrics = write_metrics,
     };
     const struct web_parts web = {
         .loop = parts->loop,
-        .desk = engine_desk(parts->engine),
+        .service = engine_service(parts->engine),
         .guard = guard,
         .settings = parts->settings,
         .context = parts->context,

@@ -227,7 +227,7 @@ void handle_identify(struct sayso *sayso)
     else if (!os_working_directory(sayso->directory, sizeof sayso->directory))
         sayso->directory[0] = '\0';
     make_text(sayso->directory);
-    sayso->who = (struct identity){
+    sayso->who = (struct client_identity){
         .role = "agent",
         .name = sayso->name,
         .as_name = sayso->options[SAYSO_AS],

@@ -39,7 +39,7 @@ struct sayso {
 
     struct client *client;
     struct client_policy policy; /* of it, by the options */
-    struct identity who;
+    struct client_identity who;
     char name[LIB_NAME_BYTES + 1], directory[LIB_PATH_BYTES + 1];
     int64_t last_number;
     size_t unconfirmed; /* results that were read, and the hub does not know yet */

@@ -90,12 +90,13 @@ static bool has_resource(const char *uri)
     return strcmp(uri, open_uri) == 0 || strcmp(uri, history_uri) == 0 || id_of(uri);
 }
 
-/* Reads at the desk -------------------------------------------------------------------------- */
+/* Reads at the service --------------------------------------------------------------------------
+ */
 
 /* A list, or one by its id. */
 struct look {
     enum method method;
-    desk_done *done;
+    reply_done *done;
     const char *session_id, *which, *prefix; /* NULL: not said */
     int64_t limit;
 };
@@ -110,22 +111,22 @@ static void look(struct mcp_call *call, const struct look *look)
     json_write_text_if(&writer, "prefix", look->prefix);
     if (look->limit)
         json_write_integer(&writer, "limit", look->limit);
-    call->is_at_desk = true;
-    subscribe_used(call->visit);
-    tool_act(look->method, call->visit, &writer, look->done, call);
+    call->needs_session = true;
+    subscribe_used(call->session);
+    tool_act(look->method, call->session, &writer, look->done, call);
 }
 
-/* From the desk. False: nobody wants it any more, and the call is gone. */
+/* From the service. False: nobody wants it any more, and the call is gone. */
 static bool is_back(struct mcp_call *call)
 {
-    call->is_at_desk = false;
+    call->needs_session = false;
     if (call->to.stream)
         return true;
     call_end(call);
     return false;
 }
 
-static void on_read(void *context, const struct desk_reply *reply)
+static void on_read(void *context, const struct reply *reply)
 {
     struct mcp_call *call = context;
     struct call_contents contents = { call->work->subject, json_type, reply->json, NULL };
@@ -163,7 +164,7 @@ static void read_resource(struct mcp_call *call, const char *uri)
 }
 
 /* The ids that begin with what was typed, the newest first. */
-static void on_listed(void *context, const struct desk_reply *reply)
+static void on_listed(void *context, const struct reply *reply)
 {
     struct mcp_call *call = context;
     const char *values[ASKS_COMPLETED_MOST];
@@ -186,7 +187,7 @@ static void on_listed(void *context, const struct desk_reply *reply)
     json_free(json);
 }
 
-/* Before the desk was used nothing is started for somebody who types. */
+/* Before the service was used nothing is started for somebody who types. */
 static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
@@ -196,7 +197,7 @@ static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
                            .prefix = wish->value,
                            .limit = ASKS_COMPLETED_MOST };
 
-    if (call->visit->is_used || parts->is_hub)
+    if (call->session->is_used || parts->is_hub)
         look(call, &wanted);
     else
         call_reply_values(call, NULL, 0);
@@ -204,39 +205,39 @@ static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
 
 /* Changes ------------------------------------------------------------------------------------ */
 
-/* The desk answers only when it tells no more; then the next use asks again. */
-static void on_unfollowed(void *context, const struct desk_reply *reply)
+/* The service answers only when it tells no more; then the next use asks again. */
+static void on_unfollowed(void *context, const struct reply *reply)
 {
-    struct mcp_visit *visit = context;
+    struct hub_session *session = context;
 
     (void)reply;
-    visit->is_followed = false;
+    session->is_followed = false;
 }
 
-static void follow(struct mcp_visit *visit)
+static void follow(struct hub_session *session)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
 
-    tool_act(METHOD_mine_follow, visit, &writer, on_unfollowed, visit);
+    tool_act(METHOD_mine_follow, session, &writer, on_unfollowed, session);
 }
 
-void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params)
+void asks_take_event(struct hub_session *session, const char *method, const struct json *params)
 {
     const char *id = json_member_text(params, "session_id");
     char *uri;
 
     if (strcmp(method, "mine/following") == 0) { /* anew: who knows what happened meanwhile */
-        subscribe_tell_all(visit);
+        subscribe_tell_all(session);
         return;
     }
     if (strcmp(method, "mine/changed") != 0 || !id)
         return;
     uri = mem_format("%s%s", one_begin, id);
-    subscribe_tell(visit, uri);
-    subscribe_tell(visit, open_uri);
+    subscribe_tell(session, uri);
+    subscribe_tell(session, open_uri);
     if (json_is_yes(json_member(params, "over")))
-        subscribe_tell(visit, history_uri);
+        subscribe_tell(session, history_uri);
     free(uri);
 }
 
@@ -248,7 +249,7 @@ const struct mcp_offer mcp_product_offer = {
     .resource_count = ARRAY_LEN(resources),
     .templates = templates,
     .template_count = ARRAY_LEN(templates),
-    .is_at_desk = true,
+    .needs_session = true,
     .level = LEVEL_NONE,
     .has_resource = has_resource,
     .read = read_resource,

@@ -92,7 +92,7 @@ static size_t call_bytes(size_t id_bytes)
     return offsetof(struct mcp_call, id_json) + id_bytes;
 }
 
-struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit)
+struct mcp_call *call_begin(struct mcp_request *request, struct hub_session *session)
 {
     struct mcp *mcp = request->to.mcp;
     size_t id_bytes = strlen(request->to.id_json) + 1;
@@ -103,9 +103,9 @@ struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit
     call->to.id_json = call->id_json;
     forget_cancelled(mcp, call->id_json); /* a client may use an id again */
     call->to.stream->call_count++;
-    call->visit = visit;
-    if (visit)
-        visit->uses++;
+    call->session = session;
+    if (session)
+        session->uses++;
     call->revision = (uint8_t)request->revision;
     call->abilities = (uint8_t)request->abilities;
     call->level = (uint8_t)request->level;
@@ -131,7 +131,7 @@ struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
     return link ? TABLE_THING(mcp_call, by_tag, link) : NULL;
 }
 
-/* Nobody waits for its response any more; the desk may still owe its reply. */
+/* Nobody waits for its response any more; the service may still owe its reply. */
 static void leave_stream(struct mcp_call *call)
 {
     if (call->to.stream) {
@@ -153,8 +153,8 @@ void call_end(struct mcp_call *call)
     LIST_REMOVE(mcp->calls, call);
     table_remove(&mcp->by_tag, &call->by_tag);
     mcp->call_count--;
-    if (call->visit)
-        call->visit->uses--;
+    if (call->session)
+        call->session->uses--;
     free_work(call->work);
     free(call->progress);
     free(call->come_back);
@@ -164,7 +164,7 @@ void call_end(struct mcp_call *call)
     pool_free(call, call_bytes(strlen(call->id_json) + 1));
 }
 
-/* What the desk owes a reply for stays until that comes; the others are gone. */
+/* What the service owes a reply for stays until that comes; the others are gone. */
 static void abandon(struct mcp_call *call)
 {
     struct mcp *mcp = call->to.mcp;
@@ -173,10 +173,10 @@ static void abandon(struct mcp_call *call)
     question_drop_of(call);
     leave_stream(call);
     tell_gone(call);
-    if (call->is_at_desk)
+    if (call->needs_session)
         tool_detach(call); /* which may be the end of it */
     call = call_find(mcp, tag);
-    if (call && !call->is_at_desk)
+    if (call && !call->needs_session)
         call_end(call);
 }
 
@@ -201,7 +201,7 @@ static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
-    char *shortened = reason ? visit_short_name(reason) : mem_text("");
+    char *shortened = reason ? hub_session_short_name(reason) : mem_text("");
 
     if (id_json && strlen(id_json) <= CANCELLED_ID_BYTES)
         remember_cancelled(mcp, id_json);
@@ -268,7 +268,7 @@ void mcp_pause(struct mcp *mcp, struct mcp_stream *stream)
 
     while ((call = find_on(mcp, stream, false))) {
         call->is_away = true;
-        if (call->is_at_desk)
+        if (call->needs_session)
             tool_detach(call);
     }
     delivery_return(stream->deliveries);
@@ -280,7 +280,7 @@ void mcp_resume(struct mcp *mcp, struct mcp_stream *stream)
 
     while ((call = find_on(mcp, stream, true))) {
         call->is_away = false;
-        if (call->visit && !call->is_at_desk)
+        if (call->session && !call->needs_session)
             tool_wait_again(call);
     }
 }
@@ -353,7 +353,7 @@ struct mcp_to call_let_go(struct mcp_call *call)
 
 void call_settle(struct mcp_call *call)
 {
-    if (!call->is_at_desk)
+    if (!call->needs_session)
         call_end(call);
 }
 
@@ -427,19 +427,19 @@ static void refuse_leaving(struct mcp_call *call)
 }
 
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
-                           bool is_at_desk)
+                           bool needs_session)
 {
     struct mcp *mcp = request->to.mcp;
     bool is_busy = mcp->call_count >= mcp->parts.most_calls;
-    struct mcp_visit *visit = !is_busy && is_at_desk ? visit_get(request) : NULL;
+    struct hub_session *session = !is_busy && needs_session ? hub_session_get(request) : NULL;
     struct mcp_call *call;
 
-    if (is_busy || (!visit && is_at_desk)) {
+    if (is_busy || (!session && needs_session)) {
         mcp_reply_error(&request->to, JSONRPC_INTERNAL_ERROR,
                         "too many calls or names at once; wait for answers", NULL);
         return NULL;
     }
-    call = call_begin(request, visit);
+    call = call_begin(request, session);
     call_work(call)->leave = refuse_leaving;
     if (request->revision == REVISION_2026_07_28 && !input_read(request, arguments, call))
         return NULL;

@@ -19,24 +19,24 @@ struct json_writer;
 struct mcp_offer;
 struct tool_plan;
 
-/* An identity at the desk: asks of one client name belong together. */
-struct mcp_visit {
-    struct mcp_visit *next;
+/* An identity at the service: asks of one client name belong together. */
+struct hub_session {
+    struct hub_session *next;
     struct mcp *mcp;
     char *name, *version; /* owned; the version may be NULL */
-    struct desk_visit *visit;
+    struct session *session;
     size_t uses;      /* calls, deliveries and subscriptions that point here */
-    bool is_used;     /* the desk was reached through it */
-    bool is_followed; /* the desk tells of changes */
+    bool is_used;     /* the service was reached through it */
+    bool is_followed; /* the service tells of changes */
     size_t subscription_count;
     int64_t
-        hold_ms; /* after which its calls must be answered, as the desk has learnt; 0: unknown */
+        hold_ms; /* after which its calls must be answered, as the service has learnt; 0: unknown */
 };
 
 /* A final result that is on its way to the client. */
 struct mcp_delivery {
     struct mcp_delivery *next;
-    struct mcp_visit *visit;
+    struct hub_session *session;
     char session_id[27];
     bool has_notices; /* which the client was shown */
 };
@@ -51,11 +51,11 @@ struct mcp {
     char *ask_url;        /* of the last ask, without its id; NULL: shown nowhere, or not known */
     char *modern_name;    /* of the client that 2026-07-28 was last spoken with; NULL: none */
     enum mcp_level level; /* of log messages to a legacy client */
-    struct mcp_visit *visits;
+    struct hub_session *sessions;
     struct mcp_call *calls;
     struct table by_tag;
     size_t call_count;
-    struct mcp_delivery *confirmed; /* the desk has not been told yet */
+    struct mcp_delivery *confirmed; /* the service has not been told yet */
     struct call_question *questions;
     struct mcp_subscription *subscriptions;
     size_t subscription_count;
@@ -115,18 +115,18 @@ struct mcp_call {
     const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
     int64_t tag;
     struct mcp_to to;
-    struct mcp_visit *visit;                   /* NULL: it does not concern the desk */
+    struct hub_session *session;               /* NULL: it does not concern the service */
     int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
     int64_t hold_until_boot_ms;                /* from then on the client may give up */
     struct call_progress *progress;            /* NULL: none is wanted */
     struct call_work *work;                    /* NULL: it waits for a person */
-    struct shown_form *shown;                  /* at the client, for the desk; NULL: none */
+    struct shown_form *shown;                  /* at the client, for the service; NULL: none */
     struct compat_call *compat;                /* of another server's tool; NULL: of one of ours */
     char *come_back; /* with which its client may call again, sealed; NULL: it may not */
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
-    bool is_at_desk : 1;                /* which owes a reply */
+    bool needs_session : 1;             /* which owes a reply */
     bool is_away : 1;                   /* its stream is paused */
-    bool is_let_go : 1;                 /* it was, and the desk will say `pending` for that */
+    bool is_let_go : 1;                 /* it was, and the service will say `pending` for that */
     bool detaches_soon : 1;
     bool has_returned : 1; /* the client's form did, or is shown by another server's request */
     bool has_opened : 1;   /* its person agreed to look at an address of ours */
@@ -182,10 +182,10 @@ void result_reply(struct mcp_request *request, struct json_writer *writer, enum 
 
 /* hub_session.c */
 /* NULL: the client has given itself too many names. */
-struct mcp_visit *visit_get(struct mcp_request *request);
-void visit_leave_all(struct mcp *mcp);
-char *visit_short_name(const char *name); /* as much of it as counts; the caller frees */
-void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id,
+struct hub_session *hub_session_get(struct mcp_request *request);
+void hub_session_leave_all(struct mcp *mcp);
+char *hub_session_short_name(const char *name); /* as much of it as counts; the caller frees */
+void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
                   bool has_notices);
 void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to);
 void delivery_return(const struct mcp_delivery *list);
@@ -229,15 +229,15 @@ void logging_take_note(struct mcp *mcp, const char *rest, const char *value);
 
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
-void subscribe_tell(struct mcp_visit *visit, const char *uri);
-void subscribe_tell_all(struct mcp_visit *visit); /* nobody knows what changed */
-/* The visit is used: from now on what changes is watched for those who subscribed. */
-void subscribe_used(struct mcp_visit *visit);
+void subscribe_tell(struct hub_session *session, const char *uri);
+void subscribe_tell_all(struct hub_session *session); /* nobody knows what changed */
+/* The session is used: from now on what changes is watched for those who subscribed. */
+void subscribe_used(struct hub_session *session);
 void subscribe_drop_all(struct mcp *mcp);
 void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value);
 
 /* asks.c: the product's own resources */
-void asks_take_event(struct mcp_visit *visit, const char *method, const struct json *params);
+void asks_take_event(struct hub_session *session, const char *method, const struct json *params);
 
 /* content.c: what both eras say alike */
 /* What is asked for often and never another is written once for each offer and list of
@@ -256,14 +256,14 @@ void content_write_capabilities(struct json_writer *writer, enum mcp_revision re
 /* tools/list, as the request's revision has it. */
 void content_write_tools(struct json_writer *writer, const struct mcp_request *request);
 
-/* tool_call.c: tools/call, and the desk */
+/* tool_call.c: tools/call, and the service */
 mcp_method_call tool_call;
-void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params);
-/* One act of the desk with parameters written by us: ends the object and releases its text. `done`
- * NULL: whatever comes of it. */
-void tool_act(enum method method, struct mcp_visit *visit, struct json_writer *params,
-              desk_done *done, void *context);
-void tool_act_on(enum method method, struct mcp_visit *visit,
+void tool_on_event(struct hub_session *session, const char *method, const struct json *params);
+/* One act of the service with parameters written by us: ends the object and releases its text.
+ * `done` NULL: whatever comes of it. */
+void tool_act(enum method method, struct hub_session *session, struct json_writer *params,
+              reply_done *done, void *context);
+void tool_act_on(enum method method, struct hub_session *session,
                  const char *session_id); /* this ask alone */
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
@@ -271,7 +271,7 @@ void tool_wait_again(struct mcp_call *call);
  * wants a command to open it in a terminal, that comes at once. */
 void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan);
 void tool_refuse_busy(struct mcp_request *request);
-/* The desk did not even say `pending`: the client must hear something before it gives up. */
+/* The service did not even say `pending`: the client must hear something before it gives up. */
 void tool_reply_pending(struct mcp_call *call);
 /* Writes the result object of a tools/call: text and structured content each complete. */
 void tool_write_result(struct text *out, enum mcp_revision revision, const char *structured_json,
@@ -279,11 +279,11 @@ void tool_write_result(struct text *out, enum mcp_revision revision, const char 
 
 /* call.c: the calls under way */
 void call_set_compat(struct mcp_call *call, const struct tool *tool, const struct json *given);
-struct mcp_call *call_begin(struct mcp_request *request, struct mcp_visit *visit);
+struct mcp_call *call_begin(struct mcp_request *request, struct hub_session *session);
 struct mcp_call *call_find(struct mcp *mcp, int64_t tag);
 void call_end(struct mcp_call *call); /* unlinked and freed; whatever was to be said has been */
 /* Its response is about to be written: it lets go of its stream first. Then it is settled: gone,
- * unless the desk owes a reply. */
+ * unless the service owes a reply. */
 struct mcp_to call_let_go(struct mcp_call *call);
 void call_settle(struct mcp_call *call);
 struct call_work *call_work(struct mcp_call *call); /* made at its first use */
@@ -297,7 +297,7 @@ void call_detach_soon(struct mcp_call *call);
 void call_detach_due(struct mcp *mcp);
 /* Requests beside tools/call that may be answered later; NULL: refused. */
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
-                           bool is_at_desk);
+                           bool needs_session);
 void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
 
 /* hold.c: calls that are held open */
@@ -306,8 +306,8 @@ void hold_begin(struct mcp_call *call, int64_t hold_s);
 /* From now on until then; for clients whose clock stood still, and runs again. */
 void hold_until(struct mcp_call *call, int64_t boot_ms);
 void hold_end(struct mcp_call *call); /* neither progress nor patience any more */
-/* The desk knows how long this client really waits: {hold_ms}. */
-void hold_take(struct mcp_visit *visit, const struct json *params);
+/* The service knows how long this client really waits: {hold_ms}. */
+void hold_take(struct hub_session *session, const struct json *params);
 /* The client gave up on a call, for the reason it gives; NULL: for none. */
 void hold_report_cut_off(const struct mcp_call *call, const char *reason);
 void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
@@ -320,7 +320,7 @@ void come_back_write(const struct mcp_call *call, const char *state, struct json
 void come_back_learn(struct mcp_call *call, const struct json *params);
 /* The client is told to come back, or that its state is none. False: this reply is for the agent.
  */
-bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply);
+bool come_back_reply(struct mcp_call *call, const struct reply *reply);
 
 /* question.c: our requests to the client */
 /* As call_ask; its id carries `carried`, letters that JSON needs not escape; NULL: nothing. */
@@ -331,7 +331,7 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
 void question_drop_of(struct mcp_call *call);
 void question_on_time(struct mcp *mcp, int64_t now);
 
-/* form.c: the client's own form, as the desk wants it shown (R4.2) */
+/* form.c: the client's own form, as the service wants it shown (R4.2) */
 /* The member `client` of an act that waits, where this client can show forms. */
 void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
 /* A form comes back: a result, or an error. */
@@ -340,10 +340,10 @@ struct form_return {
     bool is_url;
     int64_t shown_ms; /* for so long */
 };
-void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
+void channel_return(struct hub_session *session, const struct form_return *form, bool is_error,
                     const struct json *json);
-void channel_present(struct mcp_visit *visit, const struct json *params);
-void channel_withdraw(struct mcp_visit *visit, const struct json *params);
+void channel_present(struct hub_session *session, const struct json *params);
+void channel_withdraw(struct hub_session *session, const struct json *params);
 /* The result is about to be told: what the person was sent to an address for is done. */
 void channel_finish(const struct mcp_call *call);
 /* Modern: the reply says what is needed of the client. False: it says something else. */

@@ -216,7 +216,7 @@ void resources_read(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
     const char *uri = resources_read_uri(request);
-    struct mcp_call *call = uri ? run_begin(request, NULL, mcp->parts.offer->is_at_desk) : NULL;
+    struct mcp_call *call = uri ? run_begin(request, NULL, mcp->parts.offer->needs_session) : NULL;
     int64_t tag;
 
     if (!call)
@@ -279,7 +279,7 @@ void complete(struct mcp_request *request)
                         NULL);
         return;
     }
-    call = run_begin(request, NULL, mcp->parts.offer->is_at_desk);
+    call = run_begin(request, NULL, mcp->parts.offer->needs_session);
     if (!call)
         return;
     tag = call->tag;

@@ -1,7 +1,7 @@
 /*
- * form.c - the client of an agent as a channel, the protocol's half: forms that the desk wants
- * shown go out in the way the call's revision has, what comes back goes to the desk as it is. What
- * it is worth is decided there.
+ * form.c - the client of an agent as a channel, the protocol's half: forms that the service wants
+ * shown go out in the way the call's revision has, what comes back goes to the service as it is.
+ * What it is worth is decided there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ void channel_write_client(struct json_writer *writer, const struct mcp_call *cal
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
     json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
     json_write_bool(writer, "url", call_has(call, ABILITY_URL));
-    json_write_bool_if(writer, "stops_clock", known_client(call->visit->name)->stops_clock);
+    json_write_bool_if(writer, "stops_clock", known_client(call->session->name)->stops_clock);
     json_write_end_object(writer);
 }
 
@@ -46,7 +46,7 @@ static bool is_scalar(const struct json *value)
     return json_kind(value) != KIND_LIST && json_kind(value) != KIND_OBJECT;
 }
 
-/* Values of a form are flat, and only those go to the desk: nobody needs the rest. */
+/* Values of a form are flat, and only those go to the service: nobody needs the rest. */
 static bool is_flat(const struct json *content)
 {
     if (json_kind(content) != KIND_OBJECT)
@@ -65,7 +65,7 @@ static bool is_flat(const struct json *content)
 }
 
 /* Of a form's result; NULL: what is there is no content. The caller frees. With a number out of
- * range the desk would refuse all of it, and not hear that the form came back. */
+ * range the service would refuse all of it, and not hear that the form came back. */
 static char *encode_content(const struct json *result)
 {
     const struct json *content = json_member(result, "content");
@@ -98,7 +98,7 @@ void channel_write_returned(struct json_writer *writer, const struct json *param
     json_write_end_object(writer);
 }
 
-static void tell_result(struct mcp_visit *visit, const struct form_return *form,
+static void tell_result(struct hub_session *session, const struct form_return *form,
                         const struct json *result)
 {
     struct text params = { 0 };
@@ -108,22 +108,22 @@ static void tell_result(struct mcp_visit *visit, const struct form_return *form,
     json_write_text_if(&writer, "mode", form->is_url ? "url" : NULL);
     write_result(&writer, result);
     json_write_integer(&writer, "shown_ms", form->shown_ms);
-    tool_act(METHOD_client_result, visit, &writer, NULL, NULL);
+    tool_act(METHOD_client_result, session, &writer, NULL, NULL);
 }
 
-void channel_return(struct mcp_visit *visit, const struct form_return *form, bool is_error,
+void channel_return(struct hub_session *session, const struct form_return *form, bool is_error,
                     const struct json *json)
 {
     if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
-        tool_act_on(METHOD_client_failed, visit, form->session_id);
+        tool_act_on(METHOD_client_failed, session, form->session_id);
     else
-        tell_result(visit, form, json);
+        tell_result(session, form, json);
 }
 
 /* Its clock runs again, where it stood still. */
 static void end_shown(struct mcp_call *call)
 {
-    if (known_client(call->visit->name)->stops_clock)
+    if (known_client(call->session->name)->stops_clock)
         hold_until(call, mcp_boot_ms(call->to.mcp) + hold_limit_s(call) * 1000);
     call->shown = NULL;
 }
@@ -135,7 +135,7 @@ static bool is_accepted(const struct json *result)
     return action && strcmp(action, "accept") == 0;
 }
 
-/* Telling the desk may answer the call, which is gone then. */
+/* Telling the service may answer the call, which is gone then. */
 static void on_answer(void *context, enum call_answer answer, const struct json *json)
 {
     struct shown_form *shown = context;
@@ -148,13 +148,13 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     call->has_returned = answer != CALL_GONE;
     call->has_opened = shown->is_url && answer == CALL_ANSWERED && is_accepted(json);
     if (answer == CALL_ANSWERED || answer == CALL_REFUSED)
-        channel_return(call->visit, &form, answer == CALL_REFUSED, json);
+        channel_return(call->session, &form, answer == CALL_REFUSED, json);
     free(shown);
 }
 
 /* What goes out -------------------------------------------------------------------------------- */
 
-/* A form as the desk sent it. False: it is none. */
+/* A form as the service sent it. False: it is none. */
 static bool read_form(const struct json *told, struct form *ret_form, enum language *ret_language)
 {
     const char *language = json_member_text(told, "language");
@@ -174,7 +174,7 @@ static enum ability ability_for(const struct json *told)
     return json_member(told, "url") ? ABILITY_URL : ABILITY_FORM;
 }
 
-/* The params of elicitation/create; false: the desk sent no form, or what this client lacks. */
+/* The params of elicitation/create; false: the service sent no form, or what this client lacks. */
 static bool write_elicitation(const struct mcp_call *call, const char *session_id,
                               const struct json *told, struct text *out)
 {
@@ -189,20 +189,20 @@ static bool write_elicitation(const struct mcp_call *call, const char *session_i
     if (url)
         form_schema_write_url(&form, session_id, url, out);
     else
-        form_schema_write(&form, call->revision, call->visit->name, language, told, place, out);
+        form_schema_write(&form, call->revision, call->session->name, language, told, place, out);
     free(place);
     form_release(&form);
     return true;
 }
 
 /* The call it can be shown on; NULL: none, or it is shown already. */
-static struct mcp_call *find_call(const struct mcp_visit *visit, const char *session_id,
+static struct mcp_call *find_call(const struct hub_session *session, const char *session_id,
                                   enum ability ability, bool is_again)
 {
     struct mcp_call *found = NULL;
 
-    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
-        if (call->visit != visit || strcmp(call->session_id, session_id) != 0)
+    for (struct mcp_call *call = session->mcp->calls; call; call = call->next) {
+        if (call->session != session || strcmp(call->session_id, session_id) != 0)
             continue;
         if (call->shown)
             return NULL;
@@ -224,7 +224,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     text_put(shown->session_id, sizeof shown->session_id, session_id);
     shown->shown_boot_ms = mcp_boot_ms(call->to.mcp);
     call->shown = shown;
-    if (known_client(call->visit->name)->stops_clock && call->deadline_boot_ms)
+    if (known_client(call->session->name)->stops_clock && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
     elsewhere_tell_stream(call); /* who has this event need not be shown the form again */
     /* no end of its own: the ask's deadline ends the call, and the call the question */
@@ -237,12 +237,12 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     }
 }
 
-void channel_present(struct mcp_visit *visit, const struct json *params)
+void channel_present(struct hub_session *session, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
     enum ability ability = ability_for(params);
     bool is_again = json_member(params, "lacks") != NULL;
-    struct mcp_call *call = session_id ? find_call(visit, session_id, ability, is_again) : NULL;
+    struct mcp_call *call = session_id ? find_call(session, session_id, ability, is_again) : NULL;
     struct text out = { 0 };
 
     if (call && write_elicitation(call, session_id, params, &out))
@@ -250,14 +250,14 @@ void channel_present(struct mcp_visit *visit, const struct json *params)
     text_release(&out);
 }
 
-void channel_withdraw(struct mcp_visit *visit, const struct json *params)
+void channel_withdraw(struct hub_session *session, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
 
-    for (struct mcp_call *call = visit->mcp->calls; call && session_id; call = call->next) {
+    for (struct mcp_call *call = session->mcp->calls; call && session_id; call = call->next) {
         struct shown_form *shown = call->shown;
 
-        if (call->visit != visit || !shown || strcmp(shown->session_id, session_id) != 0)
+        if (call->session != session || !shown || strcmp(shown->session_id, session_id) != 0)
             continue;
         end_shown(call);
         call_withdraw(shown->question);

@@ -1,12 +1,12 @@
 /*
  * hold.c - calls that are held open: as long as the client has patience, kept alive by progress.
- * The desk answers `pending` when the hold limit is reached, so a slow person is never a failed
- * call (R5.7); where the desk itself hangs, we do.
+ * The service answers `pending` when the hold limit is reached, so a slow person is never a failed
+ * call (R5.7); where the service itself hangs, we do.
  *
  * A person may take longer than a client waits for one response. A modern client is then told to
- * come back: an `input_required` result with nothing but the state that the desk sealed for it. It
- * makes the same call again with that, by itself, and waits on for the same ask.
- * Source: MCP 2026-07-28, basic/patterns/mrtr.
+ * come back: an `input_required` result with nothing but the state that the service sealed for it.
+ * It makes the same call again with that, by itself, and waits on for the same ask. Source: MCP
+ * 2026-07-28, basic/patterns/mrtr.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "mcp/tools/tool.h"
 
 static const int64_t PROGRESS_EVERY_MS = 10000;
-static const int64_t DESK_GRACE_MS = 2000; /* to say `pending` by itself */
+static const int64_t HOLD_GRACE_MS = 2000; /* to say `pending` by itself */
 /* Wake-ups are this far apart: thousands of calls cost a look each, not a wake-up each. */
 static const int64_t WAKE_STEP_MS = 250;
 
@@ -28,11 +28,11 @@ static const int64_t WAKE_STEP_MS = 250;
  * doesn't keep its calls alive either. */
 int64_t hold_limit_s(const struct mcp_call *call)
 {
-    const struct mcp_visit *visit = call->visit;
-    const struct mcp_parts *parts = &visit->mcp->parts;
-    int64_t learnt_s = (visit->hold_ms + 999) / 1000;
+    const struct hub_session *session = call->session;
+    const struct mcp_parts *parts = &session->mcp->parts;
+    int64_t learnt_s = (session->hold_ms + 999) / 1000;
     bool has_progress = call->progress && learnt_s == 0;
-    int64_t limit_s = parts->hold_limit_s(parts->context, visit->name, has_progress);
+    int64_t limit_s = parts->hold_limit_s(parts->context, session->name, has_progress);
 
     return learnt_s > 0 && learnt_s < limit_s ? learnt_s : limit_s;
 }
@@ -59,7 +59,7 @@ void hold_begin(struct mcp_call *call, int64_t hold_s)
 void hold_until(struct mcp_call *call, int64_t boot_ms)
 {
     call->hold_until_boot_ms = boot_ms > 0 ? boot_ms : 1;
-    hold_wake_at(call->to.mcp, call->hold_until_boot_ms + DESK_GRACE_MS);
+    hold_wake_at(call->to.mcp, call->hold_until_boot_ms + HOLD_GRACE_MS);
 }
 
 void hold_end(struct mcp_call *call)
@@ -70,14 +70,15 @@ void hold_end(struct mcp_call *call)
 }
 
 /* This client gives up earlier than its limit says: calls that are open already must be answered
- * in time too, be the desk there or not. */
-void hold_take(struct mcp_visit *visit, const struct json *params)
+ * in time too, be the service there or not. */
+void hold_take(struct hub_session *session, const struct json *params)
 {
-    visit->hold_ms = json_member_span(params, "hold_ms", 0);
-    for (struct mcp_call *call = visit->mcp->calls; call; call = call->next) {
-        int64_t end_boot_ms = call->started_boot_ms + visit->hold_ms;
+    session->hold_ms = json_member_span(params, "hold_ms", 0);
+    for (struct mcp_call *call = session->mcp->calls; call; call = call->next) {
+        int64_t end_boot_ms = call->started_boot_ms + session->hold_ms;
 
-        if (call->visit == visit && visit->hold_ms > 0 && end_boot_ms < call->hold_until_boot_ms)
+        if (call->session == session && session->hold_ms > 0 &&
+            end_boot_ms < call->hold_until_boot_ms)
             hold_until(call, end_boot_ms);
     }
 }
@@ -88,12 +89,12 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->visit || call->work) /* only what waits for a person teaches anything */
+    if (!call->session || call->work) /* only what waits for a person teaches anything */
         return;
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "held_ms", mcp_boot_ms(call->to.mcp) - call->started_boot_ms);
     json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
-    tool_act(METHOD_client_cut_off, call->visit, &writer, NULL, NULL);
+    tool_act(METHOD_client_cut_off, call->session, &writer, NULL, NULL);
 }
 
 /* How long the person has had, in seconds, and how long is left. */
@@ -117,7 +118,7 @@ static void tell_waiting(struct mcp_call *call, int64_t now)
 /* What is due of one call. Returns when it wants the next look; 0: never. */
 static int64_t look_at(struct mcp_call *call, int64_t now)
 {
-    int64_t patience = call->hold_until_boot_ms + DESK_GRACE_MS;
+    int64_t patience = call->hold_until_boot_ms + HOLD_GRACE_MS;
     struct call_progress *progress = call->progress;
 
     if (!call->hold_until_boot_ms || call->is_away || !call->to.stream)
@@ -208,7 +209,7 @@ void come_back_learn(struct mcp_call *call, const struct json *params)
     call->come_back = mem_text(state);
 }
 
-bool come_back_reply(struct mcp_call *call, const struct desk_reply *reply)
+bool come_back_reply(struct mcp_call *call, const struct reply *reply)
 {
     if (reply->err.code == ERROR_bad_format && strcmp(reply->err.path, "/state") == 0) {
         call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state);

@@ -1,5 +1,5 @@
 /*
- * hub_session.c - who the client is at the desk: one visit for each name and version it gives
+ * hub_session.c - who the client is at the service: one session for each name and version it gives
  * itself; and which results have reached it. A modern client may say another name with every
  * request, so what is kept of them is bounded.
  */
@@ -13,28 +13,28 @@
 #include "mcp/calls.h"
 
 enum {
-    VISIT_NAME_BYTES = 128,
-    VISIT_KEPT = 8,
-    VISIT_MOST = 64,
+    SESSION_NAME_BYTES = 128,
+    HUB_SESSIONS_KEPT = 8,
+    HUB_SESSIONS_MAX = 64,
 };
 
-static void leave(struct mcp_visit *visit)
+static void leave(struct hub_session *session)
 {
-    struct desk *desk = visit->mcp->parts.desk;
+    struct service *service = session->mcp->parts.service;
 
-    desk->ops->close(desk, visit->visit);
-    free(visit->name);
-    free(visit->version);
-    free(visit);
+    service->ops->close(service, session->session);
+    free(session->name);
+    free(session->version);
+    free(session);
 }
 
-void visit_leave_all(struct mcp *mcp)
+void hub_session_leave_all(struct mcp *mcp)
 {
-    while (mcp->visits) {
-        struct mcp_visit *visit = mcp->visits;
+    while (mcp->sessions) {
+        struct hub_session *session = mcp->sessions;
 
-        mcp->visits = visit->next;
-        leave(visit);
+        mcp->sessions = session->next;
+        leave(session);
     }
 }
 
@@ -43,29 +43,29 @@ static size_t leave_unused(struct mcp *mcp)
 {
     size_t count = 0;
 
-    for (struct mcp_visit **at = &mcp->visits; *at;) {
-        struct mcp_visit *visit = *at;
+    for (struct hub_session **at = &mcp->sessions; *at;) {
+        struct hub_session *session = *at;
 
-        if (visit->uses > 0 || count < VISIT_KEPT) {
+        if (session->uses > 0 || count < HUB_SESSIONS_KEPT) {
             count++;
-            at = &visit->next;
+            at = &session->next;
         } else {
-            *at = visit->next;
-            leave(visit);
+            *at = session->next;
+            leave(session);
         }
     }
     return count;
 }
 
 /* The beginning of a long name will do, cut between characters. */
-char *visit_short_name(const char *name)
+char *hub_session_short_name(const char *name)
 {
     const char *end = name + strlen(name), *at = name;
 
     while (at < end) {
         const char *next = at;
 
-        if (text_decode(&next, end) < 0 || next - name > VISIT_NAME_BYTES)
+        if (text_decode(&next, end) < 0 || next - name > SESSION_NAME_BYTES)
             break;
         at = next;
     }
@@ -88,16 +88,16 @@ static void on_message(void *context, const char *method, const struct json *par
 
 static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
 {
-    const struct mcp_parts *parts = &((struct mcp_visit *)context)->mcp->parts;
+    const struct mcp_parts *parts = &((struct hub_session *)context)->mcp->parts;
 
     return parts->locate(parts->context, ret_uid, ret_pid);
 }
 
-static struct mcp_visit *enter(struct mcp_request *request, char *take_name, char *take_version)
+static struct hub_session *enter(struct mcp_request *request, char *take_name, char *take_version)
 {
     struct mcp *mcp = request->to.mcp;
-    struct mcp_visit *visit = mem_new(sizeof *visit);
-    struct desk_visitor visitor = {
+    struct hub_session *session = mem_new(sizeof *session);
+    struct identity identity = {
         .role = ROLE_AGENT,
         .via = "",
         .uid = mcp->parts.uid,
@@ -111,55 +111,57 @@ static struct mcp_visit *enter(struct mcp_request *request, char *take_name, cha
         .token_id = mcp->parts.token_id,
         .transport = mcp->parts.transport,
         .is_sub_agent = mcp->parts.is_sub_agent,
-        .context = visit,
+        .context = session,
         .event = on_event,
         .message = on_message,
         .locate = mcp->parts.locate ? locate : NULL,
     };
 
-    visit->mcp = mcp;
-    visit->name = take_name;
-    visit->version = take_version;
-    visit->visit = mcp->parts.desk->ops->open(mcp->parts.desk, &visitor);
-    visit->next = mcp->visits;
-    mcp->visits = visit;
-    return visit;
+    session->mcp = mcp;
+    session->name = take_name;
+    session->version = take_version;
+    session->session = mcp->parts.service->ops->open(mcp->parts.service, &identity);
+    session->next = mcp->sessions;
+    mcp->sessions = session;
+    return session;
 }
 
 /* What is learnt of a client is learnt of its version. */
-static struct mcp_visit *find_visit(const struct mcp *mcp, const char *name, const char *version)
+static struct hub_session *find_session(const struct mcp *mcp, const char *name,
+                                        const char *version)
 {
-    struct mcp_visit *visit = mcp->visits;
+    struct hub_session *session = mcp->sessions;
 
-    while (visit && (strcmp(visit->name, name) != 0 || !visit->version != !version ||
-                     (version && strcmp(visit->version, version) != 0)))
-        visit = visit->next;
-    return visit;
+    while (session && (strcmp(session->name, name) != 0 || !session->version != !version ||
+                       (version && strcmp(session->version, version) != 0)))
+        session = session->next;
+    return session;
 }
 
-struct mcp_visit *visit_get(struct mcp_request *request)
+struct hub_session *hub_session_get(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
-    char *name = visit_short_name(request->client_name ? request->client_name : "");
-    char *version = request->client_version ? visit_short_name(request->client_version) : NULL;
-    struct mcp_visit *visit = find_visit(mcp, name, version);
+    char *name = hub_session_short_name(request->client_name ? request->client_name : "");
+    char *version =
+        request->client_version ? hub_session_short_name(request->client_version) : NULL;
+    struct hub_session *session = find_session(mcp, name, version);
 
-    if (!visit && leave_unused(mcp) < VISIT_MOST)
+    if (!session && leave_unused(mcp) < HUB_SESSIONS_MAX)
         return enter(request, name, version);
     free(name);
     free(version);
-    return visit;
+    return session;
 }
 
-void delivery_add(struct mcp_delivery **list, struct mcp_visit *visit, const char *session_id,
+void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
                   bool has_notices)
 {
     struct mcp_delivery *delivery = mem_new(sizeof *delivery);
 
     text_put(delivery->session_id, sizeof delivery->session_id, session_id);
-    delivery->visit = visit;
+    delivery->session = session;
     delivery->has_notices = has_notices;
-    visit->uses++;
+    session->uses++;
     delivery->next = *list;
     *list = delivery;
 }
@@ -179,7 +181,7 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
 void delivery_return(const struct mcp_delivery *list)
 {
     for (; list; list = list->next)
-        tool_act_on(METHOD_ask_detach, list->visit, list->session_id);
+        tool_act_on(METHOD_ask_detach, list->session, list->session_id);
 }
 
 void delivery_drop(struct mcp_delivery **list)
@@ -188,12 +190,12 @@ void delivery_drop(struct mcp_delivery **list)
         struct mcp_delivery *delivery = *list;
 
         *list = delivery->next;
-        delivery->visit->uses--;
+        delivery->session->uses--;
         free(delivery);
     }
 }
 
-static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
+static void confirm_session(struct hub_session *session, struct mcp_delivery **list)
 {
     struct text params = { 0 }, noticed = { 0 };
     struct json_writer writer = json_object_to(&params), notices = json_writer_to(&noticed);
@@ -204,7 +206,7 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
     while (*list && count < LIMIT_DELIVERED) {
         struct mcp_delivery *delivery = *list;
 
-        if (delivery->visit != visit) {
+        if (delivery->session != session) {
             list = &delivery->next;
             continue;
         }
@@ -213,18 +215,18 @@ static void confirm_visit(struct mcp_visit *visit, struct mcp_delivery **list)
         if (delivery->has_notices)
             json_write_text(&notices, NULL, delivery->session_id);
         *list = delivery->next;
-        visit->uses--;
+        session->uses--;
         free(delivery);
     }
     json_write_end_list(&writer);
     json_write_end_list(&notices);
     json_write_raw(&writer, "with_notices", text_string(&noticed));
-    tool_act(METHOD_ask_delivered, visit, &writer, NULL, NULL);
+    tool_act(METHOD_ask_delivered, session, &writer, NULL, NULL);
     text_release(&noticed);
 }
 
 void delivery_confirm(struct mcp_delivery **list)
 {
     while (*list)
-        confirm_visit((*list)->visit, list);
+        confirm_session((*list)->session, list);
 }

@@ -34,7 +34,7 @@ void mcp_free(struct mcp *mcp)
     call_drop_all(mcp);
     mcp_tell_confirmed(mcp);
     subscribe_drop_all(mcp);
-    visit_leave_all(mcp);
+    hub_session_leave_all(mcp);
     table_release(&mcp->by_tag);
     text_release(&mcp->line);
     free(mcp->client_name);
@@ -290,7 +290,7 @@ void mcp_set_session(struct mcp *mcp, const struct mcp_session *session)
 
 static void write_name(struct json_writer *writer, const char *key, const char *name)
 {
-    char *shortened = name ? visit_short_name(name) : NULL;
+    char *shortened = name ? hub_session_short_name(name) : NULL;
 
     json_write_text_if(writer, key, shortened);
     free(shortened);

@@ -1,6 +1,6 @@
 /*
  * mcp.h - the Model Context Protocol with one client: messages in, messages out. Knows no
- * transport, no store and no user interface; asks go to the desk. Everything but a good ask or
+ * transport, no store and no user interface; asks go to the service. Everything but a good ask or
  * collect is answered here: no hub, no file, no port is touched for it (R10.2).
  *
  * A message comes in with the stream on which everything about it goes out. On stdio there is one
@@ -15,7 +15,7 @@
 #include "mcp/revision.h"
 
 struct clock;
-struct desk;
+struct service;
 struct json;
 struct json_writer;
 struct mcp;
@@ -60,14 +60,14 @@ struct mcp_headers {
 };
 
 struct mcp_parts {
-    struct desk *desk;
+    struct service *service;
     struct clock *clock;
     int64_t uid, pid;
     const char *as_name;          /* NULL: none */
     const char *directory;        /* NULL: none */
     const char *token, *token_id; /* over HTTP, as in rpc/service.h */
     bool is_sub_agent;
-    bool is_hub;           /* the desk is in this process: a look at it starts nothing */
+    bool is_hub;           /* the service is in this process: a look at it starts nothing */
     const char *transport; /* "stdio", "http" */
     /* As in rpc/service.h, of the client whose message is being read; NULL: it is above. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
@@ -119,11 +119,11 @@ void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream, const char
 /* Every message of this stream is with the client now. Not before that does an answer count as
  * delivered: one that died in a buffer belongs to the next identical call (R5.5). */
 void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream);
-/* The same where many streams end at once: the desk hears of all of them together, when the second
- * is called. */
+/* The same where many streams end at once: the service hears of all of them together, when the
+ * second is called. */
 void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_tell_confirmed(struct mcp *mcp);
-/* The client is away but may come back for this stream: nobody waits at the desk meanwhile, so
+/* The client is away but may come back for this stream: nobody waits at the service meanwhile, so
  * that whoever makes the same call elsewhere gets the ask, and not a second one. */
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);

@@ -11,7 +11,7 @@
 
 struct json;
 struct mcp_call;
-struct mcp_visit;
+struct hub_session;
 struct tool;
 
 struct mcp_prompt_argument {
@@ -43,12 +43,12 @@ struct mcp_offer {
     size_t prompt_count;
     const struct mcp_resource *resources, *templates;
     size_t resource_count, template_count;
-    bool is_at_desk;                       /* reading and completing need a visit */
+    bool needs_session;                    /* reading and completing need a session */
     enum mcp_level level;                  /* of log messages, until a legacy client says */
     bool (*has_resource)(const char *uri); /* by its form: it may be subscribed to */
     void (*read)(struct mcp_call *call, const char *uri);
-    /* The desk shall tell of changes: of asks_take_event. NULL: nothing of this changes. */
-    void (*follow)(struct mcp_visit *visit);
+    /* The service shall tell of changes: of asks_take_event. NULL: nothing of this changes. */
+    void (*follow)(struct hub_session *session);
     void (*complete)(struct mcp_call *call, const struct mcp_wish *wish);
 };
 extern const struct mcp_offer mcp_product_offer;

@@ -1,7 +1,7 @@
 /*
  * subscribe.c - who wants to hear that a resource changed: a legacy session until it unsubscribes,
  * told on its standing stream; a modern client as long as its subscriptions/listen is open, told on
- * that. Nothing is started for it: before the desk was used there is nothing of ours to hear of.
+ * that. Nothing is started for it: before the service was used there is nothing of ours to hear of.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@ enum { SUBSCRIPTIONS_MOST = 1024, LISTEN_MOST = 64 };
 
 struct mcp_subscription {
     struct mcp_subscription *next;
-    struct mcp_visit *visit; /* whose resources are meant; NULL: nobody's */
-    struct mcp_call *call;   /* the listen it came with; NULL: a legacy one */
-    char *uri;               /* owned */
-    bool is_missed;          /* it changed while no stream was open */
+    struct hub_session *session; /* whose resources are meant; NULL: nobody's */
+    struct mcp_call *call;       /* the listen it came with; NULL: a legacy one */
+    char *uri;                   /* owned */
+    bool is_missed;              /* it changed while no stream was open */
 };
 
 static void unlink_at(struct mcp *mcp, struct mcp_subscription **at)
@@ -28,9 +28,9 @@ static void unlink_at(struct mcp *mcp, struct mcp_subscription **at)
 
     *at = subscription->next;
     mcp->subscription_count--;
-    if (subscription->visit) {
-        subscription->visit->uses--;
-        subscription->visit->subscription_count--;
+    if (subscription->session) {
+        subscription->session->uses--;
+        subscription->session->subscription_count--;
     }
     free(subscription->uri);
     free(subscription);
@@ -53,51 +53,52 @@ static void drop_of(struct mcp *mcp, const struct mcp_call *call, const char *ur
     }
 }
 
-static void add(struct mcp *mcp, struct mcp_visit *visit, struct mcp_call *call, const char *uri)
+static void add(struct mcp *mcp, struct hub_session *session, struct mcp_call *call,
+                const char *uri)
 {
     struct mcp_subscription *subscription = mem_new(sizeof *subscription);
 
     drop_of(mcp, call, uri);
     subscription->uri = mem_text(uri);
     subscription->call = call;
-    subscription->visit = visit;
-    if (visit) {
-        visit->uses++;
-        visit->subscription_count++;
+    subscription->session = session;
+    if (session) {
+        session->uses++;
+        session->subscription_count++;
     }
     subscription->next = mcp->subscriptions;
     mcp->subscriptions = subscription;
     mcp->subscription_count++;
 }
 
-static void follow(struct mcp_visit *visit)
+static void follow(struct hub_session *session)
 {
-    const struct mcp *mcp = visit->mcp;
+    const struct mcp *mcp = session->mcp;
 
-    if (visit->is_followed || !visit->subscription_count || !mcp->parts.offer->follow ||
-        !(visit->is_used || mcp->parts.is_hub))
+    if (session->is_followed || !session->subscription_count || !mcp->parts.offer->follow ||
+        !(session->is_used || mcp->parts.is_hub))
         return;
-    visit->is_followed = true;
-    mcp->parts.offer->follow(visit);
+    session->is_followed = true;
+    mcp->parts.offer->follow(session);
 }
 
-void subscribe_used(struct mcp_visit *visit)
+void subscribe_used(struct hub_session *session)
 {
-    visit->is_used = true;
-    follow(visit);
+    session->is_used = true;
+    follow(session);
 }
 
 /* Whose resources a request is about. False: there are too many. */
-static bool find_visit(struct mcp_request *request, struct mcp_visit **ret_visit)
+static bool find_session(struct mcp_request *request, struct hub_session **ret_session)
 {
     struct mcp *mcp = request->to.mcp;
-    bool needs = mcp->parts.offer->is_at_desk;
+    bool needs = mcp->parts.offer->needs_session;
 
-    *ret_visit = NULL;
+    *ret_session = NULL;
     if (mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
         return false;
-    *ret_visit = needs ? visit_get(request) : NULL;
-    return *ret_visit || !needs;
+    *ret_session = needs ? hub_session_get(request) : NULL;
+    return *ret_session || !needs;
 }
 
 static void refuse(struct mcp_request *request)
@@ -109,7 +110,7 @@ void subscribe(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
     const char *uri = resources_read_uri(request);
-    struct mcp_visit *visit;
+    struct hub_session *session;
 
     if (!uri)
         return;
@@ -117,13 +118,13 @@ void subscribe(struct mcp_request *request)
         resources_refuse(request, uri);
         return;
     }
-    if (!find_visit(request, &visit)) {
+    if (!find_session(request, &session)) {
         refuse(request);
         return;
     }
-    add(mcp, visit, NULL, uri);
-    if (visit)
-        follow(visit);
+    add(mcp, session, NULL, uri);
+    if (session)
+        follow(session);
     session_note(mcp, NOTE_SUBSCRIBED, uri, "");
     mcp_reply(&request->to, "{}");
 }
@@ -153,18 +154,18 @@ static bool has(const struct mcp *mcp, const char *uri)
 void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);
-    struct mcp_visit *visit;
+    struct hub_session *session;
 
     if (!value) {
         drop_of(mcp, NULL, uri);
         return;
     }
-    if (has(mcp, uri) || !find_visit(&request, &visit))
+    if (has(mcp, uri) || !find_session(&request, &session))
         return;
-    add(mcp, visit, NULL, uri);
+    add(mcp, session, NULL, uri);
     mcp->subscriptions->is_missed = !mcp->standing;
-    if (visit)
-        follow(visit);
+    if (session)
+        follow(session);
 }
 
 static void write_id(struct json_writer *writer, const char *id_json)
@@ -191,19 +192,19 @@ static void tell(struct mcp *mcp, struct mcp_subscription *subscription)
     mcp_notify(to, "notifications/resources/updated", &writer);
 }
 
-void subscribe_tell(struct mcp_visit *visit, const char *uri)
+void subscribe_tell(struct hub_session *session, const char *uri)
 {
-    struct mcp *mcp = visit->mcp;
+    struct mcp *mcp = session->mcp;
 
     for (struct mcp_subscription *at = mcp->subscriptions; at; at = at->next) {
-        if (at->visit == visit && (!uri || strcmp(at->uri, uri) == 0))
+        if (at->session == session && (!uri || strcmp(at->uri, uri) == 0))
             tell(mcp, at);
     }
 }
 
-void subscribe_tell_all(struct mcp_visit *visit)
+void subscribe_tell_all(struct hub_session *session)
 {
-    subscribe_tell(visit, NULL);
+    subscribe_tell(session, NULL);
 }
 
 void mcp_stand(struct mcp *mcp, struct mcp_stream *stream)
@@ -237,7 +238,8 @@ static void on_gone(void *context)
 }
 
 /* What of it can be honoured: resources that there are. Our lists never change. */
-static size_t add_wanted(struct mcp_call *call, struct mcp_visit *visit, const struct json *uris)
+static size_t add_wanted(struct mcp_call *call, struct hub_session *session,
+                         const struct json *uris)
 {
     struct mcp *mcp = call->to.mcp;
     size_t count = 0;
@@ -247,7 +249,7 @@ static size_t add_wanted(struct mcp_call *call, struct mcp_visit *visit, const s
 
         if (json_text(uri) && strlen(json_text(uri)) == json_length(uri) &&
             mcp->parts.offer->has_resource(json_text(uri))) {
-            add(mcp, visit, call, json_text(uri));
+            add(mcp, session, call, json_text(uri));
             count++;
         }
     }
@@ -279,24 +281,24 @@ void listen_to(struct mcp_request *request)
     const struct json *wanted = json_member(request->params, "notifications");
     const struct json *uris = json_member(wanted, "resourceSubscriptions");
     struct mcp *mcp = request->to.mcp;
-    struct mcp_visit *visit;
+    struct hub_session *session;
     struct mcp_call *call;
     bool has_any;
 
-    if (!find_visit(request, &visit)) {
+    if (!find_session(request, &session)) {
         refuse(request);
         return;
     }
     call = call_begin(request, NULL);
     call_work(call)->leave = end_listen;
     call_on_gone(call, on_gone, call);
-    has_any = json_kind(uris) == KIND_LIST && add_wanted(call, visit, uris) > 0;
+    has_any = json_kind(uris) == KIND_LIST && add_wanted(call, session, uris) > 0;
     acknowledge(call, has_any);
     if (!has_any) {
         end_listen(call);
         return;
     }
-    if (visit)
-        follow(visit);
+    if (session)
+        follow(session);
     run_settle(mcp, call->tag);
 }

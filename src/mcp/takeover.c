@@ -127,17 +127,18 @@ static void begin_stream(struct mcp_stream *stream)
 static void wait_on(struct mcp_request *request, const struct json *state)
 {
     struct mcp *mcp = request->to.mcp;
-    struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
+    struct hub_session *session =
+        mcp->call_count < mcp->parts.most_calls ? hub_session_get(request) : NULL;
     struct mcp_stream *stream = request->to.stream;
     struct mcp_call *call;
     int64_t used, limit_s;
 
-    if (!visit) {
+    if (!session) {
         begin_stream(stream);
         tool_refuse_busy(request);
         return;
     }
-    call = call_begin(request, visit);
+    call = call_begin(request, session);
     set_tool(call, state);
     text_put(call->session_id, sizeof call->session_id, json_member_text(state, "ask"));
     call->has_returned = json_is_yes(json_member(state, "shown"));
@@ -197,7 +198,7 @@ void elsewhere_take_response(struct mcp *mcp, const char *sealed,
     struct mcp_request request = mcp_request_of(mcp, NULL);
     char *state = unseal(mcp, form_binding, sealed);
     struct form_return form = { 0 };
-    struct mcp_visit *visit;
+    struct hub_session *session;
     char *rest;
 
     if (state && strlen(state) > sizeof form.session_id) {
@@ -205,9 +206,9 @@ void elsewhere_take_response(struct mcp *mcp, const char *sealed,
         form.is_url = strtol(state + sizeof form.session_id, &rest, 10) != 0;
         form.shown_ms = utc_ms(mcp) - strtoll(rest, NULL, 10);
         form.shown_ms = form.shown_ms < 0 ? 0 : form.shown_ms;
-        visit = ask_id_is_valid(form.session_id) ? visit_get(&request) : NULL;
-        if (visit)
-            channel_return(visit, &form, message->error != NULL,
+        session = ask_id_is_valid(form.session_id) ? hub_session_get(&request) : NULL;
+        if (session)
+            channel_return(session, &form, message->error != NULL,
                            message->error ? message->error : message->result);
     }
     free(state);

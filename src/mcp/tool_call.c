@@ -1,7 +1,7 @@
 /*
- * tool_call.c - tools/call: checked here, asked at the desk, held as long as the client has
- * patience. The desk answers `pending` when the hold limit is reached, so
- * a slow person is never a failed call (R5.7); where the desk itself hangs, we do.
+ * tool_call.c - tools/call: checked here, asked at the service, held as long as the client has
+ * patience. The service answers `pending` when the hold limit is reached, so
+ * a slow person is never a failed call (R5.7); where the service itself hangs, we do.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,35 +92,35 @@ static void reply_failure(const struct mcp_request *request, const struct error 
     text_release(&out);
 }
 
-static void ignore(void *context, const struct desk_reply *reply)
+static void ignore(void *context, const struct reply *reply)
 {
     (void)context;
     (void)reply;
 }
 
-void tool_act(enum method method, struct mcp_visit *visit, struct json_writer *params,
-              desk_done *done, void *context)
+void tool_act(enum method method, struct hub_session *session, struct json_writer *params,
+              reply_done *done, void *context)
 {
     const struct request request = { .method = method, .text = params->out };
-    struct desk *desk = visit->mcp->parts.desk;
+    struct service *service = session->mcp->parts.service;
 
     json_write_end_object(params);
-    desk->ops->call(desk, visit->visit, &request, done ? done : ignore, context);
+    service->ops->call(service, session->session, &request, done ? done : ignore, context);
     text_release(params->out);
 }
 
-void tool_act_on(enum method method, struct mcp_visit *visit, const char *session_id)
+void tool_act_on(enum method method, struct hub_session *session, const char *session_id)
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
 
     json_write_text(&writer, "session_id", session_id);
-    tool_act(method, visit, &writer, NULL, NULL);
+    tool_act(method, session, &writer, NULL, NULL);
 }
 
-/* The response of a call; it is gone afterwards, unless the desk owes a reply, which comes too
+/* The response of a call; it is gone afterwards, unless the service owes a reply, which comes too
  * late. */
-static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
+static void reply_call(struct mcp_call *call, const struct reply *reply)
 {
     struct mcp_batch *batch = call->to.batch;
     enum mcp_revision revision = call->revision;
@@ -132,7 +132,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
     if (is_over)
         channel_finish(call);
     if (is_over && reply->session_id)
-        delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->visit,
+        delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->session,
                      reply->session_id, !call->compat);
     if (is_good && call->compat && reply->json)
         write_compat(&out, revision, call->compat, reply->json);
@@ -148,7 +148,7 @@ static void reply_call(struct mcp_call *call, const struct desk_reply *reply)
 static bool is_wanted(const struct mcp_call *call)
 {
     for (const struct mcp_call *other = call->to.mcp->calls; other; other = other->next) {
-        if (other->to.stream && !other->is_away && other->visit == call->visit &&
+        if (other->to.stream && !other->is_away && other->session == call->session &&
             strcmp(other->session_id, call->session_id) == 0)
             return true;
     }
@@ -159,22 +159,22 @@ void tool_detach(struct mcp_call *call)
 {
     if (!call->session_id[0] || is_wanted(call))
         return;
-    call->is_let_go = call->is_at_desk;
-    tool_act_on(METHOD_ask_detach, call->visit, call->session_id);
+    call->is_let_go = call->needs_session;
+    tool_act_on(METHOD_ask_detach, call->session, call->session_id);
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct mcp_call *call = context;
     struct mcp_stream *stream = call->to.stream;
     bool is_away = call->is_away, is_let_go = call->is_let_go;
     bool is_over = reply->kind == REPLY_FINAL;
 
-    call->is_at_desk = call->is_let_go = false;
+    call->needs_session = call->is_let_go = false;
     if (reply->session_id) /* the reply may name the ask before an event does */
         text_put(call->session_id, sizeof call->session_id, reply->session_id);
     if (stream && !is_over && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
-        if (!is_away) /* it was back before the desk had said so */
+        if (!is_away) /* it was back before the service had said so */
             tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
     }
@@ -267,18 +267,18 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     }
 }
 
-void tool_on_event(struct mcp_visit *visit, const char *method, const struct json *params)
+void tool_on_event(struct hub_session *session, const char *method, const struct json *params)
 {
     if (strcmp(method, "client/hold") == 0)
-        hold_take(visit, params);
+        hold_take(session, params);
     else if (strcmp(method, "client/present") == 0)
-        channel_present(visit, params);
+        channel_present(session, params);
     else if (strcmp(method, "client/withdraw") == 0)
-        channel_withdraw(visit, params);
+        channel_withdraw(session, params);
     else if (strncmp(method, "mine/", 5) == 0)
-        asks_take_event(visit, method, params);
+        asks_take_event(session, method, params);
     else
-        take_ask_event(visit->mcp, params);
+        take_ask_event(session->mcp, params);
 }
 
 void tool_refuse_busy(struct mcp_request *request)
@@ -290,16 +290,16 @@ void tool_refuse_busy(struct mcp_request *request)
     reply_failure(request, &err);
 }
 
-/* To the desk with it. Where it does not answer at once a person is awaited. */
-static void put_to_desk(struct mcp_call *call, const struct request *request)
+/* To the service with it. Where it does not answer at once a person is awaited. */
+static void send_to_hub(struct mcp_call *call, const struct request *request)
 {
     struct mcp *mcp = call->to.mcp;
-    struct desk *desk = mcp->parts.desk;
+    struct service *service = mcp->parts.service;
     int64_t tag = call->tag;
 
-    call->is_at_desk = true;
-    subscribe_used(call->visit);
-    desk->ops->call(desk, call->visit->visit, request, on_done, call);
+    call->needs_session = true;
+    subscribe_used(call->session);
+    service->ops->call(service, call->session->session, request, on_done, call);
     run_settle(mcp, tag);
 }
 
@@ -321,7 +321,7 @@ void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *pl
     if (call->revision != REVISION_2026_07_28 && !call->has_returned)
         channel_write_client(&writer, call);
     json_write_end_object(&writer);
-    put_to_desk(call, &request);
+    send_to_hub(call, &request);
     text_release(&params);
 }
 
@@ -355,7 +355,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     if (state)
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
-    put_to_desk(call, &wanted);
+    send_to_hub(call, &wanted);
     text_release(&params);
 }
 
@@ -364,18 +364,19 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
                 const struct tool *theirs, const struct json *given)
 {
     struct mcp *mcp = request->to.mcp;
-    struct mcp_visit *visit = mcp->call_count < mcp->parts.most_calls ? visit_get(request) : NULL;
+    struct hub_session *session =
+        mcp->call_count < mcp->parts.most_calls ? hub_session_get(request) : NULL;
     struct mcp_call *call;
     const char *state;
     int64_t hold_s;
 
-    if (!visit) {
+    if (!session) {
         tool_refuse_busy(request);
         return;
     }
     if (!come_back_read(request, plan, &state))
         return;
-    call = call_begin(request, visit);
+    call = call_begin(request, session);
     hold_s = hold_limit_s(call);
     if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
@@ -403,7 +404,7 @@ void tool_reply_pending(struct mcp_call *call)
         .interface = INTERFACE_AUTO,
     };
     struct text out = { 0 };
-    struct desk_reply reply = { .kind = REPLY_PENDING, .session_id = call->session_id };
+    struct reply reply = { .kind = REPLY_PENDING, .session_id = call->session_id };
 
     if (call->session_id[0]) {
         response_write(&facts, &out);

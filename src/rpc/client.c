@@ -67,7 +67,7 @@ struct client_call {
 struct client {
     struct finder finder;
     struct finder_policy finder_policy; /* as it is at the moment */
-    const struct identity *who;
+    const struct client_identity *who;
     const struct client_policy *policy;
     const struct client_ops *ops;
     void *context;
@@ -85,7 +85,7 @@ struct client {
 
 static const struct client_ops no_ops;
 
-struct client *client_new(const struct identity *who, const struct client_policy *policy,
+struct client *client_new(const struct client_identity *who, const struct client_policy *policy,
                           const struct client_ops *ops, void *context, int64_t (*now_ms)(void))
 {
     struct client *client = mem_new(sizeof *client);

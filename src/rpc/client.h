@@ -65,7 +65,7 @@ static inline const struct error *client_refusal(const struct client_reply *repl
 }
 
 /* Who, how and ops are borrowed. NULL: out of memory. */
-struct client *client_new(const struct identity *who, const struct client_policy *policy,
+struct client *client_new(const struct client_identity *who, const struct client_policy *policy,
                           const struct client_ops *ops, void *context, int64_t (*now_ms)(void));
 void client_free(struct client *client); /* NULL is fine; `done` is not called any more */
 /* With parameters as text. Calls are sent in their order. NULL: out of memory. `done` may be NULL.
@@ -95,8 +95,9 @@ bool client_is_idle(const struct client *client); /* and no call is to be made *
 const struct client_reply *client_failure(const struct client *client); /* of the last search */
 
 /* client_wait.c: for programs that wait. */
-struct client *client_new_waiting(const struct identity *who, const struct client_policy *policy,
-                                  const struct client_ops *ops, void *context);
+struct client *client_new_waiting(const struct client_identity *who,
+                                  const struct client_policy *policy, const struct client_ops *ops,
+                                  void *context);
 /* Until there is a hub. False: `err` is why there is none. */
 bool client_open_and_wait(struct client *client, struct error *err);
 /* Until its reply, which the caller releases either way. False: `err` is the hub's refusal, or,

@@ -16,7 +16,7 @@ enum { ENVELOPE_BYTES = 128 }; /* what a line has around the parameters */
 
 struct loop_client {
     struct client *client;
-    struct identity who; /* its texts are owned */
+    struct client_identity who; /* its texts are owned */
     struct loop *loop;
     struct loop_timer *timer;
     struct loop_turn *turn;
@@ -36,9 +36,9 @@ static char *directory_text(const char *directory)
     return text_take(&shown);
 }
 
-static struct identity copy_identity(const struct identity *who)
+static struct client_identity copy_identity(const struct client_identity *who)
 {
-    return (struct identity){
+    return (struct client_identity){
         .role = mem_text(who->role),
         .channel = mem_text(who->channel),
         .name = mem_text(who->name),
@@ -51,7 +51,7 @@ static struct identity copy_identity(const struct identity *who)
     };
 }
 
-static void release_identity(struct identity *who)
+static void release_identity(struct client_identity *who)
 {
     const char *const texts[] = { who->role,      who->channel,    who->name,
                                   who->as_name,   who->directory,  who->client_version,
@@ -119,7 +119,7 @@ static void on_closing(void *context)
     client->watch = NULL;
 }
 
-struct loop_client *loop_client_new(struct loop *loop, const struct identity *who,
+struct loop_client *loop_client_new(struct loop *loop, const struct client_identity *who,
                                     const struct client_policy *policy,
                                     const struct client_ops *ops, void *context)
 {
@@ -149,13 +149,13 @@ void loop_client_free(struct loop_client *client)
 }
 
 struct client_service {
-    struct desk desk; /* first */
+    struct service base; /* first */
     struct loop *loop;
     bool (*refuses)(void *context, struct error *err);
     void *context;
 };
 
-struct service_visit {
+struct client_session {
     struct client_service *service;
     struct loop_client *client;
     bool is_gone;
@@ -165,55 +165,55 @@ struct service_visit {
 };
 
 struct service_call {
-    struct service_visit *visit;
-    desk_done *done;
+    struct client_session *session;
+    reply_done *done;
     void *context;
 };
 
 static void on_event(void *context, const struct wire_message *message, const char *line,
                      size_t length)
 {
-    struct service_visit *visit = context;
+    struct client_session *session = context;
 
-    if (visit->message)
-        visit->message(visit->context, message->method, message->params);
-    else if (visit->event)
-        visit->event(visit->context, line, length);
+    if (session->message)
+        session->message(session->context, message->method, message->params);
+    else if (session->event)
+        session->event(session->context, line, length);
 }
 
-static const struct client_ops visit_ops = { .event = on_event };
+static const struct client_ops session_ops = { .event = on_event };
 
-static struct desk_visit *service_open(struct desk *desk, const struct desk_visitor *visitor)
+static struct session *service_open(struct service *base, const struct identity *identity)
 {
-    struct client_service *service = (struct client_service *)desk;
-    struct service_visit *visit = mem_new(sizeof *visit);
-    const struct identity who = {
+    struct client_service *service = (struct client_service *)base;
+    struct client_session *session = mem_new(sizeof *session);
+    const struct client_identity who = {
         .role = "agent",
-        .name = visitor->name,
-        .client_version = visitor->version,
-        .as_name = visitor->as_name,
-        .directory = visitor->directory,
-        .transport = visitor->transport,
-        .is_sub_agent = visitor->is_sub_agent,
+        .name = identity->name,
+        .client_version = identity->version,
+        .as_name = identity->as_name,
+        .directory = identity->directory,
+        .transport = identity->transport,
+        .is_sub_agent = identity->is_sub_agent,
     };
 
-    visit->service = service;
-    visit->context = visitor->context;
-    visit->event = visitor->event;
-    visit->message = visitor->message;
-    visit->client = loop_client_new(service->loop, &who, &client_for_mcp, &visit_ops, visit);
-    return (struct desk_visit *)visit;
+    session->service = service;
+    session->context = identity->context;
+    session->event = identity->event;
+    session->message = identity->message;
+    session->client = loop_client_new(service->loop, &who, &client_for_mcp, &session_ops, session);
+    return (struct session *)session;
 }
 
-static void service_close(struct desk *desk, struct desk_visit *leaving)
+static void service_close(struct service *base, struct session *leaving)
 {
-    struct service_visit *visit = (struct service_visit *)leaving;
+    struct client_session *session = (struct client_session *)leaving;
 
-    (void)desk;
-    visit->is_gone = true;
-    client_leave(loop_client_of(visit->client));
-    loop_client_free(visit->client);
-    free(visit);
+    (void)base;
+    session->is_gone = true;
+    client_leave(loop_client_of(session->client));
+    loop_client_free(session->client);
+    free(session);
 }
 
 static void on_reply(void *context, const struct client_reply *from)
@@ -224,23 +224,23 @@ static void on_reply(void *context, const struct client_reply *from)
     char *json =
         result ? mem_text_n(from->message->result_json.bytes, from->message->result_json.length)
                : NULL;
-    const struct desk_reply reply = { .err = from->err,
-                                      .json = json,
-                                      .kind = from->kind,
-                                      .session_id = json_member_text(result, "session_id") };
+    const struct reply reply = { .err = from->err,
+                                 .json = json,
+                                 .kind = from->kind,
+                                 .session_id = json_member_text(result, "session_id") };
 
     spare_free(context, sizeof call);
-    if (!call.visit->is_gone)
+    if (!call.session->is_gone)
         call.done(call.context, &reply);
     free(json);
 }
 
-static void service_call(struct desk *desk, struct desk_visit *calling,
-                         const struct request *request, desk_done *done, void *context)
+static void service_call(struct service *base, struct session *calling,
+                         const struct request *request, reply_done *done, void *context)
 {
-    const struct client_service *service = (struct client_service *)desk;
-    struct service_visit *visit = (struct service_visit *)calling;
-    struct desk_reply refusal = { 0 };
+    const struct client_service *service = (struct client_service *)base;
+    struct client_session *session = (struct client_session *)calling;
+    struct reply refusal = { 0 };
     struct service_call *call;
 
     if (request->text->used > LIMIT_WIRE_LINE_BYTES - ENVELOPE_BYTES)
@@ -251,29 +251,29 @@ static void service_call(struct desk *desk, struct desk_visit *calling,
         return;
     }
     call = spare_new(sizeof *call);
-    *call = (struct service_call){ visit, done, context };
-    client_call(loop_client_of(visit->client), request, on_reply, call);
+    *call = (struct service_call){ session, done, context };
+    client_call(loop_client_of(session->client), request, on_reply, call);
 }
 
-static const struct desk_ops service_ops = {
+static const struct service_ops service_ops = {
     .open = service_open,
     .close = service_close,
     .call = service_call,
 };
 
-struct desk *client_service_new(struct loop *loop,
-                                bool (*refuses)(void *context, struct error *err), void *context)
+struct service *client_service_new(struct loop *loop,
+                                   bool (*refuses)(void *context, struct error *err), void *context)
 {
     struct client_service *service = mem_new(sizeof *service);
 
-    service->desk.ops = &service_ops;
+    service->base.ops = &service_ops;
     service->loop = loop;
     service->refuses = refuses;
     service->context = context;
-    return &service->desk;
+    return &service->base;
 }
 
-void client_service_free(struct desk *desk)
+void client_service_free(struct service *base)
 {
-    free(desk);
+    free(base);
 }

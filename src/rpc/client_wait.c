@@ -13,8 +13,9 @@ struct waiting {
     bool is_done;
 };
 
-struct client *client_new_waiting(const struct identity *who, const struct client_policy *policy,
-                                  const struct client_ops *ops, void *context)
+struct client *client_new_waiting(const struct client_identity *who,
+                                  const struct client_policy *policy, const struct client_ops *ops,
+                                  void *context)
 {
     return client_new(who, policy, ops, context, loop_boot_ms);
 }

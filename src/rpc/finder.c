@@ -70,7 +70,7 @@ static bool is_remote(const struct finder *finder)
     return begin_remote && !socket_of(finder);
 }
 
-void identity_write(struct json_writer *writer, const struct identity *who)
+void client_identity_write(struct json_writer *writer, const struct client_identity *who)
 {
     json_write_object(writer, NULL);
     json_write_integer(writer, "wire", wire_number());
@@ -235,7 +235,7 @@ static void greet(struct finder *finder, int fd, int64_t now_ms)
     struct json_writer writer = json_writer_to(&params);
 
     enter(finder, FINDER_GREETING, fd, now_ms + GREETING_LIMIT_MS);
-    identity_write(&writer, finder->who);
+    client_identity_write(&writer, finder->who);
     if (params.has_overflowed)
         run_out(finder);
     else
@@ -506,7 +506,7 @@ void finder_init(struct finder *finder)
     finder->wake_ms = -1;
 }
 
-void finder_begin(struct finder *finder, const struct identity *who,
+void finder_begin(struct finder *finder, const struct client_identity *who,
                   const struct finder_policy *policy)
 {
     finder_drop(finder);

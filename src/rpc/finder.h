@@ -20,7 +20,7 @@
 struct json_writer;
 
 /* Who we are to the hub. All texts are borrowed for as long as it is used. */
-struct identity {
+struct client_identity {
     const char *role;           /* "agent" or "person" */
     const char *channel;        /* people: "cli", "terminal" */
     const char *name;           /* of the client, as it calls itself */
@@ -32,7 +32,7 @@ struct identity {
     const char *socket_path; /* NULL: the user's own hub; else this one, which is never started */
 };
 /* The params of hello. */
-void identity_write(struct json_writer *writer, const struct identity *who);
+void client_identity_write(struct json_writer *writer, const struct client_identity *who);
 
 struct finder_policy {
     bool may_start;        /* else it fails where none runs */
@@ -69,7 +69,7 @@ enum finder_failure {
 };
 
 struct finder {
-    const struct identity *who;
+    const struct client_identity *who;
     const struct finder_policy *policy;
     struct place place;
     enum finder_phase phase;
@@ -97,7 +97,7 @@ struct finder {
 
 /* Who and how are borrowed until the next finder_begin. */
 void finder_init(struct finder *finder);
-void finder_begin(struct finder *finder, const struct identity *who,
+void finder_begin(struct finder *finder, const struct client_identity *who,
                   const struct finder_policy *policy);
 /* As far as it gets. UP: reads what has come. */
 enum finder_phase finder_advance(struct finder *finder, int64_t now_ms);

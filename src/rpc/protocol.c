@@ -143,9 +143,9 @@ void wire_read_failure(const struct json *error, struct error *ret_err)
 }
 
 enum {
-    VISITOR_NAME_BYTES = 200,
-    VISITOR_PATH_BYTES = 4096,
-    VISITOR_TRANSPORT_BYTES = 16,
+    IDENTITY_NAME_BYTES = 200,
+    IDENTITY_PATH_BYTES = 4096,
+    IDENTITY_TRANSPORT_BYTES = 16,
 };
 
 bool wire_is_ours(const struct json *params)
@@ -171,11 +171,11 @@ static bool is_transport(const char *text)
 {
     size_t length = strlen(text);
 
-    return length > 0 && length <= VISITOR_TRANSPORT_BYTES &&
+    return length > 0 && length <= IDENTITY_TRANSPORT_BYTES &&
            strspn(text, "abcdefghijklmnopqrstuvwxyz") == length;
 }
 
-bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
+bool identity_read(const struct json *params, struct identity *identity)
 {
     /* web, api and client are spoken for by the hub's own fronts, never by a local claim */
     static const char *const channels[] = { "cli", "terminal" };
@@ -192,21 +192,21 @@ bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor)
         version = json_member_text(params, "version");
     if (has_nul(params) || !role || via == ARRAY_LEN(channels) ||
         (strcmp(role, "agent") != 0 && strcmp(role, "person") != 0) ||
-        (name && strlen(name) > VISITOR_NAME_BYTES) ||
-        (as_name && strlen(as_name) > VISITOR_NAME_BYTES) ||
-        (version && strlen(version) > VISITOR_NAME_BYTES) ||
+        (name && strlen(name) > IDENTITY_NAME_BYTES) ||
+        (as_name && strlen(as_name) > IDENTITY_NAME_BYTES) ||
+        (version && strlen(version) > IDENTITY_NAME_BYTES) ||
         (transport && !is_transport(transport)) ||
-        (directory && strlen(directory) > VISITOR_PATH_BYTES))
+        (directory && strlen(directory) > IDENTITY_PATH_BYTES))
         return false;
-    visitor->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
-    visitor->via = channels[via];
-    visitor->name = name ? name : "unnamed";
-    visitor->version = version;
-    visitor->as_name = as_name;
-    visitor->directory = directory;
-    visitor->language = json_member_text(params, "language");
-    visitor->transport = transport;
-    visitor->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    identity->role = strcmp(role, "agent") == 0 ? ROLE_AGENT : ROLE_PERSON;
+    identity->via = channels[via];
+    identity->name = name ? name : "unnamed";
+    identity->version = version;
+    identity->as_name = as_name;
+    identity->directory = directory;
+    identity->language = json_member_text(params, "language");
+    identity->transport = transport;
+    identity->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
     return true;
 }
 

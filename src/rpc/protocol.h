@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "core/outcome.h"
 
-struct desk_visitor;
+struct identity;
 
 enum { WIRE_NUMBER = 1, WIRE_HELLO_LIMIT_MS = 5000 };
 
@@ -62,7 +62,7 @@ void wire_read_failure(const struct json *error, struct error *ret_err);
 bool wire_is_ours(const struct json *params); /* the number it speaks */
 /* Role, channel and names; false: something is missing or too long. The texts live as long as
  * `params`. */
-bool wire_read_visitor(const struct json *params, struct desk_visitor *visitor);
+bool identity_read(const struct json *params, struct identity *identity);
 /* The result of a hello that was accepted; its object stays open. */
 void wire_write_welcome(struct json_writer *writer, const char *role);
 

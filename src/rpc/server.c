@@ -350,16 +350,16 @@ static void tell(struct wire_peer *peer, const char *line, size_t length)
     end(peer);
 }
 
-static bool read_visitor(const struct connection *connection, const struct json *params,
-                         struct desk_visitor *visitor, struct os_process *own)
+static bool read_identity(const struct connection *connection, const struct json *params,
+                          struct identity *identity, struct os_process *own)
 {
-    if (!wire_read_visitor(params, visitor))
+    if (!identity_read(params, identity))
         return false;
-    visitor->uid = connection->uid;
-    visitor->pid = connection->pid;
+    identity->uid = connection->uid;
+    identity->pid = connection->pid;
     if (os_process(connection->pid, own)) {
-        visitor->start = own->start;
-        visitor->tty = own->tty;
+        identity->start = own->start;
+        identity->tty = own->tty;
     }
     return true;
 }
@@ -367,21 +367,21 @@ static bool read_visitor(const struct connection *connection, const struct json 
 static void take_hello(struct wire_peer *peer, const struct json *params, const char *id_json)
 {
     struct connection *connection = connection_of(peer);
-    struct desk *desk = peer->carrier->desk;
-    struct desk_visitor visitor = { .context = peer, .event = wire_peer_event, .tty = "" };
+    struct service *service = peer->carrier->service;
+    struct identity identity = { .context = peer, .event = wire_peer_event, .tty = "" };
     struct os_process own;
 
-    if (peer->visit) {
+    if (peer->session) {
         wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
                          "hello was said already; a connection has one role");
     } else if (!wire_is_ours(params)) {
         wire_peer_refuse(peer, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
-    } else if (!read_visitor(connection, params, &visitor, &own)) {
+    } else if (!read_identity(connection, params, &identity, &own)) {
         wire_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
                          "hello needs role agent or person, a known channel and short names");
     } else {
-        peer->visit = desk->ops->open(desk, &visitor);
-        wire_peer_welcome(peer, id_json, visitor.role);
+        peer->session = service->ops->open(service, &identity);
+        wire_peer_welcome(peer, id_json, identity.role);
         connection->server->host.on_change(connection->server->host.context);
     }
 }
@@ -401,12 +401,12 @@ static void do_hub(struct wire_peer *peer, enum method method, const char *id_js
     }
 }
 
-/* A newer front makes us go without a hello, so there is no visit: it is our own user's process, as
- * every connection here. */
+/* A newer front makes us go without a hello, so there is no session: it is our own user's process,
+ * as every connection here. */
 static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
-    bool retires_us = method == METHOD_hub_retire && !peer->visit;
+    bool retires_us = method == METHOD_hub_retire && !peer->session;
 
     if (method == METHOD_hello)
         take_hello(peer, params, id_json);
@@ -415,7 +415,7 @@ static bool greet(struct wire_peer *peer, enum method method, const struct json 
     return method == METHOD_hello || retires_us;
 }
 
-/* without its desk */
+/* without its service */
 static const struct wire_carrier connection_carrier = {
     .most_calls = 131072,
     .begin = begin,
@@ -436,7 +436,7 @@ static void drop_silent(void *context)
 
     for (struct connection *peer = server->connections, *after; peer; peer = after) {
         after = peer->next;
-        if (peer->peer.visit)
+        if (peer->peer.session)
             continue;
         if (peer->hello_before_ms <= now)
             connection_close(peer);
@@ -474,8 +474,8 @@ static int bind_socket(const char *path)
     return fd;
 }
 
-bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path, int passed_fd,
-                      const struct wire_host *host, struct wire_server **ret_server,
+bool wire_server_open(struct loop *loop, struct service *service, const char *socket_path,
+                      int passed_fd, const struct wire_host *host, struct wire_server **ret_server,
                       struct error *err)
 {
     struct wire_server *server;
@@ -487,7 +487,7 @@ bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_p
     server = mem_new(sizeof *server);
     server->loop = loop;
     server->carrier = connection_carrier;
-    server->carrier.desk = desk;
+    server->carrier.service = service;
     server->host = *host;
     server->socket_path = mem_text(socket_path);
     server->hello_timer = loop_timer_new(loop, drop_silent, server);

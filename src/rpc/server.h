@@ -1,13 +1,13 @@
 /*
  * server.h - the hub's side of the wire: a unix socket for this user alone, connections with one
- * role each, methods as a table onto the desk.
+ * role each, methods as a table onto the service.
  */
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
 #include <stdbool.h>
 #include <stddef.h>
 
-struct desk;
+struct service;
 struct error;
 struct loop;
 struct place;
@@ -25,8 +25,8 @@ struct wire_host {
 
 /* The socket file is made with mode 0600; an old one of a dead hub is replaced. `passed_fd` listens
  * there already and is somebody else's, who goes on when we go; -1: there is none. */
-bool wire_server_open(struct loop *loop, struct desk *desk, const char *socket_path, int passed_fd,
-                      const struct wire_host *host, struct wire_server **ret_server,
+bool wire_server_open(struct loop *loop, struct service *service, const char *socket_path,
+                      int passed_fd, const struct wire_host *host, struct wire_server **ret_server,
                       struct error *err);
 void wire_server_flush(struct wire_server *server); /* before the loop sleeps: one write a peer */
 /* No new peers, nothing more is read; what was read before is still answered. */

@@ -1,8 +1,8 @@
 /*
- * service.h - what fronts and channels need: the desk at which agents ask and people answer.
+ * service.h - what fronts and channels need: the service at which agents ask and people answer.
  * The engine is one; in a process without an engine the wire's client side is another.
  *
- * A connection is a visit: it has one role and one identity for its whole life. What it may call
+ * A connection is a session: it has one role and one identity for its whole life. What it may call
  * are the rows of methods.def, with parameters as docs/wire.md has them.
  */
 #ifndef RPC_SERVICE_H
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "core/outcome.h"
 
-struct desk;
+struct service;
 struct json;
 struct text;
 
@@ -35,19 +35,19 @@ enum method_flags {
 
 struct method_row {
     const char *name;      /* NULL: not on the wire */
-    unsigned roles, flags; /* of enum desk_role; enum method_flags */
+    unsigned roles, flags; /* of enum session_role; enum method_flags */
 };
 extern const struct method_row methods[METHOD_COUNT];
 
 enum method method_find(const char *name); /* METHOD_COUNT: there is none */
 
-struct desk_visit; /* the desk's own record of a visitor */
+struct session; /* the service's own record of a peer */
 
-enum desk_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
+enum session_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 
-/* Who stands at the desk. Borrowed for desk_ops.open only. */
-struct desk_visitor {
-    enum desk_role role;
+/* Who stands at the service. Borrowed for service_ops.open only. */
+struct identity {
+    enum session_role role;
     const char *via;            /* people: "cli" "terminal" "web" "api" "client" */
     int64_t uid, pid;           /* pid 0: no process is known, as over HTTP; uid -1: nor whose */
     uint64_t start;             /* of pid, so that a reused pid is another process; 0: not read */
@@ -66,29 +66,29 @@ struct desk_visitor {
      * unknown. Called once at most, when it counts. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
     /* A JSON-RPC notification as one line without the line end; the bytes are shared by all
-     * visitors and live for the call. */
+     * peers and live for the call. */
     void (*event)(void *context, const char *line, size_t length);
-    /* The same by a desk that had to read it; NULL: `event` is called. */
+    /* The same by a service that had to read it; NULL: `event` is called. */
     void (*message)(void *context, const char *method, const struct json *params);
 };
 
 /* A browser that stays signed in shows its id, and that it signed the hub's challenge at this port.
  */
-struct desk_device {
+struct device_proof {
     const char *id;
     int port;
     const char *challenge, *signature;
 };
 
-struct desk_reply {
+struct reply {
     struct error err;       /* code ERROR_NONE: it worked */
     const char *json;       /* result, or data for the error; NULL: nothing to add */
     enum reply_kind kind;   /* of METHOD_WAITS */
     const char *session_id; /* where one is concerned; else NULL */
 };
-typedef void desk_done(void *context, const struct desk_reply *reply);
+typedef void reply_done(void *context, const struct reply *reply);
 
-/* A call of a method. Borrowed for desk_ops.call only. */
+/* A call of a method. Borrowed for service_ops.call only. */
 struct request {
     enum method method;
     /* One of them, or neither: there are no parameters. */
@@ -100,16 +100,16 @@ struct request {
     bool is_bound;   /* by sealed state: the next hub gets it whole, never by the ask's id */
 };
 
-struct desk_ops {
-    struct desk_visit *(*open)(struct desk *desk, const struct desk_visitor *visitor);
-    void (*close)(struct desk *desk, struct desk_visit *visit);
+struct service_ops {
+    struct session *(*open)(struct service *service, const struct identity *identity);
+    void (*close)(struct service *service, struct session *session);
     /* Answers once through `done`, maybe before it returns, as with HUB_METHOD: whether this
-     * visitor may have the hub do that. After `close` nothing of the visit is called any more. */
-    void (*call)(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                 desk_done *done, void *context);
+     * peer may have the hub do that. After `close` nothing of the session is called any more. */
+    void (*call)(struct service *service, struct session *session, const struct request *request,
+                 reply_done *done, void *context);
 };
-struct desk {
-    const struct desk_ops *ops; /* the implementation's own struct begins with this */
+struct service {
+    const struct service_ops *ops; /* the implementation's own struct begins with this */
 };
 
 /* What every hub must know of an MCP session beside what its id says. */

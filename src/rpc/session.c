@@ -13,7 +13,7 @@
 
 enum { SESSION_ID_BYTES = 256 }; /* kept as long as its call is under way */
 
-/* A request under way at the desk; after the peer left, on_done frees it. */
+/* A request under way at the service; after the peer left, on_done frees it. */
 struct call {
     struct call *next, *previous;
     struct wire_peer *peer;
@@ -37,11 +37,11 @@ static void end_call(struct call *call)
 
 void wire_peer_leave(struct wire_peer *peer)
 {
-    struct desk *desk = peer->carrier->desk;
+    struct service *service = peer->carrier->service;
 
-    if (peer->visit)
-        desk->ops->close(desk, peer->visit);
-    peer->visit = NULL;
+    if (peer->session)
+        service->ops->close(service, peer->session);
+    peer->session = NULL;
     while (peer->calls)
         end_call(peer->calls);
 }
@@ -61,7 +61,7 @@ void wire_peer_refuse(struct wire_peer *peer, const char *id_json, int code, con
     peer->carrier->end(peer);
 }
 
-void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum desk_role role)
+void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum session_role role)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
@@ -90,7 +90,7 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     text_release(&data);
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct wire_peer *peer = call->peer;
@@ -134,14 +134,14 @@ bool wire_peer_is_full(const struct wire_peer *peer)
     return peer->carrier->behind(peer) > WIRE_OUT_BYTES || peer->look_count >= WIRE_LOOKS;
 }
 
-/* What the hub does itself, once the desk has said that this visitor may. */
+/* What the hub does itself, once the service has said that this peer may. */
 struct wish {
     struct wire_peer *peer;
     enum method method;
     const char *id_json;
 };
 
-static void on_allowed(void *context, const struct desk_reply *reply)
+static void on_allowed(void *context, const struct reply *reply)
 {
     const struct wish *wish = context;
     struct wire_peer *peer = wish->peer;
@@ -158,15 +158,15 @@ static void on_allowed(void *context, const struct desk_reply *reply)
 
 static void take_hub(struct wire_peer *peer, const struct request *request, const char *id_json)
 {
-    struct desk *desk = peer->carrier->desk;
+    struct service *service = peer->carrier->service;
     struct wish wish = { peer, request->method, id_json };
 
-    desk->ops->call(desk, peer->visit, request, on_allowed, &wish);
+    service->ops->call(service, peer->session, request, on_allowed, &wish);
 }
 
 static void serve(struct wire_peer *peer, const struct request *request, const char *id_json)
 {
-    struct desk *desk = peer->carrier->desk;
+    struct service *service = peer->carrier->service;
     size_t id_bytes = id_json ? strlen(id_json) + 1 : 1;
     struct call *call;
 
@@ -182,7 +182,7 @@ static void serve(struct wire_peer *peer, const struct request *request, const c
     LIST_ADD(peer->calls, call);
     peer->call_count++;
     peer->look_count += reads(call->method);
-    desk->ops->call(desk, peer->visit, request, on_done, call);
+    service->ops->call(service, peer->session, request, on_done, call);
 }
 
 static void dispatch(struct wire_peer *peer, const struct wire_message *message,
@@ -194,7 +194,7 @@ static void dispatch(struct wire_peer *peer, const struct wire_message *message,
 
     if (method < METHOD_COUNT && peer->carrier->greet(peer, method, message->params, id_json))
         return;
-    if (!peer->visit)
+    if (!peer->session)
         wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
     else if (method == METHOD_COUNT || method == METHOD_hub_prove)
         wire_peer_refuse(peer, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");

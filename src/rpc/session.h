@@ -21,14 +21,14 @@ enum {
 
 struct wire_peer {
     const struct wire_carrier *carrier;
-    struct desk_visit *visit; /* NULL before hello */
-    struct call *calls;       /* under way at the desk; session.c's */
+    struct session *session; /* NULL before hello */
+    struct call *calls;      /* under way at the service; session.c's */
     uint32_t call_count, look_count;
     bool needs_resync;
 };
 
 struct wire_carrier {
-    struct desk *desk;
+    struct service *service;
     size_t most_calls; /* of one peer, under way at once */
     /* Where messages are written, each with its line end; `end` sends what is there, and reads from
      * the peer again if it may. */
@@ -41,7 +41,7 @@ struct wire_carrier {
     bool (*greet)(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json);
     void (*do_hub)(struct wire_peer *peer, enum method method, const char *id_json); /* who may */
-    /* A result with more than the desk says; false: there is no more. NULL: there never is. */
+    /* A result with more than the service says; false: there is no more. NULL: there never is. */
     bool (*add_more)(const struct wire_peer *peer, enum method method, struct text *out,
                      const char *id_json, const char *result_json);
     error_add_words *add_words; /* see wire_add_failure */
@@ -53,7 +53,7 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
                       const char *detail_json, error_add_words *add_words);
 
 void wire_peer_take(struct wire_peer *peer, const char *line, size_t length);
-/* Of desk_visitor, with the peer as its context. */
+/* Of identity, with the peer as its context. */
 void wire_peer_event(void *context, const char *line, size_t length);
 bool wire_peer_is_full(const struct wire_peer *peer); /* then it is not read from */
 void wire_peer_catch_up(struct wire_peer *peer);      /* all that was sent is taken */
@@ -61,6 +61,6 @@ void wire_peer_leave(struct wire_peer *peer);
 /* To a request of its own; `id_json` NULL: it was a notification. */
 void wire_peer_reply(struct wire_peer *peer, const char *id_json, const char *result_json);
 void wire_peer_refuse(struct wire_peer *peer, const char *id_json, int code, const char *message);
-void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum desk_role role);
+void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum session_role role);
 
 #endif

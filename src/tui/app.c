@@ -608,7 +608,9 @@ static void seat_ask(struct seat *seat)
 
 static void dial_up(struct seat *seat)
 {
-    static const struct identity who = { .role = "person", .channel = "terminal", .name = "sayso" };
+    static const struct client_identity who = { .role = "person",
+                                                .channel = "terminal",
+                                                .name = "sayso" };
     static const struct client_ops ops = { .opened = on_opened,
                                            .lost = on_lost,
                                            .event = on_event };

@@ -26,7 +26,7 @@ struct seat_options {
     const char *launch;     /* or the code of a command; NULL: none */
     /* Or one that is asked here and now: params of ask/create, and who asks. NULL: none. */
     const char *create_json;
-    const struct identity *asker;
+    const struct client_identity *asker;
 };
 
 enum seat_end {

@@ -88,7 +88,7 @@ static void write_status(void *context, struct text *out)
     text_add_text(out, "{}");
 }
 
-/* What the peers sent reaches the desk, and what it says goes out: all in this process. */
+/* What the peers sent reaches the service, and what it says goes out: all in this process. */
 static void turn(void)
 {
     bool is_busy = true;
@@ -399,8 +399,8 @@ static void step(void)
 /* They are in the store that every input finds. */
 static void make_tokens(struct stage *opened)
 {
-    struct desk_visitor visitor = visitor_person("cli");
-    struct caller *owner = caller_enter(opened, "owner", &visitor);
+    struct identity identity = visitor_person("cli");
+    struct caller *owner = caller_enter(opened, "owner", &identity);
 
     for (int i = 0; i < TOKENS; i++) {
         struct call made = { 0 };
@@ -420,11 +420,11 @@ static void play(struct stage *opened)
                                 .store = opened->store.inner,
                                 .settings = opened->settings,
                                 .write_status = write_status };
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct error err = { 0 };
 
     stage = opened;
-    world.person = caller_enter(stage, "person", &visitor);
+    world.person = caller_enter(stage, "person", &identity);
     demand(door_open(&parts, &door, &err) && door, "no door");
     for (int i = 0; i < STEPS && world.at < world.end; i++)
         step();

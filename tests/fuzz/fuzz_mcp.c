@@ -1,13 +1,13 @@
 /*
  * fuzz_mcp.c - whatever lines a client sends, each answer is one line of valid JSON-RPC to a
- * request that was made, and only good asks reach the desk. Covers rpc, eras, batches and tool
+ * request that was made, and only good asks reach the service. Covers rpc, eras, batches and tool
  * arguments.
  *
  * Proves: P14
  *
  * The input is lines for the server. A line that begins with ! is an act of the world instead: the
- * desk tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline moves
- * (r), an ask of the client's changed (m), or who knows what (f), time goes by (t), output is
+ * service tells a name (c), answers finally (a), not yet (p) or with an error (e), the deadline
+ * moves (r), an ask of the client's changed (m), or who knows what (f), time goes by (t), output is
  * written (w), a line was too long (l); the client is to show a form (s) or an address (d), not any
  * more (u), or by the reply to its call (i, j); it is away (x), is back (y), its stream is gone
  * (z).
@@ -32,16 +32,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { WORLD_ACTS = 64, WORLD_VISITS = 64, WORLD_STEP_MS = 16000 };
 
-struct desk_visit {
+struct session {
     bool is_here;
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
 
-/* An act the desk has not answered. */
+/* An act the service has not answered. */
 struct act {
-    struct desk_visit *visit;
-    desk_done *done;
+    struct session *session;
+    reply_done *done;
     void *context;
     char tag[24];
     char session_id[27];
@@ -49,10 +49,10 @@ struct act {
 
 static struct world {
     struct clock clock; /* first: a clock is the world */
-    struct desk desk;
+    struct service service;
     int64_t now_ms;
-    struct desk_visit visits[WORLD_VISITS];
-    size_t visit_count;
+    struct session sessions[WORLD_VISITS];
+    size_t session_count;
     struct act acts[WORLD_ACTS];
     size_t act_count;
     size_t asked, answered; /* requests that came in, responses that went out */
@@ -78,17 +78,17 @@ static void world_wake_at(struct clock *clock, int64_t boot_ms)
     (void)boot_ms;
 }
 
-static struct desk_visit *world_enter(struct desk *desk, const struct desk_visitor *visitor)
+static struct session *world_enter(struct service *service, const struct identity *identity)
 {
-    struct desk_visit *visit = &world.visits[world.visit_count % WORLD_VISITS];
+    struct session *session = &world.sessions[world.session_count % WORLD_VISITS];
 
-    (void)desk;
-    demand(visitor->role == ROLE_AGENT && visitor->name && visitor->name[0]);
-    demand(strlen(visitor->name) <= 128 && text_is_utf8(visitor->name, strlen(visitor->name)));
-    world.visit_count++;
-    demand(!visit->is_here); /* so many at once are never wanted */
-    *visit = (struct desk_visit){ true, visitor->context, visitor->event };
-    return visit;
+    (void)service;
+    demand(identity->role == ROLE_AGENT && identity->name && identity->name[0]);
+    demand(strlen(identity->name) <= 128 && text_is_utf8(identity->name, strlen(identity->name)));
+    world.session_count++;
+    demand(!session->is_here); /* so many at once are never wanted */
+    *session = (struct session){ true, identity->context, identity->event };
+    return session;
 }
 
 static void drop_act(size_t index)
@@ -97,18 +97,18 @@ static void drop_act(size_t index)
             (--world.act_count - index) * sizeof world.acts[0]);
 }
 
-static void world_leave(struct desk *desk, struct desk_visit *visit)
+static void world_leave(struct service *service, struct session *session)
 {
-    (void)desk;
-    demand(visit->is_here);
-    visit->is_here = false;
+    (void)service;
+    demand(session->is_here);
+    session->is_here = false;
     for (size_t i = world.act_count; i-- > 0;) {
-        if (world.acts[i].visit == visit)
+        if (world.acts[i].session == session)
             drop_act(i);
     }
 }
 
-static void answer(size_t index, const struct desk_reply *reply)
+static void answer(size_t index, const struct reply *reply)
 {
     struct act act = world.acts[index];
 
@@ -116,92 +116,92 @@ static void answer(size_t index, const struct desk_reply *reply)
     act.done(act.context, reply);
 }
 
-static void keep_act(struct desk_visit *visit, desk_done *done, void *context, const char *tag,
+static void keep_act(struct session *session, reply_done *done, void *context, const char *tag,
                      const char *session_id)
 {
-    struct desk_reply busy = { 0 };
+    struct reply busy = { 0 };
     struct act *act;
 
-    demand(visit->is_here);
+    demand(session->is_here);
     if (world.act_count == WORLD_ACTS) {
         error_set(&busy.err, ERROR_rate_limited, "", "busy");
         done(context, &busy);
         return;
     }
     act = &world.acts[world.act_count++];
-    *act = (struct act){ .visit = visit, .done = done, .context = context };
+    *act = (struct act){ .session = session, .done = done, .context = context };
     snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
     snprintf(act->session_id, sizeof act->session_id, "%s", session_id ? session_id : "");
 }
 
-static void world_submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+static void world_submit(struct service *service, struct session *session,
+                         const struct json *params, reply_done *done, void *context)
 {
     const char *tool = json_member_text(params, "tool");
     struct ask_call call;
     struct error err;
 
-    (void)desk;
+    (void)service;
     demand(tool && ask_tool_find(tool) && json_member_text(params, "tag"));
     demand(arguments_check(ask_tool_find(tool), json_member(params, "arguments"), &call, &err));
     demand(!call.session_id[0] && json_member_integer(params, "wait_seconds", -1) >= 0);
     ask_call_release(&call);
-    keep_act(visit, done, context, json_member_text(params, "tag"), NULL);
+    keep_act(session, done, context, json_member_text(params, "tag"), NULL);
 }
 
-static void world_wait(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+static void world_wait(struct service *service, struct session *session, const struct json *params,
+                       reply_done *done, void *context)
 {
     const char *id = json_member_text(params, "session_id");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
 
-    (void)desk;
+    (void)service;
     demand(id && strlen(id) == 26 && wait_s >= 0 && wait_s <= 60);
-    keep_act(visit, done, context, NULL, id);
+    keep_act(session, done, context, NULL, id);
 }
 
-static void reply_empty(desk_done *done, void *context)
+static void reply_empty(reply_done *done, void *context)
 {
-    struct desk_reply reply = { .json = "{}" };
+    struct reply reply = { .json = "{}" };
 
     done(context, &reply);
 }
 
-static void world_delivered(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                            desk_done *done, void *context)
+static void world_delivered(struct service *service, struct session *session,
+                            const struct json *params, reply_done *done, void *context)
 {
-    (void)desk;
-    demand(visit->is_here);
+    (void)service;
+    demand(session->is_here);
     world.delivered += json_length(json_member(params, "session_ids"));
     demand(world.delivered <= world.finals);
     reply_empty(done, context);
 }
 
-static void world_detach(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                         desk_done *done, void *context)
+static void world_detach(struct service *service, struct session *session,
+                         const struct json *params, reply_done *done, void *context)
 {
-    (void)desk;
-    demand(visit->is_here && json_member_text(params, "session_id"));
+    (void)service;
+    demand(session->is_here && json_member_text(params, "session_id"));
     reply_empty(done, context);
 }
 
-static void world_cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                          desk_done *done, void *context)
+static void world_cut_off(struct service *service, struct session *session,
+                          const struct json *params, reply_done *done, void *context)
 {
-    (void)desk;
-    demand(visit->is_here && json_member_integer(params, "held_ms", -1) >= 0);
+    (void)service;
+    demand(session->is_here && json_member_integer(params, "held_ms", -1) >= 0);
     reply_empty(done, context);
 }
 
 /* What a client's own form returned: flat, and about an ask that has a name. */
-static void world_returned(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                           desk_done *done, void *context)
+static void world_returned(struct service *service, struct session *session,
+                           const struct json *params, reply_done *done, void *context)
 {
     const struct json *content = json_member(params, "content");
     const char *id = json_member_text(params, "session_id");
 
-    (void)desk;
-    demand(visit->is_here && id && strlen(id) == 26);
+    (void)service;
+    demand(session->is_here && id && strlen(id) == 26);
     demand(!content || json_kind(content) == KIND_OBJECT);
     for (void *at = json_first(content); at; at = json_next(content, at))
         demand(json_kind(json_value(at)) != KIND_OBJECT);
@@ -209,19 +209,19 @@ static void world_returned(struct desk *desk, struct desk_visit *visit, const st
 }
 
 /* A look at one's own asks, or the wish to hear of changes. */
-static void world_mine(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                       desk_done *done, void *context)
+static void world_mine(struct service *service, struct session *session, const struct json *params,
+                       reply_done *done, void *context)
 {
-    (void)desk;
+    (void)service;
     demand(json_kind(params) == KIND_OBJECT);
-    keep_act(visit, done, context, NULL, json_member_text(params, "session_id"));
+    keep_act(session, done, context, NULL, json_member_text(params, "session_id"));
 }
 
-static void world_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                       desk_done *done, void *context)
+static void world_call(struct service *service, struct session *session,
+                       const struct request *request, reply_done *done, void *context)
 {
-    static void (*const handlers[METHOD_COUNT])(struct desk *, struct desk_visit *,
-                                                const struct json *, desk_done *, void *) = {
+    static void (*const handlers[METHOD_COUNT])(struct service *, struct session *,
+                                                const struct json *, reply_done *, void *) = {
         [METHOD_ask_create] = world_submit,       [METHOD_ask_wait] = world_wait,
         [METHOD_ask_delivered] = world_delivered, [METHOD_ask_detach] = world_detach,
         [METHOD_client_cut_off] = world_cut_off,  [METHOD_client_result] = world_returned,
@@ -231,11 +231,11 @@ static void world_call(struct desk *desk, struct desk_visit *visit, const struct
     struct json *params = NULL;
 
     demand(json_parse(request->text->bytes, request->text->used, &params, NULL));
-    handlers[request->method](desk, visit, params, done, context);
+    handlers[request->method](service, session, params, done, context);
     json_free(params);
 }
 
-static const struct desk_ops world_ops = {
+static const struct service_ops world_ops = {
     .open = world_enter,
     .close = world_leave,
     .call = world_call,
@@ -334,7 +334,7 @@ static void tell_event(const char *method, const struct act *act)
              "\"remaining_ms\":90000}}",
              method, act->tag[0] ? "\"tag\":\"" : "", act->tag, act->tag[0] ? "\"," : "",
              act->session_id);
-    act->visit->event(act->visit->context, line, strlen(line));
+    act->session->event(act->session->context, line, strlen(line));
 }
 
 static void name_ask(struct act *act)
@@ -346,7 +346,7 @@ static void name_ask(struct act *act)
 static void act_answer(const char *status, bool is_final)
 {
     char json[256];
-    struct desk_reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
+    struct reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
     char id[27];
 
     name_ask(&world.acts[0]);
@@ -359,7 +359,7 @@ static void act_answer(const char *status, bool is_final)
     answer(0, &reply);
 }
 
-/* As the desk hands it out; the same words go into an event and into a reply. */
+/* As the service hands it out; the same words go into an event and into a reply. */
 static const char *form_members(void)
 {
     static const char asked[] =
@@ -392,13 +392,13 @@ static void tell_form(struct act *act, const char *more)
              "{\"jsonrpc\":\"2.0\",\"method\":\"client/present\",\"params\":{\"session_id\":\"%s\","
              "\"remaining_ms\":90000,%s%s}}",
              act->session_id, form_members(), more);
-    act->visit->event(act->visit->context, line, strlen(line));
+    act->session->event(act->session->context, line, strlen(line));
 }
 
 static void act_need_input(const char *more)
 {
     char json[2048], id[27];
-    struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = id };
+    struct reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = id };
 
     name_ask(&world.acts[0]);
     memcpy(id, world.acts[0].session_id, sizeof id);
@@ -409,7 +409,7 @@ static void act_need_input(const char *more)
 
 static void act_error(void)
 {
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
     error_set(&reply.err, ERROR_unavailable, "", "the hub is away");
     reply.err.retry_after_s = 3;
@@ -472,7 +472,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data, *end = bytes + size;
     struct mcp_parts parts = {
-        .desk = &world.desk,
+        .service = &world.service,
         .clock = &world.clock,
         .directory = "/",
         .most_calls = 4096,
@@ -484,7 +484,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     world = (struct world){
         .clock = { .boot_ms = world_now_ms, .utc_ms = world_now_ms, .wake_at = world_wake_at },
-        .desk = { &world_ops },
+        .service = { &world_ops },
         .now_ms = 1
     };
     mcp = mcp_new(&parts);
@@ -501,6 +501,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mcp_drop(mcp, &stream);
     mcp_free(mcp);
     for (size_t i = 0; i < WORLD_VISITS; i++)
-        demand(!world.visits[i].is_here);
+        demand(!world.sessions[i].is_here);
     return 0;
 }

@@ -28,7 +28,7 @@ enum { SEATS = 14, AGENT_SEATS = 3, ASKS = 8, CALLS = 40, STEPS = 24, TITLES = 3
 /* Two connections of one agent, another agent, and people of every channel; then those with
  * fewer rights than the owner: a sub-agent, a host, and peers with a token or another uid. */
 static const struct {
-    enum desk_role role;
+    enum session_role role;
     int principal; /* of an agent */
     const char *name, *via, *tty, *token_id;
     bool is_sub_agent, may_answer, is_stranger;
@@ -234,18 +234,18 @@ static struct made *make(enum kind kind, int seat, int ask)
 
 static void come(int seat)
 {
-    struct desk_visitor visitor = seats[seat].role == ROLE_AGENT ? visitor_agent(seats[seat].name)
-                                                                 : visitor_person(seats[seat].via);
+    struct identity identity = seats[seat].role == ROLE_AGENT ? visitor_agent(seats[seat].name)
+                                                              : visitor_person(seats[seat].via);
 
     if (world.callers[seat])
         return;
-    visitor.tty = seats[seat].tty ? seats[seat].tty : "";
-    visitor.name = seats[seat].name;
-    visitor.token = visitor.token_id = seats[seat].token_id;
-    visitor.is_sub_agent = seats[seat].is_sub_agent;
-    visitor.may_answer = seats[seat].may_answer;
-    visitor.uid += seats[seat].is_stranger;
-    world.callers[seat] = caller_enter(stage, seats[seat].name, &visitor);
+    identity.tty = seats[seat].tty ? seats[seat].tty : "";
+    identity.name = seats[seat].name;
+    identity.token = identity.token_id = seats[seat].token_id;
+    identity.is_sub_agent = seats[seat].is_sub_agent;
+    identity.may_answer = seats[seat].may_answer;
+    identity.uid += seats[seat].is_stranger;
+    world.callers[seat] = caller_enter(stage, seats[seat].name, &identity);
 }
 
 /* Nothing of it is answered any more. */
@@ -318,7 +318,7 @@ static bool is_for_owner(const char *method)
 }
 
 /* An act about an ask, by anybody: whose it is not is refused. */
-static void act(enum kind kind, enum desk_role role, int seat, int at, const char *method,
+static void act(enum kind kind, enum session_role role, int seat, int at, const char *method,
                 const char *more)
 {
     struct made *made;
@@ -340,7 +340,7 @@ static void act(enum kind kind, enum desk_role role, int seat, int at, const cha
 
 static const struct {
     enum kind kind;
-    enum desk_role role;
+    enum session_role role;
     const char *method, *more;
 } acts[] = {
     { KIND_DECIDE, ROLE_PERSON, "ask/answer", ",'selected_ids':['a']" },
@@ -401,7 +401,7 @@ static void act_otherwise(int seat, int at, unsigned which)
 {
     static const char *const agents[] = { "mine/", "client/" };
     const char *method = methods[which].name;
-    enum desk_role role = ROLE_PERSON;
+    enum session_role role = ROLE_PERSON;
 
     if (!method || methods[which].flags & METHOD_OF_HUB || which == METHOD_ask_create ||
         which == METHOD_ask_delivered)

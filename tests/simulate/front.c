@@ -50,7 +50,7 @@ void finder_init(struct finder *finder)
     finder->wake_ms = -1;
 }
 
-void finder_begin(struct finder *finder, const struct identity *who,
+void finder_begin(struct finder *finder, const struct client_identity *who,
                   const struct finder_policy *policy)
 {
     struct json_writer writer = json_writer_to(&finder->out);
@@ -294,8 +294,8 @@ static void start(void *context)
     front->loop = loop_new();
     loop_before_sleep(front->loop, before_sleep, front);
     front->timer = loop_timer_new(front->loop, on_time, front);
-    front->desk = client_service_new(front->loop, refuses, front);
-    parts.desk = front->desk;
+    front->service = client_service_new(front->loop, refuses, front);
+    parts.service = front->service;
     front->stream = (struct mcp_stream){ .ops = &ops };
     front->mcp = mcp_new(&parts);
     mcp_stand(front->mcp, &front->stream);

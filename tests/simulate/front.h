@@ -27,7 +27,7 @@ struct front {
     /* in its own memory */
     struct loop *loop;
     struct loop_timer *timer;
-    struct desk *desk;
+    struct service *service;
     struct mcp *mcp;
     struct wire *wires;
     int last_fd;

@@ -123,7 +123,7 @@ static void start(void *context)
     parts.store = hub->store;
     parts.settings = hub->settings;
     hub->engine = engine_new(&parts);
-    if (!wire_server_open(hub->loop, engine_desk(hub->engine), hub->path, LISTENING_FD, &host,
+    if (!wire_server_open(hub->loop, engine_service(hub->engine), hub->path, LISTENING_FD, &host,
                           &hub->server, &err))
         abort();
     loop_before_sleep(hub->loop, before_sleep, hub);

@@ -495,7 +495,7 @@ static void run_row(struct lab *lab, const struct row *row, int times)
     char *params = fill(lab, row->params, count);
     int64_t undelivered = strstr(row->params, "$IDS") ? count_undelivered(lab) : 0;
     size_t bytes = strlen(params);
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *who = row->who == 'p'   ? lab->person
                          : row->who == 'n' ? caller_enter(lab->stage, "new", &bot)
                                            : lab->agent;
@@ -544,8 +544,8 @@ static bool wants_inputs;
 static void run_all(void **state)
 {
     static const struct mcp_stream_ops stream_ops = { .message = on_message };
-    struct desk_visitor bot = visitor_agent("bot"), cli = visitor_person("cli"),
-                        web = visitor_person("web");
+    struct identity bot = visitor_agent("bot"), cli = visitor_person("cli"),
+                    web = visitor_person("web");
     struct lab lab = { .did.label = "did", .stream.ops = &stream_ops };
     struct mcp_parts parts;
 
@@ -560,7 +560,7 @@ static void run_all(void **state)
     lab.agent = caller_enter(lab.stage, "agent", &bot);
     lab.person = caller_enter(lab.stage, "person", &cli);
     lab.pages = caller_enter(lab.stage, "pages", &web);
-    parts = (struct mcp_parts){ .desk = lab.stage->desk,
+    parts = (struct mcp_parts){ .service = lab.stage->service,
                                 .clock = &lab.stage->clock.port,
                                 .uid = 1000,
                                 .is_hub = true,

@@ -1,4 +1,4 @@
-/* engine_callers.c - who stands at the stage's desk, what they do and what they are told. */
+/* engine_callers.c - who stands at the stage's service, what they do and what they are told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,9 +49,9 @@ void stage_forget(struct stage *stage)
         free(stage->notes[--stage->note_count]);
 }
 
-struct desk_visitor visitor_agent(const char *name)
+struct identity visitor_agent(const char *name)
 {
-    return (struct desk_visitor){
+    return (struct identity){
         .role = ROLE_AGENT,
         .via = "cli",
         .uid = 1000,
@@ -63,9 +63,9 @@ struct desk_visitor visitor_agent(const char *name)
     };
 }
 
-struct desk_visitor visitor_person(const char *via)
+struct identity visitor_person(const char *via)
 {
-    return (struct desk_visitor){
+    return (struct identity){
         .role = ROLE_PERSON, .via = via, .uid = 1000, .pid = 1, .tty = "", .name = "sayso"
     };
 }
@@ -83,25 +83,24 @@ static void on_event(void *context, const char *line, size_t length)
     caller->line_count++;
 }
 
-struct caller *caller_enter(struct stage *stage, const char *name,
-                            const struct desk_visitor *visitor)
+struct caller *caller_enter(struct stage *stage, const char *name, const struct identity *identity)
 {
-    struct desk_visitor entering = *visitor;
+    struct identity entering = *identity;
     struct caller *caller = mem_new(sizeof *caller);
 
     *caller = (struct caller){ .next = stage->callers, .stage = stage, .name = name };
     entering.context = caller;
     entering.event = on_event;
-    caller->visit = stage->desk->ops->open(stage->desk, &entering);
+    caller->session = stage->service->ops->open(stage->service, &entering);
     stage->callers = caller;
     return caller;
 }
 
 void caller_leave(struct caller *caller)
 {
-    if (caller->visit)
-        caller->stage->desk->ops->close(caller->stage->desk, caller->visit);
-    caller->visit = NULL;
+    if (caller->session)
+        caller->stage->service->ops->close(caller->stage->service, caller->session);
+    caller->session = NULL;
 }
 
 void callers_release(struct stage *stage)
@@ -159,7 +158,7 @@ size_t caller_count(const struct caller *caller, const char *method)
     return count;
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct call *call = context;
 
@@ -196,7 +195,8 @@ static void start(struct call *call, struct caller *caller, enum method act, con
     json_free(call->json);
     request.params = params;
     *call = (struct call){ .stage = caller->stage, .label = call->label, .leaves = call->leaves };
-    caller->stage->desk->ops->call(caller->stage->desk, caller->visit, &request, on_done, call);
+    caller->stage->service->ops->call(caller->stage->service, caller->session, &request, on_done,
+                                      call);
     json_free(params); /* nobody keeps what is only lent */
 }
 
@@ -305,7 +305,7 @@ void ask_open(struct call *call, struct caller *agent, const char *title, const 
 /* The same question would get the last one's answer. */
 static void scene_enter(struct scene *scene, void **state, const char *via, char title[32])
 {
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person(via);
+    struct identity agent = visitor_agent("bot"), person = visitor_person(via);
     static int number;
 
     *scene =

@@ -12,7 +12,7 @@
 
 struct caller *enter_client(struct stage *stage, const char *version)
 {
-    struct desk_visitor client = visitor_agent("form client");
+    struct identity client = visitor_agent("form client");
 
     client.version = version;
     client.transport = "stdio";
@@ -21,7 +21,7 @@ struct caller *enter_client(struct stage *stage, const char *version)
 
 struct caller *enter_person(struct stage *stage, const char *via)
 {
-    struct desk_visitor person = visitor_person(via);
+    struct identity person = visitor_person(via);
 
     return caller_enter(stage, "person", &person);
 }

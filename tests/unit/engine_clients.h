@@ -1,4 +1,4 @@
-/* engine_clients.h - clients that can show forms, at the stage's desk. */
+/* engine_clients.h - clients that can show forms, at the stage's service. */
 #ifndef TESTS_ENGINE_CLIENTS_H
 #define TESTS_ENGINE_CLIENTS_H
 #include "engine_fixture.h"

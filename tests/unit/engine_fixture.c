@@ -479,7 +479,7 @@ static void open_engine(struct stage *stage)
     stage->engine = engine_new(&parts);
     if (stage->portal_url)
         engine_set_portal(stage->engine, stage->portal_url);
-    stage->desk = engine_desk(stage->engine);
+    stage->service = engine_service(stage->engine);
 }
 
 static void close_engine(struct stage *stage)

@@ -74,7 +74,7 @@ struct stage {
     struct stage_clock clock;
     struct settings *settings;
     struct engine *engine;
-    struct desk *desk;
+    struct service *service;
     struct caller *callers; /* owned */
     bool terminal_built;
     bool fails_lists;       /* no list of asks can be read, from the next start on */
@@ -85,12 +85,12 @@ struct stage {
     size_t note_count;
 };
 
-/* A connection at the desk; its notifications are kept as lines. The stage frees it. */
+/* A connection at the service; its notifications are kept as lines. The stage frees it. */
 struct caller {
     struct caller *next;
     struct stage *stage;
     const char *name;
-    struct desk_visit *visit; /* NULL: left */
+    struct session *session; /* NULL: left */
     struct text lines;
     size_t line_count;
 };
@@ -142,10 +142,9 @@ int stage_place(const struct stage *stage, const char *note); /* of the first; -
 int stage_count(const struct stage *stage, const char *note);
 void stage_forget(struct stage *stage);
 
-struct desk_visitor visitor_agent(const char *name);
-struct desk_visitor visitor_person(const char *via);
-struct caller *caller_enter(struct stage *stage, const char *name,
-                            const struct desk_visitor *visitor);
+struct identity visitor_agent(const char *name);
+struct identity visitor_person(const char *via);
+struct caller *caller_enter(struct stage *stage, const char *name, const struct identity *identity);
 void caller_leave(struct caller *caller); /* fine when it left before */
 void callers_release(struct stage *stage);
 /* Of the newest notification with this method; NULL: none. The caller frees it. */

@@ -44,7 +44,7 @@ int pair_tear_down(void **state)
 
 void pair_enter_far(struct pair *pair, const char *via)
 {
-    struct desk_visitor person = visitor_person(via);
+    struct identity person = visitor_person(via);
 
     pair->far = caller_enter(pair->there, "far", &person);
 }

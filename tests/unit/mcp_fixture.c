@@ -19,14 +19,14 @@ const char stage_ask[] =
     "\"selection_mode\":\"single\",\"options\":[{\"id\":\"a\",\"label\":\"Alpha\","
     "\"recommended\":true},{\"id\":\"b\",\"label\":\"Beta\"}]}";
 
-struct desk_visit {
+struct session {
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
 
-static struct stage *stage_of(struct desk *desk)
+static struct stage *stage_of(struct service *service)
 {
-    return (struct stage *)(void *)((char *)desk - offsetof(struct stage, desk));
+    return (struct stage *)(void *)((char *)service - offsetof(struct stage, service));
 }
 
 static int64_t boot_ms(struct clock *clock)
@@ -39,26 +39,26 @@ static void wake_at(struct clock *clock, int64_t at_ms)
     ((struct stage *)clock)->wake_ms = at_ms;
 }
 
-static struct desk_visit *enter(struct desk *desk, const struct desk_visitor *visitor)
+static struct session *enter(struct service *service, const struct identity *identity)
 {
-    struct desk_visit *visit = mem_new(sizeof *visit);
+    struct session *session = mem_new(sizeof *session);
 
-    (void)desk;
-    *visit = (struct desk_visit){ visitor->context, visitor->event };
-    return visit;
+    (void)service;
+    *session = (struct session){ identity->context, identity->event };
+    return session;
 }
 
-static void leave(struct desk *desk, struct desk_visit *visit)
+static void leave(struct service *service, struct session *session)
 {
-    struct stage *stage = stage_of(desk);
+    struct stage *stage = stage_of(service);
     size_t kept = 0;
 
     for (size_t i = 0; i < stage->act_count; i++) {
-        if (stage->acts[i].visit != visit)
+        if (stage->acts[i].session != session)
             stage->acts[kept++] = stage->acts[i];
     }
     stage->act_count = kept;
-    free(visit);
+    free(session);
 }
 
 static void copy_json(const struct json *value, char *out, size_t size)
@@ -69,16 +69,16 @@ static void copy_json(const struct json *value, char *out, size_t size)
     free(json);
 }
 
-static void park(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                 desk_done *done, void *context)
+static void park(struct service *service, struct session *session, const struct json *params,
+                 reply_done *done, void *context)
 {
-    struct stage *stage = stage_of(desk);
+    struct stage *stage = stage_of(service);
     struct stage_act *act = &stage->acts[stage->act_count++];
     const char *tag = json_member_text(params, "tag"), *id = json_member_text(params, "session_id");
     const char *state = json_member_text(params, "state");
 
     assert_true(stage->act_count <= STAGE_ACTS);
-    *act = (struct stage_act){ .done = done, .context = context, .visit = visit };
+    *act = (struct stage_act){ .done = done, .context = context, .session = session };
     act->wait_s = json_member_integer(params, "wait_seconds", -1);
     snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
     snprintf(act->session_id, sizeof act->session_id, "%s", id ? id : "");
@@ -90,102 +90,102 @@ static void park(struct desk *desk, struct desk_visit *visit, const struct json 
     copy_json(json_member(params, "response"), act->response, sizeof act->response);
 }
 
-static void submit(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+static void submit(struct service *service, struct session *session, const struct json *params,
+                   reply_done *done, void *context)
 {
-    stage_of(desk)->submits++;
-    park(desk, visit, params, done, context);
+    stage_of(service)->submits++;
+    park(service, session, params, done, context);
 }
 
-static void wait_for(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                     desk_done *done, void *context)
+static void wait_for(struct service *service, struct session *session, const struct json *params,
+                     reply_done *done, void *context)
 {
-    stage_of(desk)->waits++;
-    park(desk, visit, params, done, context);
+    stage_of(service)->waits++;
+    park(service, session, params, done, context);
 }
 
-static void reply_nothing(desk_done *done, void *context)
+static void reply_nothing(reply_done *done, void *context)
 {
-    const struct desk_reply reply = { .json = "{}" };
+    const struct reply reply = { .json = "{}" };
 
     done(context, &reply);
 }
 
-static void delivered(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                      desk_done *done, void *context)
+static void delivered(struct service *service, struct session *session, const struct json *params,
+                      reply_done *done, void *context)
 {
-    (void)visit;
-    stage_of(desk)->deliveries++;
-    stage_of(desk)->delivered += json_length(json_member(params, "session_ids"));
+    (void)session;
+    stage_of(service)->deliveries++;
+    stage_of(service)->delivered += json_length(json_member(params, "session_ids"));
     reply_nothing(done, context);
 }
 
 /* As the hub does: what waits for it is told `pending` now. */
-static void detach(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+static void detach(struct service *service, struct session *session, const struct json *params,
+                   reply_done *done, void *context)
 {
-    struct stage *stage = stage_of(desk);
+    struct stage *stage = stage_of(service);
     const char *id = json_member_text(params, "session_id");
 
     stage->detaches++;
     snprintf(stage->detached, sizeof stage->detached, "%s", id);
     for (size_t i = stage->is_slow ? 0 : stage->act_count; i-- > 0;) {
-        if (stage->acts[i].visit == visit && strcmp(stage->acts[i].session_id, id) == 0)
+        if (stage->acts[i].session == session && strcmp(stage->acts[i].session_id, id) == 0)
             stage_answer(stage, i, false);
     }
     reply_nothing(done, context);
 }
 
-static void cut_off(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                    desk_done *done, void *context)
+static void cut_off(struct service *service, struct session *session, const struct json *params,
+                    reply_done *done, void *context)
 {
-    (void)visit;
-    stage_of(desk)->cut_offs++;
-    stage_of(desk)->held_ms = json_member_integer(params, "held_ms", -1);
+    (void)session;
+    stage_of(service)->cut_offs++;
+    stage_of(service)->held_ms = json_member_integer(params, "held_ms", -1);
     reply_nothing(done, context);
 }
 
-static void form_result(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+static void form_result(struct service *service, struct session *session, const struct json *params,
+                        reply_done *done, void *context)
 {
-    struct stage *stage = stage_of(desk);
+    struct stage *stage = stage_of(service);
 
-    (void)visit;
+    (void)session;
     stage->form_results++;
     copy_json(params, stage->form_told, sizeof stage->form_told);
     reply_nothing(done, context);
 }
 
-static void form_failed(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                        desk_done *done, void *context)
+static void form_failed(struct service *service, struct session *session, const struct json *params,
+                        reply_done *done, void *context)
 {
-    struct stage *stage = stage_of(desk);
+    struct stage *stage = stage_of(service);
 
-    (void)visit;
+    (void)session;
     stage->form_failures++;
     copy_json(params, stage->form_told, sizeof stage->form_told);
     reply_nothing(done, context);
 }
 
-static void look(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                 desk_done *done, void *context)
+static void look(struct service *service, struct session *session, const struct json *params,
+                 reply_done *done, void *context)
 {
-    stage_of(desk)->looks++;
-    park(desk, visit, params, done, context);
+    stage_of(service)->looks++;
+    park(service, session, params, done, context);
 }
 
-static void follow(struct desk *desk, struct desk_visit *visit, const struct json *params,
-                   desk_done *done, void *context)
+static void follow(struct service *service, struct session *session, const struct json *params,
+                   reply_done *done, void *context)
 {
-    stage_of(desk)->follows++;
-    park(desk, visit, params, done, context);
+    stage_of(service)->follows++;
+    park(service, session, params, done, context);
 }
 
-static void call(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                 desk_done *done, void *context)
+static void call(struct service *service, struct session *session, const struct request *request,
+                 reply_done *done, void *context)
 {
-    static void (*const handlers[METHOD_COUNT])(struct desk *, struct desk_visit *,
-                                                const struct json *, desk_done *, void *) = {
+    static void (*const handlers[METHOD_COUNT])(struct service *, struct session *,
+                                                const struct json *, reply_done *, void *) = {
         [METHOD_ask_create] = submit,
         [METHOD_ask_wait] = wait_for,
         [METHOD_ask_delivered] = delivered,
@@ -207,11 +207,11 @@ static void call(struct desk *desk, struct desk_visit *visit, const struct reque
         assert_string_equal(request->tag ? request->tag : "", tag ? tag : "");
         assert_int_equal(request->is_bound, json_member(params, "state") != NULL);
     }
-    handlers[request->method](desk, visit, params, done, context);
+    handlers[request->method](service, session, params, done, context);
     json_free(params);
 }
 
-static const struct desk_ops ops = { .open = enter, .close = leave, .call = call };
+static const struct service_ops ops = { .open = enter, .close = leave, .call = call };
 
 static int64_t fifty_s(void *context, const char *client_name, bool has_progress)
 {
@@ -225,10 +225,11 @@ void stage_open(struct stage *stage, const struct mcp_parts *parts)
 {
     struct mcp_parts all = parts ? *parts : (struct mcp_parts){ 0 };
 
-    *stage = (struct stage){
-        .clock = { boot_ms, boot_ms, wake_at, 0 }, .desk = { &ops }, .now_ms = 1000, .wake_ms = -1
-    };
-    all.desk = &stage->desk;
+    *stage = (struct stage){ .clock = { boot_ms, boot_ms, wake_at, 0 },
+                             .service = { &ops },
+                             .now_ms = 1000,
+                             .wake_ms = -1 };
+    all.service = &stage->service;
     all.clock = &stage->clock;
     all.most_calls = STAGE_ACTS;
     if (!all.hold_limit_s)
@@ -240,8 +241,8 @@ bool mcp_is_idle(const struct mcp *mcp)
 {
     size_t uses = mcp->call_count;
 
-    for (const struct mcp_visit *visit = mcp->visits; visit; visit = visit->next)
-        uses += visit->uses - visit->subscription_count;
+    for (const struct hub_session *session = mcp->sessions; session; session = session->next)
+        uses += session->uses - session->subscription_count;
     return uses == 0;
 }
 
@@ -352,14 +353,14 @@ void stage_name_with(struct stage *stage, size_t index, const char *session_id, 
              "\"session_id\":\"%s\",\"remaining_ms\":90000%s%s%s}}",
              act->tag, session_id, state ? ",\"state\":\"" : "", state ? state : "",
              state ? "\"" : "");
-    act->visit->event(act->visit->context, line, strlen(line));
+    act->session->event(act->session->context, line, strlen(line));
 }
 
 void stage_tell(struct stage *stage, size_t index, const char *line)
 {
-    const struct desk_visit *visit = stage->acts[index].visit;
+    const struct session *session = stage->acts[index].session;
 
-    visit->event(visit->context, line, strlen(line));
+    session->event(session->context, line, strlen(line));
 }
 
 void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms)
@@ -381,7 +382,7 @@ static struct stage_act take_act(struct stage *stage, size_t index)
     return act;
 }
 
-void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply)
+void stage_reply(struct stage *stage, size_t index, const struct reply *reply)
 {
     struct stage_act act = take_act(stage, index);
 
@@ -390,7 +391,7 @@ void stage_reply(struct stage *stage, size_t index, const struct desk_reply *rep
 
 void stage_refuse_state(struct stage *stage, size_t index)
 {
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
     error_set(&reply.err, ERROR_bad_format, "/state", "no");
     stage_reply(stage, index, &reply);
@@ -400,7 +401,7 @@ void stage_answer(struct stage *stage, size_t index, bool is_final)
 {
     struct stage_act act = stage->acts[index];
     char json[256];
-    struct desk_reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
+    struct reply reply = { .json = json, .kind = is_final ? REPLY_FINAL : REPLY_PENDING };
 
     snprintf(json, sizeof json,
              "{\"action_status\":\"%s\",\"session_id\":\"%s\",\"selection\":{},\"explicit\":true}",

@@ -1,4 +1,4 @@
-/* mcp_fixture.h - a server of the protocol with a desk and a clock set by hand, and streams that
+/* mcp_fixture.h - a server of the protocol with a service and a clock set by hand, and streams that
  * remember what was said on them. */
 #ifndef MCP_FIXTURE_H
 #define MCP_FIXTURE_H
@@ -26,11 +26,11 @@ struct stage_stream {
     size_t states; /* how often it was told one */
 };
 
-/* What the desk was asked and has not answered. */
+/* What the service was asked and has not answered. */
 struct stage_act {
-    desk_done *done;
+    reply_done *done;
     void *context;
-    struct desk_visit *visit;
+    struct session *session;
     char tag[24], session_id[27];
     int64_t wait_s;
     bool comes_back;
@@ -42,13 +42,13 @@ struct stage_act {
 
 struct stage {
     struct clock clock; /* first */
-    struct desk desk;
+    struct service service;
     struct mcp *mcp;
     int64_t now_ms, wake_ms;
     bool is_slow; /* who detaches is answered when the test does */
     struct stage_act acts[STAGE_ACTS];
     size_t act_count, submits, waits, detaches;
-    size_t delivered, deliveries; /* results, and how often the desk was told */
+    size_t delivered, deliveries; /* results, and how often the service was told */
     size_t cut_offs;
     size_t looks, follows;
     int64_t held_ms;   /* of the last of those */
@@ -70,15 +70,16 @@ void stage_take_http(struct stage *stage, struct stage_stream *stream,
 /* The handshake, on a stream of its own. */
 void stage_shake_hands(struct stage *stage, const char *revision, const char *capabilities_json);
 
-/* The desk names the ask of an act, and answers it. */
+/* The service names the ask of an act, and answers it. */
 void stage_name(struct stage *stage, size_t index, const char *session_id);
 /* The same, and gives state for the client to come back with. */
 void stage_name_with(struct stage *stage, size_t index, const char *session_id, const char *state);
 void stage_answer(struct stage *stage, size_t index, bool is_final);
-void stage_reply(struct stage *stage, size_t index, const struct desk_reply *reply);
-void stage_tell(struct stage *stage, size_t index, const char *line); /* to its visit */
+void stage_reply(struct stage *stage, size_t index, const struct reply *reply);
+void stage_tell(struct stage *stage, size_t index, const char *line); /* to its session */
 void stage_refuse_state(struct stage *stage, size_t index);
-void stage_tell_hold(struct stage *stage, size_t index, int64_t hold_ms); /* as the desk learnt */
+void stage_tell_hold(struct stage *stage, size_t index,
+                     int64_t hold_ms);            /* as the service learnt */
 void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that is due */
 
 /* A line of a stream, parsed; the caller frees. Fails where there is none. */

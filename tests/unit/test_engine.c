@@ -20,12 +20,12 @@
 static void test_committed_then_acknowledged_then_told(void **state)
 {
     struct caller *watcher;
-    struct desk_visitor visitor = visitor_person("terminal");
+    struct identity identity = visitor_person("terminal");
     struct call watch = { .label = "watch" };
     struct scene scene;
 
     scene_open(&scene, state, "cli", "");
-    watcher = caller_enter(scene.stage, "watcher", &visitor);
+    watcher = caller_enter(scene.stage, "watcher", &identity);
     call_run(&watch, watcher, METHOD_ask_watch, "{}");
     stage_forget(scene.stage);
     scene_answer(&scene, "b");
@@ -72,11 +72,11 @@ static void test_a_failed_create_is_told_and_forgotten(void **state)
 {
     struct stage *stage = *state;
     struct caller *agent, *person;
-    struct desk_visitor visitor = visitor_agent("bot"), looking = visitor_person("cli");
+    struct identity identity = visitor_agent("bot"), looking = visitor_person("cli");
     struct call asked = { .label = "ask" }, listed = { .label = "list" };
     static const int waits[] = { -1, 0, 20 };
 
-    agent = caller_enter(stage, "agent", &visitor);
+    agent = caller_enter(stage, "agent", &identity);
     person = caller_enter(stage, "person", &looking);
     for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
         stage->store.fails_create = true;
@@ -305,11 +305,11 @@ static void test_one_of_two_wins(void **state)
 {
     struct scene scene;
     struct caller *second;
-    struct desk_visitor visitor = visitor_person("terminal");
+    struct identity identity = visitor_person("terminal");
     struct call late = { .label = "late" };
 
     scene_open(&scene, state, "cli", "");
-    second = caller_enter(scene.stage, "second", &visitor);
+    second = caller_enter(scene.stage, "second", &identity);
     call_start(&scene.did, scene.person, METHOD_ask_answer,
                "{'session_id':'%s','selected_ids':['a']}", scene.id);
     call_start(&late, second, METHOD_ask_answer, "{'session_id':'%s','selected_ids':['b']}",

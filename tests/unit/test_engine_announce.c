@@ -23,7 +23,7 @@ static void begin(struct stage *stage, const char *remind_minutes)
 
 static struct caller *enter_agent(struct stage *stage)
 {
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
 
     return caller_enter(stage, "agent", &agent);
 }

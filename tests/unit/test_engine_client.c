@@ -100,7 +100,7 @@ static void test_the_two_seconds(void **state)
 static void test_a_quick_no_of_a_client_that_shows_its_forms(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor claude = visitor_agent("claude-code");
+    struct identity claude = visitor_agent("claude-code");
     struct caller *client;
     struct call asked = { 0 };
 
@@ -126,16 +126,16 @@ static void test_a_form_speaks_the_language_of_its_client(void **state)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct desk_visitor visitor = visitor_agent("client");
+        struct identity identity = visitor_agent("client");
         struct call asked = { 0 };
         struct caller *client;
         struct json *event;
 
-        visitor.transport = "stdio";
-        visitor.language = cases[i].said;
+        identity.transport = "stdio";
+        identity.language = cases[i].said;
         if (cases[i].saved)
             stage_set(*state, "language", cases[i].saved);
-        client = caller_enter(*state, "client", &visitor);
+        client = caller_enter(*state, "client", &identity);
         ask(&asked, client, "One", "", LEGACY);
         event = caller_event(client, "client/present");
         assert_string_equal(json_text(json_at(event, "/params/language")), cases[i].wanted);
@@ -353,7 +353,7 @@ static void test_only_its_own_asks_are_a_clients(void **state)
 {
     struct stage *stage = *state;
     struct caller *client = enter_client(stage, "1"), *person = enter_person(stage, "cli");
-    struct desk_visitor other = visitor_agent("somebody else");
+    struct identity other = visitor_agent("somebody else");
     struct caller *stranger = caller_enter(stage, "stranger", &other);
     struct call asked = { 0 }, tried = { 0 };
 

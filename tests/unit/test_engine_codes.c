@@ -19,10 +19,10 @@
 static struct caller *enter_person(struct stage *stage, const char *name, const char *via,
                                    const char *tty)
 {
-    struct desk_visitor visitor = visitor_person(via);
+    struct identity identity = visitor_person(via);
 
-    visitor.tty = tty;
-    return caller_enter(stage, name, &visitor);
+    identity.tty = tty;
+    return caller_enter(stage, name, &identity);
 }
 
 /* A destructive ask: by whom, through what, with which code. */
@@ -72,7 +72,7 @@ static void test_destructive_asks_want_a_code(void **state)
 /* A destructive yes or no. */
 static void open_confirm(struct call *call, struct stage *stage, size_t number, char id[])
 {
-    struct desk_visitor bot = visitor_agent("another bot");
+    struct identity bot = visitor_agent("another bot");
     struct caller *agent = caller_enter(stage, "another agent", &bot);
     struct json *created;
 
@@ -294,7 +294,7 @@ static void test_codes_go_with_their_asks(void **state)
         stage_advance(scene.stage, 60000); /* it can't be undone any more */
         call_release(&asked[i]);
     }
-    for (const struct shown_code *at = ((struct visit *)page->visit)->codes; at; at = at->next)
+    for (const struct shown_code *at = ((struct session *)page->session)->codes; at; at = at->next)
         kept++;
     assert_int_equal(kept, 2); /* of the one that is open, and the last */
     scene_close(&scene);

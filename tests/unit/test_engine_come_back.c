@@ -72,7 +72,7 @@ static void come_back(struct round *round)
 
 static void round_open(struct round *round, void **state, const char *name)
 {
-    struct desk_visitor agent = visitor_agent(name), person = visitor_person("cli");
+    struct identity agent = visitor_agent(name), person = visitor_person("cli");
 
     *round = (struct round){ .stage = *state, .asked = { .label = "asked" } };
     stage_settle(round->stage); /* its key is on disk */
@@ -222,7 +222,7 @@ static void test_an_altered_state_opens_nothing(void **state)
 static void test_a_state_is_its_principals_and_its_calls(void **state)
 {
     struct round round;
-    struct desk_visitor other = visitor_agent("other bot");
+    struct identity other = visitor_agent("other bot");
     struct caller *thief;
 
     round_open(&round, state, "bot");
@@ -260,7 +260,7 @@ static void test_a_state_becomes_too_old(void **state)
 
 static void test_a_state_outlives_the_hub(void **state)
 {
-    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity bot = visitor_agent("bot"), person = visitor_person("cli");
     struct round round;
     char id[ASK_ID_BYTES];
 
@@ -315,7 +315,7 @@ static void test_who_comes_back_is_a_setting(void **state)
 
     stage_settle(stage);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct desk_visitor agent = visitor_agent(cases[i].client);
+        struct identity agent = visitor_agent(cases[i].client);
         struct round round = { .stage = stage, .agent = caller_enter(stage, "agent", &agent) };
 
         stage_set(stage, "come_back", cases[i].value);

@@ -30,21 +30,21 @@ struct talk_room {
 
 static struct caller *enter_host(struct stage *stage, const char *token_id)
 {
-    struct desk_visitor visitor = visitor_agent("builder");
+    struct identity identity = visitor_agent("builder");
 
-    visitor.token = "builder";
-    visitor.token_id = token_id;
-    visitor.uid = -1;
-    visitor.directory = NULL;
-    return caller_enter(stage, "host", &visitor);
+    identity.token = "builder";
+    identity.token_id = token_id;
+    identity.uid = -1;
+    identity.directory = NULL;
+    return caller_enter(stage, "host", &identity);
 }
 
 static void room_enter(struct talk_room *room)
 {
-    struct desk_visitor visitor = visitor_person("api");
+    struct identity identity = visitor_person("api");
 
     room->host = enter_host(room->stage, "0123456789abcdef");
-    room->person = caller_enter(room->stage, "person", &visitor);
+    room->person = caller_enter(room->stage, "person", &identity);
 }
 
 static void room_open(struct talk_room *room, void **state)
@@ -260,7 +260,7 @@ static void test_listeners_are_told_of_their_own(void **state)
 static void test_who_may_not_answer(void **state)
 {
     struct talk_room room;
-    struct desk_visitor agent = visitor_agent("another");
+    struct identity agent = visitor_agent("another");
     struct caller *stranger;
 
     room_open(&room, state);

@@ -73,7 +73,7 @@ static void test_a_confirmation_that_is_not_saved_takes_nothing_away(void **stat
  * there, and it is written once, so that nobody else waits for that. */
 static void test_a_confirmation_said_twice(void **state)
 {
-    struct desk_visitor other = visitor_agent("other bot");
+    struct identity other = visitor_agent("other bot");
     struct scene scene;
     struct caller *stranger;
     struct call again[64] = { 0 }, strange = { .label = "strange" };
@@ -126,7 +126,7 @@ static void test_a_confirmation_said_twice_fails(void **state)
 /* More than are known by heart: then the store is asked each time. */
 static void test_so_many_are_undelivered(void **state)
 {
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct scene scene;
     char title[32], id[ASK_ID_BYTES];
 
@@ -153,7 +153,7 @@ static void test_so_many_are_undelivered(void **state)
 static void test_only_its_own_agent_has_received_it(void **state)
 {
     struct scene scene;
-    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
+    struct identity bot = visitor_agent("bot"), other = visitor_agent("other bot");
     struct caller *thief, *again;
     struct call asked = { .label = "again" };
     char title[32];
@@ -250,7 +250,7 @@ static void end_so(struct scene *scene, int ending)
  * once. */
 static void test_every_ending_is_confirmed(void **state)
 {
-    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
+    struct identity bot = visitor_agent("bot"), other = visitor_agent("other bot");
 
     for (int i = 0; i < 2 * ENDINGS; i++) {
         struct caller *thief;
@@ -284,7 +284,7 @@ static void test_every_ending_is_confirmed(void **state)
 /* Withdrawn, handed over, and its agent has left. */
 static void return_one(struct scene *scene, const char *title, char id[ASK_ID_BYTES])
 {
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct call asked = { .label = "returned" };
 
     ask_open(&asked, scene->agent, title, "", id);
@@ -307,7 +307,7 @@ static int changes_by_confirming(struct scene *scene, const char *id)
 /* The newest ones that were returned are remembered, each once however often it was collected. */
 static void test_so_many_are_returned(void **state)
 {
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     char title[32], first[ASK_ID_BYTES], second[ASK_ID_BYTES], id[ASK_ID_BYTES];
     struct scene scene;
 

@@ -158,7 +158,7 @@ static void test_asked_back_there_explained_here(void **state)
 static void test_collected_elsewhere(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
     struct call waits = { 0 }, again = { 0 };
     struct caller *agent;
     struct scene scene;
@@ -168,7 +168,7 @@ static void test_collected_elsewhere(void **state)
     caller_leave(scene.agent);
     pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    agent = caller_enter(pair->there, "agent", &visitor);
+    agent = caller_enter(pair->there, "agent", &identity);
     call_run(&waits, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     assert_true(waits.is_final);
     assert_string_equal(call_text(&waits, "/selection/selected_ids/0"), "b");
@@ -184,7 +184,7 @@ static void test_collected_elsewhere(void **state)
 static void test_what_was_decided_meanwhile_is_found(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct call waits = { 0 };
     struct scene scene;
 
@@ -211,7 +211,7 @@ struct rival {
 static void call_here_too(void *context)
 {
     struct rival *rival = context;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
 
     ask_start(&rival->call, caller_enter(rival->pair->here, "agent", &agent), "Deploy", "", -1);
     pair_wait_noted(rival->pair->here, "create done", 1);
@@ -238,7 +238,7 @@ static void assert_one_ask(struct rival *first, struct call *second)
 static void test_one_call_at_two_is_one_ask(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct rival first = { .pair = pair, .call.label = "first" };
     struct call second = { .label = "second" };
 
@@ -256,7 +256,7 @@ static void test_one_call_at_two_is_one_ask(void **state)
 static void test_one_call_there_after_here_is_one_ask(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct rival first = { .pair = pair, .call.label = "first" };
     struct call second = { .label = "second" };
 
@@ -274,7 +274,7 @@ static void test_one_call_there_after_here_is_one_ask(void **state)
 static void miss_the_answer(void *context)
 {
     struct pair *pair = context;
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity agent = visitor_agent("bot"), person = visitor_person("cli");
     struct caller *asking = caller_enter(pair->here, "agent", &agent);
     struct caller *near = caller_enter(pair->here, "near", &person);
     struct call first = { .label = "first" };
@@ -292,7 +292,7 @@ static void miss_the_answer(void *context)
 static void test_one_call_again_gets_the_answer_it_missed(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct call second = { .label = "second" };
 
     NEEDS_SERVER;
@@ -312,7 +312,7 @@ static void test_one_call_again_gets_the_answer_given_while_it_looked(void **sta
 {
     struct pair *pair = *state;
     struct stage *here = pair ? pair->here : NULL;
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity agent = visitor_agent("bot"), person = visitor_person("cli");
     struct call first = { .label = "first" }, second = { .label = "second" };
     struct caller *asking, *near;
 
@@ -366,7 +366,7 @@ static void test_what_is_read_for_an_act_is_under_way(void **state)
 static void test_only_a_reply_that_is_due_is_under_way(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct call waits = { .label = "waits" }, looks = { .label = "looks" };
     struct caller *caller;
 
@@ -391,7 +391,7 @@ static void test_only_a_reply_that_is_due_is_under_way(void **state)
 static void test_news_overtake_our_own_completion(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct call asked = { .label = "ask" };
 
     NEEDS_SERVER;
@@ -418,17 +418,17 @@ static void test_a_question_is_answered_where_it_is_not_known_yet(void **state)
         "'event':'tool_calls','body':{'tool_calls':[{'id':'t1','name':'ask_user_question','input':"
         "{'questions':[{'question':'Which?','options':[{'label':'A'},{'label':'B'}]}]}}]}";
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_agent("builder");
+    struct identity identity = visitor_agent("builder");
     struct call said = { .label = "host" };
     struct caller *host;
     char id[ASK_ID_BYTES];
 
     NEEDS_SERVER;
-    visitor.token = "builder";
-    visitor.token_id = "0123456789abcdef";
-    visitor.uid = -1;
-    visitor.directory = NULL;
-    host = caller_enter(pair->here, "host", &visitor);
+    identity.token = "builder";
+    identity.token_id = "0123456789abcdef";
+    identity.uid = -1;
+    identity.directory = NULL;
+    host = caller_enter(pair->here, "host", &identity);
     pair_enter_far(pair, "api");
     pair->there->drops_news = true;
     call_run(&said, host, METHOD_conversation_new, "{}");

@@ -17,13 +17,13 @@
 static void test_a_persons_settings_hold_at_both(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct call did = { 0 };
 
     NEEDS_SERVER;
     pair_enter_far(pair, "cli");
     stage_forget(pair->there);
-    call_run(&did, caller_enter(pair->here, "near", &visitor), METHOD_settings_set,
+    call_run(&did, caller_enter(pair->here, "near", &identity), METHOD_settings_set,
              "{'name':'deliver_after','value':'7'}");
     assert_worked(&did);
     pair_wait_noted(pair->there, "news of facts", 1);
@@ -52,13 +52,13 @@ static bool knows_token_not(void *context)
 static void test_tokens_hold_at_both(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct token_look look = { pair ? pair->there : NULL, { 0 } };
     struct caller *near;
     struct call did = { 0 };
 
     NEEDS_SERVER;
-    near = caller_enter(pair->here, "near", &visitor);
+    near = caller_enter(pair->here, "near", &identity);
     pair_enter_far(pair, "cli");
     call_run(&did, near, METHOD_token_new, "{'label':'ci'}");
     assert_worked(&did);
@@ -92,14 +92,14 @@ static void change_facts_here(struct caller *near, int64_t value)
 static void test_news_of_tokens_overtake_our_own_completion(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct token_look look = { pair ? pair->there : NULL, { 0 } };
     struct call did = { .label = "token" };
     struct caller *near;
 
     NEEDS_SERVER;
     pair_enter_far(pair, "cli");
-    near = caller_enter(pair->here, "near", &visitor);
+    near = caller_enter(pair->here, "near", &identity);
     pair->there->store.holds_replies = true;
     call_start(&did, pair->far, METHOD_token_new, "{'label':'ci'}");
     stage_settle(pair->there);
@@ -141,7 +141,7 @@ static bool has_rules(void *context)
 static void test_rules_hold_at_both(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor agent = visitor_agent("bot");
+    struct identity agent = visitor_agent("bot");
     struct rule_look look = { .wanted = 1 };
     struct call asked = { 0 };
     struct scene scene;
@@ -177,7 +177,7 @@ struct signing {
     enum error_code code;
 };
 
-static void on_signed_in(void *context, const struct desk_reply *reply)
+static void on_signed_in(void *context, const struct reply *reply)
 {
     struct signing *signing = context;
 

@@ -206,7 +206,7 @@ static void test_later(void **state)
     caller_leave(scene.person);
     stage_restart(scene.stage);
     {
-        struct desk_visitor person = visitor_person("web");
+        struct identity person = visitor_person("web");
 
         scene.person = caller_enter(scene.stage, "person", &person);
         scene.agent = caller_enter(scene.stage, "other", &person);
@@ -248,7 +248,7 @@ static void test_later_ends(void **state)
 static void test_hidden(void **state)
 {
     struct scene scene, again, destructive;
-    struct desk_visitor person;
+    struct identity person;
     struct call got = { 0 };
 
     scene_open(&scene, state, "web", "");
@@ -289,7 +289,7 @@ static void test_hidden(void **state)
 static void test_shown(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bo\x1b[2Jt"), person = visitor_person("web");
+    struct identity bot = visitor_agent("bo\x1b[2Jt"), person = visitor_person("web");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *reader = caller_enter(stage, "person", &person);
     struct call asked = { 0 }, did = { 0 };

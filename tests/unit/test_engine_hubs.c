@@ -81,14 +81,14 @@ static void test_who_waited_at_a_hub_that_is_gone_is_gone(void **state)
 static void test_who_comes_back_elsewhere_waits(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
     struct call waits = { 0 }, again = { 0 };
     struct caller *agent;
     struct scene scene;
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    agent = caller_enter(pair->there, "again", &visitor);
+    agent = caller_enter(pair->there, "again", &identity);
     call_start(&waits, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     miss_here(pair);
@@ -102,7 +102,7 @@ static void test_who_comes_back_elsewhere_waits(void **state)
     caller_leave(agent);
     stage_settle(pair->there);
     assert_true(is_detached_there(pair, &scene));
-    agent = caller_enter(pair->there, "again", &visitor);
+    agent = caller_enter(pair->there, "again", &identity);
     call_start(&again, agent, METHOD_ask_wait, "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     assert_false(is_detached_there(pair, &scene));
@@ -162,13 +162,13 @@ static void test_who_leaves_says_who_waited(void **state)
 static void test_who_waits_elsewhere_is_not_gone(void **state)
 {
     struct pair *pair = *state;
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
     struct call waits = { 0 };
     struct scene scene;
 
     NEEDS_SERVER;
     pair_open(pair, &scene, "cli", "");
-    call_start(&waits, caller_enter(pair->there, "again", &visitor), METHOD_ask_wait,
+    call_start(&waits, caller_enter(pair->there, "again", &identity), METHOD_ask_wait,
                "{'session_id':'%s'}", scene.id);
     stage_settle(pair->there);
     engine_leave(pair->here->engine);
@@ -226,13 +226,13 @@ static void test_who_was_away_itself_misses_nobody(void **state)
 /* Both hubs announce; a person wants to be reminded after a minute. */
 static void begin_reminding(struct pair *pair)
 {
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct call did = { 0 };
 
     pair->here->announces = pair->there->announces = true;
     stage_restart(pair->here);
     stage_restart(pair->there);
-    call_run(&did, caller_enter(pair->here, "near", &visitor), METHOD_settings_set,
+    call_run(&did, caller_enter(pair->here, "near", &identity), METHOD_settings_set,
              "{'name':'remind_minutes','value':'1'}");
     assert_worked(&did);
     call_release(&did);

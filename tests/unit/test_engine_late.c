@@ -18,7 +18,7 @@
 
 static struct caller *enter_agent(struct stage *stage, const char *name)
 {
-    struct desk_visitor agent = visitor_agent(name);
+    struct identity agent = visitor_agent(name);
 
     return caller_enter(stage, name, &agent);
 }
@@ -27,7 +27,7 @@ static struct caller *enter_agent(struct stage *stage, const char *name)
 static void leave_answer(struct stage *stage, const char *agent_name, const char *title,
                          const char *via, char out[ASK_ID_BYTES])
 {
-    struct desk_visitor person = visitor_person(via);
+    struct identity person = visitor_person(via);
     struct caller *agent = enter_agent(stage, agent_name);
     struct caller *answering = caller_enter(stage, "person", &person);
     struct call asked = { 0 }, did = { 0 };

@@ -43,9 +43,9 @@ static void build_terminal(struct stage *stage)
 
 static struct caller *terminal(struct stage *stage, const char *name)
 {
-    struct desk_visitor visitor = visitor_person("terminal");
+    struct identity identity = visitor_person("terminal");
 
-    return caller_enter(stage, name, &visitor);
+    return caller_enter(stage, name, &identity);
 }
 
 static void attach(struct call *call, struct caller *caller, const char *code, const char *key)
@@ -56,10 +56,10 @@ static void attach(struct call *call, struct caller *caller, const char *code, c
 /* The agent's side again, as after a restart: same name, same principal. */
 static void collect(struct scene *scene, struct call *call, const char *more)
 {
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
 
-    if (!scene->agent->visit)
-        scene->agent = caller_enter(scene->stage, "agent", &visitor);
+    if (!scene->agent->session)
+        scene->agent = caller_enter(scene->stage, "agent", &identity);
     call_run(call, scene->agent, METHOD_ask_wait, "{'session_id':'%s','wait_seconds':0%s}",
              scene->id, more);
     assert_worked(call);
@@ -225,11 +225,11 @@ static void test_the_same_call_gets_a_fresh_command(void **state)
     struct scene scene;
     struct call again = { 0 }, twice[2] = { 0 }, opened = { 0 };
     struct caller *agent;
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
 
     build_terminal(stage);
     scene_open_handed(&scene, state, "");
-    agent = caller_enter(stage, "again", &visitor);
+    agent = caller_enter(stage, "again", &identity);
     ask_start(&again, agent, "Lost", ",'interface':'terminal'", -1);
     stage_settle(stage);
     assert_string_not_equal(call_text(&again, "/session_id"), scene.id);

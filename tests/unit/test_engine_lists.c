@@ -119,7 +119,7 @@ static void test_a_cursor_is_ours(void **state)
 static void test_a_watcher_counts_once(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("terminal");
+    struct identity bot = visitor_agent("bot"), looking = visitor_person("terminal");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *one = caller_enter(stage, "one", &looking);
     struct caller *two = caller_enter(stage, "two", &looking);
@@ -171,7 +171,7 @@ struct far_scene {
 
 static void far_open(struct far_scene *scene, void **state)
 {
-    struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("terminal");
+    struct identity bot = visitor_agent("bot"), looking = visitor_person("terminal");
 
     *scene = (struct far_scene){ .stage = *state };
     scene->watched.label = "watch";
@@ -260,7 +260,7 @@ static void test_news_that_wait_are_bounded(void **state)
 {
     enum { DRAFT_BYTES = 40000, DRAFTS = 8 };
     struct far_scene scene;
-    struct desk_visitor typing = visitor_person("web");
+    struct identity typing = visitor_person("web");
     struct caller *page = caller_enter(*state, "page", &typing);
     struct call drafted = { .label = "draft" };
     char id[ASK_ID_BYTES], *words = mem_new(DRAFT_BYTES + 1);

@@ -26,7 +26,7 @@ struct pair {
 /* `transport` NULL: what asks is no MCP client, as the gate. */
 static void enter_by(struct pair *pair, void **state, const char *name, const char *transport)
 {
-    struct desk_visitor client = visitor_agent(name), person = visitor_person("cli");
+    struct identity client = visitor_agent(name), person = visitor_person("cli");
 
     client.version = "1";
     client.transport = transport;

@@ -132,8 +132,8 @@ static void check_match(const struct matching *match, size_t i)
 static void test_which_ask_a_call_gets(void **state)
 {
     for (size_t i = 0; i < ARRAY_LEN(matches); i++) {
-        struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
-        struct desk_visitor person = visitor_person("terminal");
+        struct identity bot = visitor_agent("bot"), other = visitor_agent("other bot");
+        struct identity person = visitor_person("terminal");
         struct matching match = { .stage = *state };
 
         match.agent = caller_enter(match.stage, "agent", &bot);
@@ -164,7 +164,7 @@ static void test_an_answer_on_its_way_is_its_waiters(void **state)
 {
     for (int is_committing = 0; is_committing < 2; is_committing++) {
         struct scene scene;
-        struct desk_visitor bot = visitor_agent("bot");
+        struct identity bot = visitor_agent("bot");
         struct caller *second;
         struct call asked = { .label = "second" };
         char title[32], id[ASK_ID_BYTES];
@@ -199,7 +199,7 @@ static void test_matches_after_a_crash(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(mores); i++) {
         struct stage *stage = *state;
-        struct desk_visitor bot = visitor_agent("bot");
+        struct identity bot = visitor_agent("bot");
         struct caller *agent = caller_enter(stage, "agent", &bot);
         struct call asked = { .label = "ask" };
         char first[ASK_ID_BYTES], second[ASK_ID_BYTES], title[32];
@@ -219,7 +219,7 @@ static void test_matches_after_a_crash(void **state)
 static void test_two_calls_one_ask(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot"), looking = visitor_person("cli");
+    struct identity bot = visitor_agent("bot"), looking = visitor_person("cli");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *person = caller_enter(stage, "person", &looking);
     struct call first = { .label = "first" }, second = { .label = "second" };
@@ -251,7 +251,7 @@ static void test_two_calls_one_ask(void **state)
 static void test_collecting(void **state)
 {
     struct scene scene;
-    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
+    struct identity bot = visitor_agent("bot"), other = visitor_agent("other bot");
     struct caller *later, *thief;
     struct call waited = { .label = "wait" }, stolen = { .label = "steal" };
 
@@ -334,7 +334,7 @@ static void test_bad_waits(void **state)
         { "{'tool':'provide_choice','arguments':{}}", ERROR_missing_property, "/title" },
     };
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct call call = { .label = "bad" };
 
@@ -385,7 +385,7 @@ static void test_detaching(void **state)
 static void test_a_wait_that_ends_before_its_ask_is_stored(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct call asked = { .label = "ask" };
 
@@ -420,7 +420,7 @@ static void test_who_waits_hears_of_another_deadline(void **state)
 static void test_many_principals(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct call call = { .label = "ask" };
     char name[32] = "", id[ASK_ID_BYTES];
@@ -428,7 +428,7 @@ static void test_many_principals(void **state)
     stage_set(stage, "max_pending", "1");
     ask_open(&call, agent, "First", "", id);
     for (int i = 0; i < 2500; i++) {
-        struct desk_visitor other = visitor_agent(name);
+        struct identity other = visitor_agent(name);
         struct caller *passer;
         struct call asked = { .label = "other" };
 
@@ -458,7 +458,7 @@ static void ask_nth(struct stage *stage, struct caller *agent, struct call *call
 static void test_so_many_pending(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot"), other = visitor_agent("other bot");
+    struct identity bot = visitor_agent("bot"), other = visitor_agent("other bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *neighbour = caller_enter(stage, "neighbour", &other);
     struct call call = { .label = "ask" };
@@ -491,7 +491,7 @@ static void test_so_many_pending(void **state)
 static void test_so_many_a_minute(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct call call = { .label = "ask" };
     int n = 0;

@@ -16,9 +16,9 @@
 
 static struct caller *enter_agent(struct scene *scene, const char *name)
 {
-    struct desk_visitor visitor = visitor_agent(name);
+    struct identity identity = visitor_agent(name);
 
-    return caller_enter(scene->stage, name, &visitor);
+    return caller_enter(scene->stage, name, &identity);
 }
 
 static size_t count_listed(struct caller *agent, const char *which)

@@ -25,7 +25,7 @@ struct told {
     enum error_code code;
 };
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct told *told = context;
 

@@ -1,7 +1,6 @@
 /*
- * test_engine_numbers.c - every act of the desk with numbers from both ends of what JSON can say:
- * each is answered once, and the sanitizer has nothing to object to.
- * Proves: R12.2
+ * test_engine_numbers.c - every act of the service with numbers from both ends of what JSON can
+ * say: each is answered once, and the sanitizer has nothing to object to. Proves: R12.2
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,7 +20,7 @@ static void test_an_agents_own_answer_is_seen(void **state)
 {
     struct stage *stage = *state;
     struct os_process self;
-    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity bot = visitor_agent("bot"), person = visitor_person("cli");
     struct caller *agent, *answerer;
     struct call asked = { .label = "ask" }, did = { .label = "act" };
     char id[ASK_ID_BYTES];
@@ -52,7 +52,7 @@ static void test_who_asks_and_answers_in_place(void **state)
 {
     struct stage *stage = *state;
     struct os_process self;
-    struct desk_visitor bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
+    struct identity bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
     struct caller *agent, *answerer;
     struct call asked = { .label = "ask" }, did = { .label = "act" };
     char id[ASK_ID_BYTES];
@@ -97,7 +97,7 @@ static void test_whose_answers_count_is_not_an_agents_to_set(void **state)
                                            "{'name':'timeout_action','value':'submit_defaults'}" };
     struct stage *stage = *state;
     struct os_process self;
-    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity bot = visitor_agent("bot"), person = visitor_person("cli");
     struct caller *answerer;
     struct call did = { .label = "act" };
 
@@ -153,7 +153,7 @@ static void test_ones_own_script_has_no_undo_window(void **state)
 {
     struct stage *stage = *state;
     struct os_process self;
-    struct desk_visitor bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
+    struct identity bot = visitor_agent("sayso ask"), person = visitor_person("terminal");
     struct call asked = { .label = "ask" }, did = { .label = "act" };
     char id[ASK_ID_BYTES];
 
@@ -175,17 +175,17 @@ static void test_ones_own_script_has_no_undo_window(void **state)
     call_release(&did);
 }
 
-static struct desk_visitor visitor_at(struct desk_visitor visitor, int64_t pid)
+static struct identity visitor_at(struct identity identity, int64_t pid)
 {
     struct os_process process;
 
-    visitor.pid = pid;
-    visitor.start = os_process(pid, &process) ? process.start : 0;
-    return visitor;
+    identity.pid = pid;
+    identity.start = os_process(pid, &process) ? process.start : 0;
+    return identity;
 }
 
 /* A destructive ask and a setting of the host, by a process that says it is a person's. */
-static void assert_refused(struct stage *stage, const struct desk_visitor *person, const char *id)
+static void assert_refused(struct stage *stage, const struct identity *person, const char *id)
 {
     struct caller *answerer = caller_enter(stage, "person", person);
     struct call did = { .label = "act" };
@@ -205,8 +205,8 @@ static void test_who_cannot_be_traced_is_an_agents(void **state)
     struct stage *stage = *state;
     const int depth =
         getenv("SAYSO_VALGRIND") ? 0 : OS_MOST_ANCESTORS + 2; /* each is large there */
-    struct desk_visitor bot = visitor_at(visitor_agent("bot"), getpid());
-    struct desk_visitor gone = visitor_person("cli"), deep = visitor_person("cli");
+    struct identity bot = visitor_at(visitor_agent("bot"), getpid());
+    struct identity gone = visitor_person("cli"), deep = visitor_person("cli");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct call asked = { .label = "ask" };
     char id[ASK_ID_BYTES];
@@ -231,7 +231,7 @@ static void test_who_cannot_be_traced_is_an_agents(void **state)
 static void test_no_client_is_pushed_out(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot"), person = visitor_person("cli");
+    struct identity bot = visitor_agent("bot"), person = visitor_person("cli");
     struct call asked = { .label = "ask" };
     struct caller *agent = NULL;
     char id[ASK_ID_BYTES];
@@ -253,14 +253,14 @@ static void test_no_client_is_pushed_out(void **state)
 }
 
 /* After a deadline too: for a destructive ask an agent's process tells nothing; what it says about
- * others is marked. It looks at nothing, and ends no visit. */
+ * others is marked. It looks at nothing, and ends no session. */
 static void test_what_an_agent_says_after_the_deadline(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_at(visitor_agent("bot"), getpid());
-    struct desk_visitor visitor = visitor_at(visitor_person("cli"), getpid());
+    struct identity bot = visitor_at(visitor_agent("bot"), getpid());
+    struct identity identity = visitor_at(visitor_person("cli"), getpid());
     struct caller *agent = caller_enter(stage, "agent", &bot);
-    struct caller *own = caller_enter(stage, "own", &visitor);
+    struct caller *own = caller_enter(stage, "own", &identity);
     struct call asked = { .label = "ask" }, did = { .label = "act" };
     char ids[2][ASK_ID_BYTES];
 

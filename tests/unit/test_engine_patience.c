@@ -18,7 +18,7 @@
 static struct caller *enter_client(struct stage *stage, const char *name, const char *version,
                                    const char *transport)
 {
-    struct desk_visitor client = visitor_agent(name);
+    struct identity client = visitor_agent(name);
 
     client.version = version;
     client.transport = transport;
@@ -115,7 +115,7 @@ static void test_a_person_who_stops_a_call_teaches_nothing(void **state)
 static void test_it_is_remembered_and_forgotten(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
     struct caller *client = enter_client(stage, "quick", "1", "stdio"), *person;
     struct call set = { 0 };
     struct json *told;
@@ -125,7 +125,7 @@ static void test_it_is_remembered_and_forgotten(void **state)
     client = enter_client(stage, "quick", "1", "stdio");
     assert_int_equal(held_s(client), 15);
     assert_int_equal(caller_count(client, "client/hold"), 1); /* told once */
-    person = caller_enter(stage, "person", &visitor);
+    person = caller_enter(stage, "person", &identity);
     call_run(&set, person, METHOD_settings_set, "{'name':'hold_limits'}");
     assert_worked(&set);
     told = caller_event(client, "client/hold");

@@ -20,10 +20,10 @@
 static struct caller *enter_person(struct stage *stage, const char *name, const char *via,
                                    const char *tty)
 {
-    struct desk_visitor visitor = visitor_person(via);
+    struct identity identity = visitor_person(via);
 
-    visitor.tty = tty;
-    return caller_enter(stage, name, &visitor);
+    identity.tty = tty;
+    return caller_enter(stage, name, &identity);
 }
 
 static void test_naming_an_ask(void **state)
@@ -171,7 +171,7 @@ static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
         { METHOD_ask_cancel, "" },
     };
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot);
     struct caller *person = enter_person(stage, "person", "cli", "");
 
@@ -411,7 +411,7 @@ static void test_answers_from_the_command_line(void **state)
 static void test_nobody_can_be_reached(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor bot = visitor_agent("bot");
+    struct identity bot = visitor_agent("bot");
     struct caller *agent = caller_enter(stage, "agent", &bot), *inbox;
     struct call asked = { .label = "ask" };
 

@@ -22,7 +22,7 @@ struct signing {
     char token[TOKEN_BYTES];
 };
 
-static void on_signed_in(void *context, const struct desk_reply *reply)
+static void on_signed_in(void *context, const struct reply *reply)
 {
     struct signing *signing = context;
     struct json *token = NULL;
@@ -76,9 +76,9 @@ static void take_link(struct caller *person, const char *params, char code[TOKEN
 
 static struct caller *enter(struct stage *stage, const char *via)
 {
-    struct desk_visitor visitor = visitor_person(via);
+    struct identity identity = visitor_person(via);
 
-    return caller_enter(stage, via, &visitor);
+    return caller_enter(stage, via, &identity);
 }
 
 static void test_once(void **state)

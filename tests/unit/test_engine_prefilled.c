@@ -35,7 +35,7 @@ static const char *const vias[] = { "terminal", "web", "cli", "api" };
 static void begin(struct scene *scene, void **state, const char *via, const char *mode,
                   const char *more)
 {
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person(via);
+    struct identity agent = visitor_agent("bot"), person = visitor_person(via);
     static int number;
     char title[32];
     struct json *created;

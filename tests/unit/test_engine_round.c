@@ -124,7 +124,7 @@ static void test_a_state_is_good_for_one_call_of_one_principal(void **state)
 {
     struct stage *stage = *state;
     struct caller *client = enter_client(stage, "1");
-    struct desk_visitor other = visitor_agent("somebody else");
+    struct identity other = visitor_agent("somebody else");
     struct caller *stranger;
     struct call asked = { 0 };
     char *sealed;

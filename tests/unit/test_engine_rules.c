@@ -28,7 +28,7 @@ struct world {
 
 static void world_open(struct world *world, void **state)
 {
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("web");
+    struct identity agent = visitor_agent("bot"), person = visitor_person("web");
 
     *world = (struct world){ .stage = *state };
     agent.directory = "/home/me/shop";
@@ -101,7 +101,7 @@ static void assert_by_rule(const struct world *world, const char *option)
 static void test_it_is_given_to_its_kind_alone(void **state)
 {
     struct world world;
-    struct desk_visitor other = visitor_agent("other"), elsewhere = visitor_agent("bot");
+    struct identity other = visitor_agent("other"), elsewhere = visitor_agent("bot");
 
     other.directory = elsewhere.directory = "/home/me/shop";
     elsewhere.directory = "/home/me/blog";
@@ -307,11 +307,11 @@ static void test_who_watches_is_told(void **state)
 {
     struct world world;
     struct caller *other;
-    struct desk_visitor visitor = visitor_person("terminal");
+    struct identity identity = visitor_person("terminal");
     char id[ASK_ID_BYTES];
 
     world_open(&world, state);
-    other = caller_enter(world.stage, "other", &visitor);
+    other = caller_enter(world.stage, "other", &identity);
     ask(&world, "Cache", cache);
     answer(&world, "b");
     call_run(&world.did, world.person, METHOD_ask_watch, "{}");

@@ -99,7 +99,7 @@ static void test_it_outlives_a_restart(void **state)
 {
     struct scene scene;
     struct call waits = { 0 }, again = { 0 }, got = { 0 };
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("web");
+    struct identity agent = visitor_agent("bot"), person = visitor_person("web");
 
     scene_open(&scene, state, "web", "");
     ask_back(&scene, "why?");
@@ -129,7 +129,7 @@ static void test_what_is_refused(void **state)
 {
     struct scene scene;
     struct call call = { 0 };
-    struct desk_visitor other = visitor_agent("other");
+    struct identity other = visitor_agent("other");
     char longest[LIMIT_SAID_CHARS + 32];
 
     scene_open(&scene, state, "web", "");

@@ -165,7 +165,7 @@ static void test_an_extension_is_not_overtaken(void **state)
     for (int is_draft = 0; is_draft < 2; is_draft++) {
         struct scene scene;
         struct call other = { .label = "other" };
-        struct desk_visitor looking = visitor_person("cli");
+        struct identity looking = visitor_person("cli");
 
         scene_open(&scene, state, "cli", ",'timeout_seconds':10");
         call_start(&scene.did, scene.person, METHOD_ask_extend,
@@ -311,7 +311,7 @@ static void test_recovery(void **state)
 {
     for (size_t i = 0; i < ARRAY_LEN(recovery_cases); i++) {
         struct scene scene;
-        struct desk_visitor looking = visitor_person("cli");
+        struct identity looking = visitor_person("cli");
 
         scene_open(&scene, state, "cli", "");
         stage_advance(scene.stage, 50000);
@@ -339,7 +339,7 @@ static void test_recovery(void **state)
  * when only the store knows the form, is told all the same how it ended. */
 static void test_an_ask_removed_as_it_ends(void **state)
 {
-    struct desk_visitor again = visitor_agent("bot");
+    struct identity again = visitor_agent("bot");
     struct call waited = { 0 };
     struct scene scene;
 
@@ -367,7 +367,7 @@ static void test_the_wall_clock_is_set(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         struct scene before, after;
-        struct desk_visitor looking = visitor_person("cli");
+        struct identity looking = visitor_person("cli");
         int shifts;
 
         scene_open(&before, state, "cli", "");
@@ -417,7 +417,7 @@ static void test_typing_holds_the_deadline(void **state)
 {
     struct scene scene;
     struct call got = { .label = "get" };
-    struct desk_visitor looking = visitor_person("cli");
+    struct identity looking = visitor_person("cli");
 
     scene_open(&scene, state, "cli", ",'timeout_seconds':60");
     stage_advance(scene.stage, 20000);
@@ -466,7 +466,7 @@ static void test_typing_does_not_hold_for_ever(void **state)
 /* How many asks the list has. */
 static size_t kept(struct stage *stage)
 {
-    struct desk_visitor looking = visitor_person("cli");
+    struct identity looking = visitor_person("cli");
     struct caller *person = caller_enter(stage, "person", &looking);
     struct call listed = { .label = "list" };
     size_t count;

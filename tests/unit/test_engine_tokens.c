@@ -26,10 +26,10 @@ struct desk_room {
 
 static void room_open(struct desk_room *room, void **state)
 {
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
 
     *room = (struct desk_room){ .stage = *state, .did.label = "token" };
-    room->person = caller_enter(room->stage, "person", &visitor);
+    room->person = caller_enter(room->stage, "person", &identity);
 }
 
 static void room_close(struct desk_room *room)
@@ -40,11 +40,11 @@ static void room_close(struct desk_room *room)
 
 static void room_restart(struct desk_room *room)
 {
-    struct desk_visitor visitor = visitor_person("cli");
+    struct identity identity = visitor_person("cli");
 
     caller_leave(room->person);
     stage_restart(room->stage);
-    room->person = caller_enter(room->stage, "person", &visitor);
+    room->person = caller_enter(room->stage, "person", &identity);
 }
 
 static bool is_known(const struct desk_room *room, const char *secret, struct engine_token *out)
@@ -251,7 +251,7 @@ static void test_store_fails(void **state)
 
 static void test_roles(void **state)
 {
-    struct desk_visitor visitor = visitor_agent("bot");
+    struct identity identity = visitor_agent("bot");
     static const enum method peoples[] = { METHOD_ask_answer,  METHOD_ask_cancel,
                                            METHOD_ask_decline, METHOD_token_new,
                                            METHOD_token_list,  METHOD_token_revoke,
@@ -260,9 +260,9 @@ static void test_roles(void **state)
     struct caller *agent;
 
     room_open(&room, state);
-    visitor.token_id = "0123456789abcdef";
-    visitor.token = "laptop";
-    agent = caller_enter(room.stage, "agent", &visitor);
+    identity.token_id = "0123456789abcdef";
+    identity.token = "laptop";
+    agent = caller_enter(room.stage, "agent", &identity);
     for (size_t i = 0; i < ARRAY_LEN(peoples); i++) {
         call_run(&room.did, agent, peoples[i], "{}");
         assert_failed(&room.did, ERROR_wrong_role, "");
@@ -276,7 +276,7 @@ static void test_roles(void **state)
 
 static void test_identity(void **state)
 {
-    struct desk_visitor agent = visitor_agent("bot"), person = visitor_person("api");
+    struct identity agent = visitor_agent("bot"), person = visitor_person("api");
     struct scene scene;
     struct call shown = { .label = "shown" };
 
@@ -311,7 +311,7 @@ static void test_identity(void **state)
 static void test_principals(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor one = visitor_agent("bot"), other = one, nobody = one;
+    struct identity one = visitor_agent("bot"), other = one, nobody = one;
     struct caller *callers[4];
     struct call asked = { .label = "ask" }, waited = { .label = "wait" };
     char id[ASK_ID_BYTES];

@@ -1,7 +1,7 @@
 /*
  * test_engine_told.c - back from coffee: an ask timed out while nobody looked. The person can tell
  * its agent something all the same, which is never its answer; hears how many there were since the
- * last visit; and is offered more time after the second within a day.
+ * last session; and is offered more time after the second within a day.
  * Proves: R5.6, R5.7 (in one process)
  */
 #include <setjmp.h>
@@ -18,10 +18,9 @@
 
 static struct caller *enter(struct stage *stage, const char *via)
 {
-    struct desk_visitor visitor =
-        strcmp(via, "bot") == 0 ? visitor_agent("bot") : visitor_person(via);
+    struct identity identity = strcmp(via, "bot") == 0 ? visitor_agent("bot") : visitor_person(via);
 
-    return caller_enter(stage, via, &visitor);
+    return caller_enter(stage, via, &identity);
 }
 
 /* Asks, and lets the time run out; its agent has that result. */
@@ -149,7 +148,7 @@ static void test_it_is_told_until_it_is_heard(void **state)
 static void test_only_its_agent_hears_it(void **state)
 {
     struct stage *stage = *state;
-    struct desk_visitor other = visitor_agent("other bot");
+    struct identity other = visitor_agent("other bot");
     struct call did = { 0 }, call = { 0 };
     char id[ASK_ID_BYTES];
 

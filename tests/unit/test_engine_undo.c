@@ -1,6 +1,6 @@
 /*
  * test_engine_undo.c - the time between an answer and its delivery: taking it back, sending it
- * now, drafts around it; and visitors who leave while the store still works for them.
+ * now, drafts around it; and peers who leave while the store still works for them.
  * Proves: R5.2, R5.5, R5.9, P1 (in one process)
  */
 #include <setjmp.h>
@@ -244,7 +244,7 @@ static void test_nobody_reads_ahead_of_the_window(void **state)
 {
     struct scene scene;
     struct caller *other;
-    struct desk_visitor same = visitor_agent("bot");
+    struct identity same = visitor_agent("bot");
     struct call looked = { .label = "look" };
 
     scene_open(&scene, state, "terminal", "");
@@ -269,7 +269,7 @@ static void test_a_crash_within_the_window(void **state)
 {
     struct scene scene;
     struct caller *again, *person;
-    struct desk_visitor agent = visitor_agent("bot"), looking = visitor_person("terminal");
+    struct identity agent = visitor_agent("bot"), looking = visitor_person("terminal");
     struct call waited = { .label = "wait" };
 
     scene_open(&scene, state, "terminal", "");
@@ -309,7 +309,7 @@ static void assert_draft(struct scene *scene, const char *option)
 
 static void test_drafts_are_saved_once_a_second(void **state)
 {
-    struct desk_visitor looking = visitor_person("terminal");
+    struct identity looking = visitor_person("terminal");
     struct stage_store *store;
     struct scene scene;
 
@@ -357,11 +357,11 @@ static void test_a_draft_outlives_the_decision(void **state)
     for (size_t i = 0; i < ARRAY_LEN(vias); i++) {
         struct scene scene;
         struct caller *winner;
-        struct desk_visitor visitor = visitor_person(vias[i]);
+        struct identity identity = visitor_person(vias[i]);
         struct call won = { .label = "win" };
 
         scene_open(&scene, state, "web", "");
-        winner = caller_enter(scene.stage, "winner", &visitor);
+        winner = caller_enter(scene.stage, "winner", &identity);
         draft(&scene, "a");
         draft(&scene, "b");
         call_run(&won, winner, METHOD_ask_cancel, "{'session_id':'%s'}", scene.id);
@@ -422,7 +422,7 @@ static void test_an_agent_leaves_while_it_asks(void **state)
 {
     struct stage *stage = *state;
     struct caller *agent, *person;
-    struct desk_visitor asking = visitor_agent("bot"), looking = visitor_person("cli");
+    struct identity asking = visitor_agent("bot"), looking = visitor_person("cli");
     struct call asked = { .label = "ask" }, listed = { .label = "list" };
 
     agent = caller_enter(stage, "agent", &asking);
@@ -445,7 +445,7 @@ static void test_an_agent_leaves_while_it_asks(void **state)
     call_release(&listed);
 }
 
-/* After leaving nothing of that visit is called any more, and nothing of it is touched. */
+/* After leaving nothing of that session is called any more, and nothing of it is touched. */
 static void test_a_person_leaves_while_deciding(void **state)
 {
     static const size_t acts[] = {

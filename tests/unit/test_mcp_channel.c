@@ -1,7 +1,7 @@
 /*
- * test_mcp_channel.c - the client's own form, the protocol's half alone: what the desk wants shown
- * goes out, and whatever comes back reaches the desk as it is and is judged there. Legacy clients
- * are asked by a request of ours, modern ones by the result of their call.
+ * test_mcp_channel.c - the client's own form, the protocol's half alone: what the service wants
+ * shown goes out, and whatever comes back reaches the service as it is and is judged there. Legacy
+ * clients are asked by a request of ours, modern ones by the result of their call.
  *
  * Proves: R4.2 R4.3 R5.3
  */
@@ -78,7 +78,7 @@ static void call_legacy(struct one *one)
     free(line);
 }
 
-static void tell_visit(struct one *one, const char *method, const char *members)
+static void tell_session(struct one *one, const char *method, const char *members)
 {
     char *line = mem_format("{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{\"session_id\":"
                             "\"%s\"%s}}",
@@ -94,7 +94,7 @@ static void present(struct one *one)
                                "\"form\":%s",
                                text_string(&one->form));
 
-    tell_visit(one, "client/present", members);
+    tell_session(one, "client/present", members);
     free(members);
 }
 
@@ -132,14 +132,14 @@ static void a_legacy_call_says_that_it_can_show_forms_and_is_asked_on_its_stream
     line = stage_line(&one->stream, 0);
     assert_string_equal(json_member_text(json_member(line, "params"), "mode"), "form");
     assert_non_null(strstr(one->stream.lines[0], "Alpha"));
-    present(one); /* one form, however often the desk says so */
+    present(one); /* one form, however often the service says so */
     assert_int_equal(one->stream.count, 1);
     assert_int_equal(one->stage.form_results + one->stage.form_failures, 0);
     json_free(line);
     free(id);
 }
 
-/* Each outcome of R4.3, and what the desk hears of it. */
+/* Each outcome of R4.3, and what the service hears of it. */
 static const struct form_outcome {
     const char *rest;
     int shown_ms;
@@ -191,7 +191,7 @@ static void try_outcome(const struct form_outcome *outcome)
     if (one->stage.form_failures != is_error || one->stage.form_results != !is_error ||
         !strstr(one->stage.form_told, outcome->told) || !strstr(one->stage.form_told, ask_id))
         fail_msg("%s: %s", outcome->rest, one->stage.form_told);
-    /* once; and the call waits for what the desk makes of it */
+    /* once; and the call waits for what the service makes of it */
     respond(one, id, outcome->rest);
     assert_int_equal(one->stage.form_results + one->stage.form_failures, 1);
     assert_int_equal(one->stage.act_count, 1);
@@ -229,7 +229,7 @@ static void content_beyond_all_forms_is_not_handed_on(void **state)
     free(id);
 }
 
-/* Silence has no clock here: the desk ends the call, and the call ends its form. */
+/* Silence has no clock here: the service ends the call, and the call ends its form. */
 static void silence_ends_with_the_call(void **state)
 {
     struct one *one = *state;
@@ -263,10 +263,10 @@ static void answered_elsewhere_it_is_withdrawn_and_heard_no_more(void **state)
                "{\"jsonrpc\":\"2.0\",\"method\":\"client/withdraw\",\"params\":{\"session_id\":"
                "\"bbbbbbbbbbbbbbbbbbbbbbbbbb\"}}"); /* another */
     assert_int_equal(one->stream.count, 1);
-    tell_visit(one, "client/withdraw", ",\"why\":\"submitted\"");
+    tell_session(one, "client/withdraw", ",\"why\":\"submitted\"");
     assert_int_equal(one->stream.count, 2);
     assert_true(is_withdrawal_of(one, 1, id));
-    tell_visit(one, "client/withdraw", ",\"why\":\"submitted\"");
+    tell_session(one, "client/withdraw", ",\"why\":\"submitted\"");
     assert_int_equal(one->stream.count, 2);
     respond(one, id, "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"a\"}}");
     assert_int_equal(one->stage.form_results, 0);
@@ -284,7 +284,7 @@ static void taken_back_by_its_person_it_can_be_shown_again(void **state)
     call_legacy(one);
     present(one);
     first = shown_id(one);
-    tell_visit(one, "client/withdraw", ",\"why\":\"submitted\"");
+    tell_session(one, "client/withdraw", ",\"why\":\"submitted\"");
     present(one);
     second = shown_id(one);
     assert_string_not_equal(first, second);
@@ -323,20 +323,20 @@ static void who_cannot_be_asked_is_not(void **state)
         stage_shake_hands(&one->stage, "2025-11-25", capabilities[i]);
         call_legacy(one);
         assert_null(strstr(one->stage.acts[0].client, "\"form\":true"));
-        present(one); /* a desk that is mistaken */
+        present(one); /* a service that is mistaken */
         assert_int_equal(one->stream.count, 0);
         mcp_drop(one->stage.mcp, &one->stream.mcp);
     }
     stage_shake_hands(&one->stage, "2025-11-25", form_capability);
     call_legacy(one);
-    tell_visit(one, "client/present", ",\"form\":7"); /* no form */
-    tell_visit(one, "client/present", "");
+    tell_session(one, "client/present", ",\"form\":7"); /* no form */
+    tell_session(one, "client/present", "");
     mcp_pause(one->stage.mcp, &one->stream.mcp);
     present(one); /* nobody is there */
     assert_int_equal(one->stream.count, 0);
 }
 
-/* The desk's word about the calling client, for those whose clock stands still meanwhile. */
+/* The service's word about the calling client, for those whose clock stands still meanwhile. */
 static void a_clock_that_stands_still_is_said_and_runs_again(void **state)
 {
     struct one *one = *state;
@@ -356,7 +356,7 @@ static void a_clock_that_stands_still_is_said_and_runs_again(void **state)
     respond(one, id, "\"result\":{\"action\":\"accept\",\"content\":{}}");
     stage_pass(&one->stage, 49000);
     assert_int_equal(one->stream.count, 1);
-    stage_pass(&one->stage, 4000); /* the desk did not even say `pending` */
+    stage_pass(&one->stage, 4000); /* the service did not even say `pending` */
     assert_int_equal(one->stream.count, 2);
     free(id);
 }
@@ -367,7 +367,7 @@ static void present_url(struct one *one)
                                "\"url\":\"http://127.0.0.1:7297/choice/%s\",\"form\":%s",
                                ask_id, text_string(&one->form));
 
-    tell_visit(one, "client/present", members);
+    tell_session(one, "client/present", members);
     free(members);
 }
 
@@ -459,7 +459,7 @@ static void reply_needs_input(struct one *one, const char *sealed, const char *m
     char *json = mem_format("{\"session_id\":\"%s\",\"input_required\":{\"state\":\"%s\","
                             "\"language\":\"en\",\"notes\":false,\"form\":%s%s}}",
                             ask_id, sealed, text_string(&one->form), members);
-    const struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = ask_id };
+    const struct reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = ask_id };
 
     stage_reply(&one->stage, 0, &reply);
     free(json);
@@ -547,7 +547,7 @@ static void a_modern_client_is_given_an_address_with_an_id(void **state)
     assert_string_equal(json_member_text(params, "elicitationId"), ask_id);
     assert_string_equal(json_member_text(params, "url"), "http://127.0.0.1:7297/choice/a");
     json_free(line);
-    call_modern(one, ""); /* which declares forms alone; a desk that is mistaken */
+    call_modern(one, ""); /* which declares forms alone; a service that is mistaken */
     reply_needs_input(one, "s", ",\"url\":\"http://127.0.0.1:7297/choice/a\"");
     assert_null(strstr(one->stream.lines[0], "inputRequests"));
 }

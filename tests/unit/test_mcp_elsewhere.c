@@ -1,7 +1,7 @@
 /*
- * test_mcp_elsewhere.c - two servers of one session, each with a desk of its own: a call that one
- * began goes on at the other, a form that one showed is returned to the other, and what a client
- * tells one of them reaches the one it concerns.
+ * test_mcp_elsewhere.c - two servers of one session, each with a service of its own: a call that
+ * one began goes on at the other, a form that one showed is returned to the other, and what a
+ * client tells one of them reaches the one it concerns.
  *
  * Proves: R5.7 R13.2 P10 B6
  */
@@ -169,7 +169,8 @@ static void what_began_before_this_machine_holds_nobody_up(void **state)
 
     assert_true(mcp_take_up(pair->b.mcp, &pair->on_b.mcp, sealed));
     assert_int_equal(pair->b.acts[0].wait_s, 0);
-    assert_true(pair->b.wake_ms > 0); /* where the desk does not answer, and for the next calls */
+    assert_true(pair->b.wake_ms >
+                0); /* where the service does not answer, and for the next calls */
     stage_pass(&pair->b, 5000);
     assert_int_equal(pair->on_b.finished, 1);
 }

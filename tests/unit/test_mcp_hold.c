@@ -57,7 +57,7 @@ static void end(struct held *held)
     stage_close(&held->stage);
 }
 
-/* For how long the desk is asked to hold it. */
+/* For how long the service is asked to hold it. */
 static int64_t call_for(struct held *held, const char *tool, const char *arguments,
                         bool wants_progress)
 {

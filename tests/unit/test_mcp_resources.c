@@ -1,6 +1,6 @@
 /*
- * test_mcp_resources.c - asks as resources, seen from the protocol: what reaches the desk and what
- * never does, what a change sets off and for whom, completions, and log messages.
+ * test_mcp_resources.c - asks as resources, seen from the protocol: what reaches the service and
+ * what never does, what a change sets off and for whom, completions, and log messages.
  *
  * Proves: R10.1 R10.2 R10.6
  */
@@ -76,14 +76,14 @@ static void ask(struct scene *scene)
 
 static void reply(struct scene *scene, const char *json)
 {
-    const struct desk_reply reply = { .json = json };
+    const struct reply reply = { .json = json };
 
     stage_reply(&scene->stage, scene->stage.act_count - 1, &reply);
 }
 
 static void reply_missing(struct scene *scene)
 {
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
     error_set(&reply.err, ERROR_not_found, "/session_id", "no ask has this id");
     stage_reply(&scene->stage, scene->stage.act_count - 1, &reply);

@@ -233,7 +233,7 @@ static void who_is_back_before_the_desk_has_let_go_waits_on(void **state)
     assert_int_equal(pair->one.count, 0); /* its patience is not over */
     assert_int_equal(pair->stage.waits, 1);
     stage_answer(&pair->stage, 0, false);
-    demand_result(&pair->one, 0, id_a); /* now it is, says the desk */
+    demand_result(&pair->one, 0, id_a); /* now it is, says the service */
 }
 
 static void an_answer_while_the_client_is_away_is_nobodys_yet(void **state)
@@ -327,7 +327,7 @@ static void what_the_desk_learnt_counts_for_open_calls_too(void **state)
     stage_tell_hold(&pair->stage, 0, 14000);
     stage_pass(&pair->stage, 10000);
     assert_int_equal(pair->one.count, 0);
-    stage_pass(&pair->stage, 2000); /* the desk hangs, and 16 s have passed */
+    stage_pass(&pair->stage, 2000); /* the service hangs, and 16 s have passed */
     demand_result(&pair->one, 0, id_a);
     ask(pair, &pair->two, 2, "");
     assert_int_equal(pair->stage.acts[1].wait_s, 14);

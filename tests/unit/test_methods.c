@@ -129,7 +129,7 @@ static void check_news(struct scene *scene, int method)
     if (reads && call.replies)
         fail_msg("%s did not read", methods[method].name);
     caller_forget(caller);
-    visit_tell((struct visit *)caller->visit, news, strlen(news));
+    session_send((struct session *)caller->session, news, strlen(news));
     if (caller_count(caller, "news") != !reads)
         fail_msg("%s: news were %s", methods[method].name, reads ? "not held" : "held");
     far_arrives(stage);

@@ -250,27 +250,27 @@ static void readiness_says_why_not(void **state)
     guard_free(guard);
 }
 
-/* A desk that only remembers who watches. */
+/* A service that only remembers who watches. */
 struct far_desk {
-    struct desk desk; /* first */
+    struct service service; /* first */
     void *context;
     void (*event)(void *context, const char *line, size_t length);
 };
 
-static struct desk_visit *far_enter(struct desk *desk, const struct desk_visitor *visitor)
+static struct session *far_enter(struct service *service, const struct identity *identity)
 {
-    struct far_desk *far = (struct far_desk *)desk;
+    struct far_desk *far = (struct far_desk *)service;
 
-    far->context = visitor->context;
-    far->event = visitor->event;
-    return (struct desk_visit *)far;
+    far->context = identity->context;
+    far->event = identity->event;
+    return (struct session *)far;
 }
 
-static void far_call(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                     desk_done *done, void *context)
+static void far_call(struct service *service, struct session *session,
+                     const struct request *request, reply_done *done, void *context)
 {
-    (void)desk;
-    (void)visit;
+    (void)service;
+    (void)session;
     assert_int_equal(request->method, METHOD_ask_watch);
     (void)done;
     (void)context;
@@ -289,7 +289,7 @@ static void far_tell(struct far_desk *far, const char *id, int version)
 
 static void news_while_an_ask_is_read(void **state)
 {
-    static const struct desk_ops ops = { .open = far_enter, .call = far_call };
+    static const struct service_ops ops = { .open = far_enter, .call = far_call };
     static const struct {
         int known, while_read, once_parked; /* 0: nothing is told */
         bool is_due;                        /* it looks again */
@@ -300,8 +300,8 @@ static void news_while_an_ask_is_read(void **state)
     struct scene *scene = *state;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct far_desk far = { .desk.ops = &ops };
-        struct rest_parts parts = { .loop = scene->loop, .desk = &far.desk };
+        struct far_desk far = { .service.ops = &ops };
+        struct rest_parts parts = { .loop = scene->loop, .service = &far.service };
         struct rest *rest = rest_new(&parts);
         struct call call = { .rest = rest, .id = "aaaaaaaaaaaaaaaaaaaaaaaaaa", .may_wait = true };
 

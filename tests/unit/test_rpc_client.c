@@ -38,7 +38,7 @@ static int64_t clock_ms(void)
 struct stage {
     char directory[64], path[96];
     int listener, peer; /* -1: nobody is connected */
-    struct identity who;
+    struct client_identity who;
     struct client *client;
     struct json *line; /* the last that was read */
     int replies;
@@ -68,7 +68,8 @@ static int set_up(void **state)
     stage->peer = -1;
     assert_int_equal(bind(stage->listener, (struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(listen(stage->listener, 8), 0);
-    stage->who = (struct identity){ .role = "person", .name = "t", .socket_path = stage->path };
+    stage->who =
+        (struct client_identity){ .role = "person", .name = "t", .socket_path = stage->path };
     *state = stage;
     return 0;
 }
@@ -377,29 +378,31 @@ static void test_no_hub(void **state)
 /* Each member of who we are goes there and comes back. */
 static void test_identity(void **state)
 {
-    const struct identity agent = { .role = "agent",
-                                    .name = "name",
-                                    .as_name = "as",
-                                    .directory = "/where",
-                                    .client_version = "1.2",
-                                    .transport = "stdio",
-                                    .is_sub_agent = true };
-    const struct identity person = { .role = "person", .channel = "terminal", .name = "sayso" };
-    const struct identity *const all[] = { &agent, &person };
+    const struct client_identity agent = { .role = "agent",
+                                           .name = "name",
+                                           .as_name = "as",
+                                           .directory = "/where",
+                                           .client_version = "1.2",
+                                           .transport = "stdio",
+                                           .is_sub_agent = true };
+    const struct client_identity person = { .role = "person",
+                                            .channel = "terminal",
+                                            .name = "sayso" };
+    const struct client_identity *const all[] = { &agent, &person };
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        const struct identity *who = all[i];
+        const struct client_identity *who = all[i];
         struct text params = { 0 };
         struct json_writer writer = json_writer_to(&params);
-        struct desk_visitor seen = { 0 };
+        struct identity seen = { 0 };
         struct json *json = NULL;
 
         setenv("CHOICE_LANG", "zh", 1);
-        identity_write(&writer, who);
+        client_identity_write(&writer, who);
         unsetenv("CHOICE_LANG");
         assert_true(json_parse(params.bytes, params.used, &json, NULL));
-        assert_true(wire_is_ours(json) && wire_read_visitor(json, &seen));
+        assert_true(wire_is_ours(json) && identity_read(json, &seen));
         assert_int_equal(seen.role, i ? ROLE_PERSON : ROLE_AGENT);
         assert_string_equal(seen.via, i ? "terminal" : "cli");
         assert_string_equal(seen.name, who->name);

@@ -27,39 +27,39 @@
 enum { LIMIT_MS = 60000 };
 
 struct place {
-    struct desk desk; /* first */
+    struct service service; /* first */
     char directory[64], path[96];
     struct loop *loop;
     struct wire_server *server;
-    struct desk_visitor visitor; /* the one who is there */
+    struct identity identity; /* the one who is there */
     int entered, left, confirmed;
 };
 
-static struct desk_visit *enter(struct desk *desk, const struct desk_visitor *visitor)
+static struct session *enter(struct service *service, const struct identity *identity)
 {
-    struct place *place = (struct place *)desk;
+    struct place *place = (struct place *)service;
 
-    place->visitor = *visitor;
+    place->identity = *identity;
     place->entered++;
-    return (struct desk_visit *)place;
+    return (struct session *)place;
 }
 
-static void leave(struct desk *desk, struct desk_visit *visit)
+static void leave(struct service *service, struct session *session)
 {
-    (void)visit;
-    ((struct place *)desk)->left++;
+    (void)session;
+    ((struct place *)service)->left++;
 }
 
-static void call(struct desk *desk, struct desk_visit *visit, const struct request *request,
-                 desk_done *done, void *context)
+static void call(struct service *service, struct session *session, const struct request *request,
+                 reply_done *done, void *context)
 {
-    (void)visit;
+    (void)session;
     assert_int_equal(request->method, METHOD_ask_delivered);
-    ((struct place *)desk)->confirmed++;
-    done(context, &(struct desk_reply){ .json = "{}" });
+    ((struct place *)service)->confirmed++;
+    done(context, &(struct reply){ .json = "{}" });
 }
 
-static const struct desk_ops ops = { .open = enter, .close = leave, .call = call };
+static const struct service_ops ops = { .open = enter, .close = leave, .call = call };
 
 static void write_status(void *context, struct text *out)
 {
@@ -89,12 +89,12 @@ static int set_up(void **state)
     const struct wire_host host = { place, write_status, on_wish, on_change };
     struct error err;
 
-    place->desk.ops = &ops;
+    place->service.ops = &ops;
     assert_non_null(make_directory(place->directory, sizeof place->directory, "sayso-wire"));
     snprintf(place->path, sizeof place->path, "%s/hub.sock", place->directory);
     place->loop = loop_new();
-    assert_true(
-        wire_server_open(place->loop, &place->desk, place->path, -1, &host, &place->server, &err));
+    assert_true(wire_server_open(place->loop, &place->service, place->path, -1, &host,
+                                 &place->server, &err));
     loop_before_sleep(place->loop, before_sleep, place);
     *state = place;
     return 0;
@@ -145,7 +145,7 @@ static void test_the_last_words_of_a_peer(void **state)
     assert_true(loop_run_until(place->loop, has_entered, place, loop_boot_ms() + LIMIT_MS));
     assert_int_equal(write(fd, words, strlen(words)), strlen(words));
     close(fd);
-    place->visitor.event(place->visitor.context, "{}", 2);
+    place->identity.event(place->identity.context, "{}", 2);
     wire_server_flush(place->server);
     assert_true(loop_run_until(place->loop, has_left, place, loop_boot_ms() + LIMIT_MS));
     assert_int_equal(place->confirmed, 1);

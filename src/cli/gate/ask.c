@@ -201,9 +201,9 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
 
     snprintf(ret_answer->name, sizeof ret_answer->name, own_name, question->client);
     ret_answer->directory = call_directory();
-    ret_answer->identity = (struct identity){ .role = "agent",
-                                              .name = ret_answer->name,
-                                              .directory = ret_answer->directory };
+    ret_answer->identity = (struct client_identity){ .role = "agent",
+                                                     .name = ret_answer->name,
+                                                     .directory = ret_answer->directory };
     ret_answer->policy = client_for_ask;
     ret_answer->policy.max_losses = TRIES - 1;
     ret_answer->client = client_new_waiting(&ret_answer->identity, &ret_answer->policy, NULL, NULL);

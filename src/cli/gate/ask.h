@@ -22,7 +22,7 @@ struct gate_answer {
     struct text reason; /* for the agent; never empty */
     char session_id[27];
     struct client *client;
-    struct identity identity; /* the client's, so this is not to be copied */
+    struct client_identity identity; /* the client's, so this is not to be copied */
     struct client_policy policy;
     char name[GATE_NAME_BYTES];
     char *directory; /* owned */

@@ -245,17 +245,17 @@ struct live *live_each(const struct engine *engine, const struct live *after)
 }
 
 /* Free to take: nobody waits for it, or only this same connection does (R5.5). */
-static bool is_free_for(const struct live *live, const struct visit *visit)
+static bool is_free_for(const struct live *live, const struct session *session)
 {
     for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (waiter->visit != visit)
+        if (waiter->session != session)
             return false;
     }
     return true;
 }
 
 struct live *live_find_match(const struct engine *engine, const struct match *match,
-                             const struct visit *visit)
+                             const struct session *session)
 {
     /* a new key says: a new ask, whatever its words */
     const struct table *table = match->has_key ? &engine->by_key : &engine->by_call;
@@ -265,7 +265,7 @@ struct live *live_find_match(const struct engine *engine, const struct match *ma
         struct live *live = match->has_key ? TABLE_THING(live_key, link, link)->live
                                            : TABLE_THING(live, by_call, link);
 
-        if (is_free_for(live, visit))
+        if (is_free_for(live, session))
             return live;
     }
     return NULL;

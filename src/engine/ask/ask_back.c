@@ -76,7 +76,7 @@ void back_tell_waiters(struct engine *engine, struct live *live, const char *que
 {
     const struct store_row row = live_row(live);
     struct text result = { 0 };
-    const struct desk_reply reply = describe_open(engine, &row, NULL, question, &result);
+    const struct reply reply = describe_open(engine, &row, NULL, question, &result);
 
     live->is_back_told = wait_tell_open(engine, live, &reply);
     text_release(&result);
@@ -123,7 +123,7 @@ static void on_question(void *context, const struct store_said *said, const stru
 {
     struct telling *telling = context;
     struct errand *errand = &telling->errand;
-    struct desk_reply reply;
+    struct reply reply;
     struct text result = { 0 };
 
     if (said) {
@@ -176,12 +176,12 @@ static void wait_on(struct explaining *own)
 {
     struct errand *errand = &own->errand;
 
-    if (!errand->visit->is_gone)
+    if (!errand->session->is_gone)
         wait_begin(errand_call(errand), errand->id, &own->terms);
     errand_end(errand);
 }
 
-static void on_explained(void *context, const struct desk_reply *reply)
+static void on_explained(void *context, const struct reply *reply)
 {
     struct explaining *own = context;
 
@@ -216,10 +216,10 @@ static void explain(struct explaining *own)
 {
     struct engine *engine = own->errand.engine;
     const struct live *live = live_find(engine, own->errand.id);
-    const struct method_call call = { engine, own->errand.visit, NULL, on_explained, own, true };
+    const struct method_call call = { engine, own->errand.session, NULL, on_explained, own, true };
 
     own->tries++;
-    if (!live || strcmp(live->principal->id, own->errand.visit->principal) != 0) {
+    if (!live || strcmp(live->principal->id, own->errand.session->principal) != 0) {
         wait_on(own);
     } else if (live->flags & ASK_ASKED_BACK) {
         retime_say(EVENT_FORM_CHANGED, call, own->errand.id, own->errand.text, live->version);

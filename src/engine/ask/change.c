@@ -44,16 +44,16 @@ static void refuse_row(struct errand *errand, const struct store_row *row)
 }
 
 /* For an agent there are only its own. */
-static bool is_for(const struct visit *visit, const char *principal)
+static bool is_for(const struct session *session, const char *principal)
 {
-    return visit->role == ROLE_PERSON || strcmp(principal, visit->principal) == 0;
+    return session->role == ROLE_PERSON || strcmp(principal, session->principal) == 0;
 }
 
 static void on_late_row(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
 
-    if (reply->outcome == STORE_DONE && is_for(errand->visit, reply->row->ask.principal)) {
+    if (reply->outcome == STORE_DONE && is_for(errand->session, reply->row->ask.principal)) {
         refuse_row(errand, reply->row);
         return;
     }
@@ -153,7 +153,7 @@ static void retime_found(struct errand *errand)
     struct live *live = live_find(engine, errand->id);
     struct store_change *change = &retiming->change;
 
-    if (live && !is_for(errand->visit, live->principal->id))
+    if (live && !is_for(errand->session, live->principal->id))
         live = NULL; /* for that agent there is none */
     if (!live || !live->is_stored ||
         (retiming->version != 0 && retiming->version != live->version)) {
@@ -301,7 +301,7 @@ HANDLER(ask_send, errand_for_ask, send_found)
  * way: there are never more than asks. */
 static struct shown_code *find_code(const struct errand *errand)
 {
-    struct shown_code **at = &errand->visit->codes, *code;
+    struct shown_code **at = &errand->session->codes, *code;
 
     while ((code = *at) && strcmp(code->ask_id, errand->id) != 0) {
         if (live_find(errand->engine, code->ask_id)) {
@@ -350,7 +350,7 @@ static void challenge_found(struct errand *errand)
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
-        !own_may_destroy(errand->engine, errand->visit, &live->origin->asker, live->id, &err)) {
+        !own_may_destroy(errand->engine, errand->session, &live->origin->asker, live->id, &err)) {
         errand_fail(errand, &err, NULL);
         return;
     }
@@ -424,7 +424,7 @@ static void hold_deadline(struct engine *engine, struct live *live)
 
 /* That person's other devices see it at once; nobody else does. */
 static void share_draft(const struct engine *engine, const struct live *live,
-                        const struct visit *from)
+                        const struct session *from)
 {
     struct text line = { 0 };
     struct json_writer writer = event_begin(&line, "ask/drafted");
@@ -432,9 +432,9 @@ static void share_draft(const struct engine *engine, const struct live *live,
     json_write_text(&writer, "session_id", live->id);
     json_write_raw(&writer, "draft", live->attention->draft);
     event_end(&writer);
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit_sees(visit, live->id) && visit != from)
-            visit_tell(visit, line.bytes, line.used);
+    for (struct session *session = engine->sessions; session; session = session->next) {
+        if (session_sees(session, live->id) && session != from)
+            session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }
@@ -464,16 +464,16 @@ static void draft_found(struct errand *errand)
         return;
     }
     if ((live->flags & ASK_DESTRUCTIVE) &&
-        !own_may_destroy(engine, errand->visit, &live->origin->asker, live->id, &err)) {
+        !own_may_destroy(engine, errand->session, &live->origin->asker, live->id, &err)) {
         errand_fail(errand, &err, NULL); /* there nothing is chosen for the person */
         return;
     }
-    seen_mark(engine, errand->visit, errand->id);
+    seen_mark(engine, errand->session, errand->id);
     attention = live_attend(live);
     free(attention->draft);
     attention->draft = mem_text(errand->text);
     hold_deadline(engine, live);
-    share_draft(engine, live, errand->visit);
+    share_draft(engine, live, errand->session);
     next = attention->draft_saved_boot_ms + DRAFT_SAVE_EVERY_MS;
     if (next <= engine_boot_ms(engine))
         draft_save_now(engine, live);

@@ -151,11 +151,11 @@ static void on_decided(void *context, const struct store_reply *reply)
  * there one where no other process waits. */
 static int64_t undo_window_ms(const struct decision *decision, const struct asker *asker)
 {
-    const char *via = decision->errand.visit->via;
+    const char *via = decision->errand.session->via;
 
-    if (decision->event != EVENT_ANSWERED || decision->errand.visit->role != ROLE_PERSON ||
+    if (decision->event != EVENT_ANSWERED || decision->errand.session->role != ROLE_PERSON ||
         (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0) ||
-        own_is_in_place(decision->errand.visit, asker))
+        own_is_in_place(decision->errand.session, asker))
         return 0;
     return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;
 }
@@ -205,13 +205,13 @@ static void save_decision(struct decision *decision, const struct store_row *row
         if (!DELIBERATE_FAULT(decision_after_undo_lost))
             decision->step = lifecycle_next(STATE_PENDING, decision->event, &decision->facts);
     }
-    decision->known.by = visit_actor(engine, decision->errand.visit, &asker);
+    decision->known.by = session_actor(engine, decision->errand.session, &asker);
     if (decision->is_client || decision->is_host) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
                                                    .via = decision->via,
-                                                   .uid = decision->errand.visit->uid,
+                                                   .uid = decision->errand.session->uid,
                                                    .token = decision->known.by.token };
-    visit_write_actor(&decision->known.by, &decision->actor_json);
+    session_write_actor(&decision->known.by, &decision->actor_json);
     *change = effects_change(engine, decision->errand.id, decision->event, &decision->step,
                              &decision->facts);
     decision->version = row->ask.version + decision->step.raises_version;
@@ -235,30 +235,30 @@ static void save_decision(struct decision *decision, const struct store_row *row
  * who typed the code just shown. */
 static bool may_destroy(struct decision *decision, const struct store_row *row, struct error *err)
 {
-    const struct visit *visit = decision->errand.visit;
+    const struct session *session = decision->errand.session;
     struct asker asker = asker_of(decision, row);
 
     if (!decision->needs_code || !state_is_open(row->ask.state))
         return true;
     if (strcmp(decision->via, "client") == 0 || strcmp(decision->via, "api") == 0 ||
-        (strcmp(decision->via, "web") != 0 && !visit->tty))
+        (strcmp(decision->via, "web") != 0 && !session->tty))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_DESTRUCTIVE, "id",
                          text_head(row->ask.id, 8, (char[9]){ 0 }), NULL);
-    return own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id,
+    return own_may_destroy(decision->errand.engine, decision->errand.session, &asker, row->ask.id,
                            err) &&
            challenge_takes(&decision->errand, json_member_text(decision->params, "code"), err);
 }
 
 static bool may_answer(const struct decision *decision, struct error *err)
 {
-    const struct visit *visit = decision->errand.visit;
+    const struct session *session = decision->errand.session;
     int64_t cli_answers = engine_setting(decision->errand.engine, SETTING_CLI_ANSWERS);
 
-    if (visit->role != ROLE_PERSON || strcmp(visit->via, "cli") != 0)
+    if (session->role != ROLE_PERSON || strcmp(session->via, "cli") != 0)
         return true;
     if (cli_answers == CLI_ANSWERS_OFF)
         return error_say(err, ERROR_wrong_state, "", TEXT_REASON_CLI_OFF, NULL);
-    if (cli_answers == CLI_ANSWERS_TTY && !visit->tty)
+    if (cli_answers == CLI_ANSWERS_TTY && !session->tty)
         return error_say(err, ERROR_wrong_state, "", TEXT_REASON_CLI_NEEDS_TERMINAL, NULL);
     return true;
 }
@@ -388,7 +388,8 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
     if (row->ask.flags & ASK_TOLD)
         return refuse_again(err);
     if (row->ask.flags & ASK_DESTRUCTIVE &&
-        !own_may_destroy(decision->errand.engine, decision->errand.visit, &asker, row->ask.id, err))
+        !own_may_destroy(decision->errand.engine, decision->errand.session, &asker, row->ask.id,
+                         err))
         return false;
     if (!(has_choice ? encode_answer(decision, row, NULL, err) : encode_note(decision, err)))
         return false;
@@ -402,12 +403,13 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
 static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
-    bool is_agent = decision->errand.visit->role == ROLE_AGENT;
+    bool is_agent = decision->errand.session->role == ROLE_AGENT;
     int64_t version = json_member_integer(decision->params, "version", 0);
     struct error err;
     bool ok = true;
 
-    if (!row || (is_agent && strcmp(row->ask.principal, decision->errand.visit->principal) != 0)) {
+    if (!row ||
+        (is_agent && strcmp(row->ask.principal, decision->errand.session->principal) != 0)) {
         errand_say(&decision->errand, ERROR_not_found, "/session_id",
                    is_agent ? TEXT_REASON_NOT_YOURS : TEXT_REASON_NO_SUCH_ASK, NULL);
         return;
@@ -478,7 +480,7 @@ static struct decision *decision_new(enum ask_event event, struct method_call ca
 
     decision->errand.drop = decision_drop;
     decision->event = event;
-    decision->via = call.visit->via;
+    decision->via = call.session->via;
     decision->params = json_keep(call.params);
     return decision;
 }
@@ -488,7 +490,7 @@ static void decide(enum ask_event event, struct method_call call)
     struct decision *decision = decision_new(event, call);
     struct error err;
 
-    own_look(call.visit);
+    own_find_process(call.session);
     if (errand_may(&decision->errand, take_key(decision, &err) && may_answer(decision, &err), &err))
         errand_find_ask(&decision->errand, call.params, get_decision_row);
 }
@@ -510,7 +512,7 @@ void decide_question(enum ask_event event, struct method_call call, const char *
     struct decision *decision = decision_new(event, call);
 
     decision->via = "api";
-    decision->is_host = call.visit->role == ROLE_AGENT;
+    decision->is_host = call.session->role == ROLE_AGENT;
     memcpy(decision->errand.id, id, sizeof decision->errand.id);
     get_decision_row(&decision->errand);
 }

@@ -86,10 +86,10 @@ bool launch_is_usable(const struct engine *engine)
 
 /* It names its hub, since a terminal's environment may lead to another one, and its ask, so that a
  * hub that does not have it can say so. On another machine our program has a place of its own. */
-static void write_command(const struct engine *engine, const struct visit *visit,
+static void write_command(const struct engine *engine, const struct session *session,
                           const struct live *live, const char *code, struct text *out)
 {
-    bool is_far = visit->uid < 0;
+    bool is_far = session->uid < 0;
     const char *socket = engine->parts.socket;
     const char *place = is_far ? engine->public_url : socket ? socket : "";
     struct text hub = { 0 };
@@ -109,9 +109,9 @@ void launch_reply(struct method_call call, const struct live *live, const struct
 {
     struct text command = { 0 }, result = { 0 };
     struct store_row row = live_row(live);
-    struct desk_reply reply;
+    struct reply reply;
 
-    write_command(call.engine, call.visit, live, code->text, &command);
+    write_command(call.engine, call.session, live, code->text, &command);
     reply = describe_open(call.engine, &row, text_string(&command), NULL, &result);
     notices_reply(call, &reply);
     text_release(&command);
@@ -192,9 +192,9 @@ void launch_renew(struct method_call call, struct live *live)
 /* From now on it is told of this ask. */
 static void show(struct errand *errand, bool is_kept)
 {
-    errand->visit->is_attach_kept = is_kept;
-    errand->engine->attached_count += errand->visit->attached[0] == '\0';
-    memcpy(errand->visit->attached, errand->id, sizeof errand->id);
+    errand->session->is_attach_kept = is_kept;
+    errand->engine->attached_count += errand->session->attached[0] == '\0';
+    memcpy(errand->session->attached, errand->id, sizeof errand->id);
     look_reply(errand);
 }
 
@@ -310,9 +310,9 @@ void ask_attach_method(struct method_call call)
                    json_member_text(call.params, "session_id"));
 }
 
-void launch_lose(struct engine *engine, const struct visit *visit)
+void launch_lose(struct engine *engine, const struct session *session)
 {
-    struct live *live = visit->is_attach_kept ? live_find(engine, visit->attached) : NULL;
+    struct live *live = session->is_attach_kept ? live_find(engine, session->attached) : NULL;
     struct opening *opening;
 
     if (!live || live->state != STATE_PENDING)

@@ -61,7 +61,7 @@ void submission_tell_created(const struct submission *submission, const char *id
     text_release(&url);
     write_state(submission, id, &writer);
     event_end(&writer);
-    visit_tell(submission->errand.visit, line.bytes, line.used);
+    session_send(submission->errand.session, line.bytes, line.used);
     line_give(engine, &line);
 }
 
@@ -69,7 +69,7 @@ void submission_park(struct submission *submission, struct live *live)
 {
     struct errand *errand = &submission->errand;
 
-    if (errand->visit->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
+    if (errand->session->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
         return; /* the latter waits for nobody: it is told a command, and collects later */
     wait_add(errand_call(errand), live, &submission->terms);
 }
@@ -79,9 +79,9 @@ static void submission_reply_launch(const struct submission *submission, struct 
                                     const struct error *failure)
 {
     const struct errand *errand = &submission->errand;
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
-    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->visit->is_gone)
+    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->session->is_gone)
         return;
     if (failure) {
         reply.err = *failure;
@@ -220,7 +220,7 @@ static bool route(struct submission *submission, struct error *err)
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
             !form_may_destroy(&submission->call->form) &&
-            form_fact_may_show(engine, submission->errand.visit, &submission->terms.client),
+            form_fact_may_show(engine, submission->errand.session, &submission->terms.client),
         .page_connected = engine->page_count > 0,
         .inbox_connected = engine->inbox_count > 0,
         .since_browser_ms = portal_since_browser_ms(engine),
@@ -269,7 +269,7 @@ static void fill_ask(struct submission *submission)
     ask->title = call->form.title;
     ask->form_json = text_string(&submission->form_json);
     ask->arguments_json = call->arguments_json;
-    ask->origin_json = visit_origin(engine, submission->errand.visit);
+    ask->origin_json = session_origin(engine, submission->errand.session);
     ask->version = ask->form_version = 1;
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
@@ -299,10 +299,10 @@ static void drop_words(struct submission *submission)
 /* Nobody is to be asked what a person has answered for all asks of this kind. */
 static void match_rule(struct submission *submission)
 {
-    const struct visit *visit = submission->errand.visit;
+    const struct session *session = submission->errand.session;
     const struct rule_subject subject = {
-        .principal = visit->principal,
-        .directory = visit->directory,
+        .principal = session->principal,
+        .directory = session->directory,
         .tool = submission->tool->name,
         .form = &submission->call->form,
     };
@@ -315,15 +315,15 @@ static void match_rule(struct submission *submission)
 static void submission_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
-    const struct visit *visit = submission->errand.visit;
+    const struct session *session = submission->errand.session;
     struct store_principal principal = {
-        .id = visit->principal,
-        .kind = !visit->token_id     ? "local"
-                : visit->token_id[0] ? "token"
-                                     : "http",
-        .uid = visit->uid,
-        .name = visit->as_name ? visit->as_name : visit->name,
-        .place = visit->token_id ? visit->token : visit->directory,
+        .id = session->principal,
+        .kind = !session->token_id     ? "local"
+                : session->token_id[0] ? "token"
+                                       : "http",
+        .uid = session->uid,
+        .name = session->as_name ? session->as_name : session->name,
+        .place = session->token_id ? session->token : session->directory,
     };
     struct error err;
     struct live *live;
@@ -332,12 +332,12 @@ static void submission_create(struct submission *submission)
         match_rule(submission);
     if (!route(submission, &err) ||
         (!submission->is_question &&
-         !principal_admit(engine, principal_get(engine, visit->principal), &err))) {
+         !principal_admit(engine, principal_get(engine, session->principal), &err))) {
         errand_fail(&submission->errand, &err, NULL);
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, &submission->match, &visit->asker, principal.name);
+    live = live_new(engine, &submission->ask, &submission->match, &session->asker, principal.name);
     if (submission->quiet_ms > 0)
         live_need_rare(live)->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
     launch_keep(engine, live, submission->ask.launch_hash);
@@ -374,7 +374,7 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     struct errand *errand = &submission->errand;
     struct error err;
 
-    if (errand->visit->is_gone) {
+    if (errand->session->is_gone) {
         errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
     } else if (reply->outcome == STORE_FAILED) {
         errand_fail(errand, &reply->err, NULL);
@@ -404,10 +404,10 @@ static void on_undelivered(void *context, const struct store_reply *reply)
  * same again, the person is shown that answer, unless it is one to be given with care. */
 static bool may_be_lost(const struct submission *submission)
 {
-    const struct visit *visit = submission->errand.visit;
+    const struct session *session = submission->errand.session;
     const struct form *form = &submission->call->form;
 
-    return visit->transport && known_client(visit->name)->cancels_silently &&
+    return session->transport && known_client(session->name)->cancels_silently &&
            !form_may_destroy(form) && !form_has_confirm(form);
 }
 
@@ -422,7 +422,7 @@ static void on_earlier(void *context, const struct store_row *row, const struct 
         row->answered_ms > engine_utc_ms(errand->engine) - LOST_MS) {
         submission->earlier_json = mem_text(row->answer_json);
         submission->call->form.answered_ms = row->answered_ms;
-    } else if (!row && errand->visit->is_gone) {
+    } else if (!row && errand->session->is_gone) {
         errand_end(errand);
     } else if (!row) {
         match_or_create(submission);
@@ -446,14 +446,14 @@ static void look_back(struct submission *submission)
 static void match_or_create(struct submission *submission)
 {
     struct engine *engine = submission->errand.engine;
-    struct visit *visit = submission->errand.visit;
+    struct session *session = submission->errand.session;
     const struct match *match = &submission->match;
-    struct live *live = live_find_match(engine, match, visit);
+    struct live *live = live_find_match(engine, match, session);
     struct error err;
 
-    if (visit->loading) { /* where it is shown depends on that */
-        *(visit->held_back ? visit->held_end : &visit->held_back) = submission;
-        visit->held_end = &submission->next_late;
+    if (session->loading) { /* where it is shown depends on that */
+        *(session->held_back ? session->held_end : &session->held_back) = submission;
+        session->held_end = &submission->next_late;
         return;
     }
     if (!live) {
@@ -483,15 +483,15 @@ static void match_or_create(struct submission *submission)
     }
 }
 
-void submit_held_back(struct visit *visit)
+void submit_held_back(struct session *session)
 {
-    struct submission *at = visit->held_back, *next;
+    struct submission *at = session->held_back, *next;
 
-    visit->held_back = NULL;
+    session->held_back = NULL;
     for (; at; at = next) {
         next = at->next_late;
         at->next_late = NULL;
-        if (visit->is_gone)
+        if (session->is_gone)
             errand_end(&at->errand);
         else
             match_or_create(at);
@@ -500,7 +500,7 @@ void submit_held_back(struct visit *visit)
 
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
-    struct visit *visit = submission->errand.visit;
+    struct session *session = submission->errand.session;
     const char *tool = json_member_text(params, "tool");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
     const struct json *state = json_member(params, "state");
@@ -509,14 +509,14 @@ static bool read_call(struct submission *submission, const struct json *params, 
     submission->tool = tool ? ask_tool_find(tool) : NULL;
     if (!submission->tool)
         return error_set(err, ERROR_bad_enum, "", "there is no such tool");
-    if (!ask_tool_allows(submission->tool, visit->is_sub_agent, err))
+    if (!ask_tool_allows(submission->tool, session->is_sub_agent, err))
         return false;
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->terms.wait_ms = patience_bound_ms(visit, wait_s < 0 ? -1 : wait_s * 1000);
+    submission->terms.wait_ms = patience_bound_ms(session, wait_s < 0 ? -1 : wait_s * 1000);
     submission->terms.comes_back = json_is_yes(json_member(params, "comes_back")) &&
-                                   come_back_may(submission->errand.engine, visit, 1);
+                                   come_back_may(submission->errand.engine, session, 1);
     submission->errand.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
     if (state) /* what is no whole text opens as little as an empty one */
@@ -529,7 +529,7 @@ static void collect(struct submission *submission)
 {
     struct errand *errand = &submission->errand;
     const struct wait_terms terms = {
-        .wait_ms = patience_bound_ms(errand->visit, submission->call->wait_s * 1000),
+        .wait_ms = patience_bound_ms(errand->session, submission->call->wait_s * 1000),
         .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
     };
 
@@ -576,8 +576,8 @@ static void take_up(struct submission *submission, const struct json *response)
         return;
     }
     terms->is_retried = true;
-    terms->comes_back =
-        terms->comes_back && come_back_may(errand->engine, errand->visit, terms->round.number + 1);
+    terms->comes_back = terms->comes_back &&
+                        come_back_may(errand->engine, errand->session, terms->round.number + 1);
     submission->response = response ? json_keep(response) : NULL;
     if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
         store->ops->get(store, submission->ask.id, on_made_elsewhere, submission);
@@ -625,8 +625,8 @@ void ask_create_method(struct method_call call)
     struct submission *submission;
     struct error err;
 
-    if (call.visit->locate && !call.visit->line)
-        own_enter(call.engine, call.visit);
+    if (call.session->locate && !call.session->line)
+        own_enter(call.engine, call.session);
     submission = submission_new(call);
     if (!errand_may(&submission->errand, read_call(submission, call.params, &err), &err))
         return;
@@ -634,7 +634,7 @@ void ask_create_method(struct method_call call)
         collect(submission);
         return;
     }
-    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, call.session->principal, PRINCIPAL_BYTES);
     submission->ask.idempotency_key = submission->call->idempotency_key;
     submission_match(submission);
     if (submission->state)
@@ -669,7 +669,7 @@ void submit_question(struct method_call call, const char *id, const struct conve
     submission->terms.wait_ms = -1;
     read_question(machine, submission->call);
     memcpy(submission->ask.id, id, sizeof submission->ask.id);
-    memcpy(submission->ask.principal, call.visit->principal, PRINCIPAL_BYTES);
+    memcpy(submission->ask.principal, call.session->principal, PRINCIPAL_BYTES);
     submission_match(submission);
     submission_create(submission);
 }

@@ -21,7 +21,7 @@ bool launch_is_usable(const struct engine *engine);
 void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code);
 /* The same with a fresh code; the one before is worth nothing any more. */
 void launch_renew(struct method_call call, struct live *live);
-void launch_lose(struct engine *engine, const struct visit *visit); /* a terminal is gone */
+void launch_lose(struct engine *engine, const struct session *session); /* a terminal is gone */
 
 struct submission {
     struct errand errand; /* first; its text is a tag of the front, for ask/created */
@@ -49,9 +49,9 @@ struct submission {
 /* submit.c */
 void submission_tell_created(const struct submission *submission, const char *id);
 void submission_park(struct submission *submission, struct live *live);
-void submit_held_back(struct visit *visit); /* what it asked before its client was known */
-/* The question a conversation waits with, under the id it was given, asked by `visit`, which waits
- * for it. */
+void submit_held_back(struct session *session); /* what it asked before its client was known */
+/* The question a conversation waits with, under the id it was given, asked by `session`, which
+ * waits for it. */
 void submit_question(struct method_call call, const char *id, const struct conversation *machine);
 
 #endif

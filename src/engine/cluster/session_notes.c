@@ -125,7 +125,7 @@ static void on_written(void *context, const struct store_reply *reply)
     }
 }
 
-static void write_note(struct engine *engine, struct session_note *note, desk_done *done,
+static void write_note(struct engine *engine, struct session_note *note, reply_done *done,
                        void *context)
 {
     struct note_errand *own =
@@ -145,7 +145,7 @@ static void write_note(struct engine *engine, struct session_note *note, desk_do
     free(value);
 }
 
-static void remove_note(struct engine *engine, struct session_note *note, desk_done *done,
+static void remove_note(struct engine *engine, struct session_note *note, reply_done *done,
                         void *context)
 {
     note->is_gone = true;
@@ -196,11 +196,11 @@ static bool may_put(const struct engine *engine, const struct engine_note *note,
     return true;
 }
 
-void engine_note_session(struct engine *engine, const struct engine_note *note, desk_done *done,
+void engine_note_session(struct engine *engine, const struct engine_note *note, reply_done *done,
                          void *context)
 {
     struct session_note *known = find(engine, note->session, note->what);
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
     drop_over(engine);
     if (!note->value) {

@@ -1,5 +1,5 @@
 /*
- * conversation.c - conversations of agent hosts (R3.4) at the desk: made, listed, looked at, and
+ * conversation.c - conversations of agent hosts (R3.4) at the service: made, listed, looked at, and
  * what is said to them. Nothing of one is kept here between two acts: the store's row is read, the
  * machine of core/conversation moves, and one conditional update on the version decides: who comes
  * too late is read again and judged by the state that won. What a step does is numbered and kept
@@ -64,9 +64,9 @@ static bool talk_read_id(const struct json *params, char *ret_id, struct error *
     return true;
 }
 
-static bool talk_is_seen_by(const struct talk *talk, const struct visit *visit)
+static bool talk_is_seen_by(const struct talk *talk, const struct session *session)
 {
-    return visit->role == ROLE_PERSON || strcmp(visit->principal, talk->principal) == 0;
+    return session->role == ROLE_PERSON || strcmp(session->principal, talk->principal) == 0;
 }
 
 /* Its members, for an object that has more of them. */
@@ -136,11 +136,11 @@ static void on_loaded(void *context, const struct store_conversation *stored,
                       const struct error *err)
 {
     struct saying *saying = context;
-    const struct visit *visit = saying->errand.visit;
+    const struct session *session = saying->errand.session;
     struct error failure = { 0 };
 
     if (stored && talk_read(&saying->talk, stored, &failure) &&
-        (!visit || talk_is_seen_by(&saying->talk, visit))) {
+        (!session || talk_is_seen_by(&saying->talk, session))) {
         saying->errand.next(&saying->errand);
         return;
     }
@@ -242,7 +242,7 @@ static void on_made(void *context, const struct store_reply *reply)
         break;
     case STORE_REPEATED:
         engine->parts.store->ops->find_conversation(
-            engine->parts.store, saying->errand.visit->principal,
+            engine->parts.store, saying->errand.session->principal,
             json_member_text(saying->body, "key"), on_found_again, saying);
         break;
     case STORE_FAILED:
@@ -276,14 +276,14 @@ static bool check_new(const struct json *params, struct error *err)
 static void save_new(struct saying *saying)
 {
     struct engine *engine = saying->errand.engine;
-    const struct visit *visit = saying->errand.visit;
+    const struct session *session = saying->errand.session;
     struct talk *talk = &saying->talk;
     struct text body = { 0 };
-    struct store_new_conversation made = { .principal = { .id = visit->principal,
+    struct store_new_conversation made = { .principal = { .id = session->principal,
                                                           .kind = "token",
-                                                          .uid = visit->uid,
-                                                          .name = visit->name,
-                                                          .place = visit->token },
+                                                          .uid = session->uid,
+                                                          .name = session->name,
+                                                          .place = session->token },
                                            .events = text_string(&saying->events) };
 
     conversation_encode(&talk->machine, &body);
@@ -313,13 +313,13 @@ void conversation_new_method(struct method_call call)
         return;
     saying->body = json_keep(call.params);
     random_id(talk->id);
-    memcpy(talk->principal, call.visit->principal, sizeof talk->principal);
-    talk->token_id = mem_text(call.visit->token_id);
-    talk->label = mem_text(call.visit->token);
+    memcpy(talk->principal, call.session->principal, sizeof talk->principal);
+    talk->token_id = mem_text(call.session->token_id);
+    talk->label = mem_text(call.session->token);
     talk->version = 1;
     talk->created_ms = talk->changed_ms = engine_utc_ms(call.engine);
     talk->machine.is_sub_agent =
-        call.visit->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
+        call.session->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
     writer = json_writer_to(&saying->events);
     text_add_text(&saying->events, "state_change ");
     conversation_write_change(&talk->machine, &writer, NULL);
@@ -372,7 +372,7 @@ void conversation_list_method(struct method_call call)
     struct listing *listing = writing_new(sizeof *listing, call);
     int64_t limit = json_member_integer(call.params, "limit", LIST_USUAL);
     struct store_conversation_query query = {
-        .principal = call.visit->role == ROLE_PERSON ? NULL : call.visit->principal,
+        .principal = call.session->role == ROLE_PERSON ? NULL : call.session->principal,
         .before_id = json_member_text(call.params, "before"),
     };
 
@@ -409,10 +409,10 @@ void conversation_tell(struct engine *engine, const struct talk *talk)
     json_write_text(&writer, "conversation", talk->id);
     json_write_integer(&writer, "last_event", talk->last_event);
     event_end(&writer);
-    for (struct visit *visit = engine->visits, *next; visit; visit = next) {
-        next = visit->next;
-        if (strcmp(visit->conversation, talk->id) == 0)
-            visit_tell(visit, line.bytes, line.used);
+    for (struct session *session = engine->sessions, *next; session; session = next) {
+        next = session->next;
+        if (strcmp(session->conversation, talk->id) == 0)
+            session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }
@@ -500,10 +500,10 @@ void conversation_events_method(struct method_call call)
 
 static void follow(struct errand *errand)
 {
-    struct visit *visit = errand->visit;
+    struct session *session = errand->session;
 
-    errand->engine->listener_count += visit->conversation[0] == '\0';
-    memcpy(visit->conversation, errand->id, sizeof visit->conversation);
+    errand->engine->listener_count += session->conversation[0] == '\0';
+    memcpy(session->conversation, errand->id, sizeof session->conversation);
     errand_ok(errand, "{}");
 }
 
@@ -679,7 +679,7 @@ static bool admit(struct saying *saying, struct error *err)
     struct engine *engine = saying->errand.engine;
 
     if (saying->talk.machine.state != CONVERSATION_AWAITING || saying->is_admitted ||
-        !saying->errand.visit)
+        !saying->errand.session)
         return true;
     saying->is_admitted =
         principal_admit(engine, principal_get(engine, saying->talk.principal), err);
@@ -729,9 +729,10 @@ static const struct {
     { SAID_LLM_RETRY, false },  { SAID_RESPONSE, true },       { SAID_CANCEL, true },
 };
 
-static bool may_say(const struct visit *visit, bool is_persons, struct error *err)
+static bool may_say(const struct session *session, bool is_persons, struct error *err)
 {
-    if (visit->role == (is_persons ? ROLE_PERSON : ROLE_AGENT) || (is_persons && visit->may_answer))
+    if (session->role == (is_persons ? ROLE_PERSON : ROLE_AGENT) ||
+        (is_persons && session->may_answer))
         return true;
     return error_set(err, ERROR_wrong_state, "",
                      is_persons ? "a person answers: this host's token may not (sayso token new "
@@ -756,7 +757,7 @@ void conversation_say_method(struct method_call call)
     }
     if (!errand_may(&saying->errand,
                     talk_read_id(call.params, saying->errand.id, &err) &&
-                        may_say(saying->errand.visit, sayings[at].is_persons, &err),
+                        may_say(saying->errand.session, sayings[at].is_persons, &err),
                     &err))
         return;
     saying->kind = sayings[at].kind;

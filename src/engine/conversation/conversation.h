@@ -38,7 +38,7 @@ struct saying {
     struct error failure;
 };
 struct saying *saying_new(struct method_call call);
-/* Reads the conversation, then calls `next`; fails where there is none that the visit sees. */
+/* Reads the conversation, then calls `next`; fails where there is none that the session sees. */
 void saying_load(struct saying *saying, void (*next)(struct errand *errand));
 void saying_step(struct errand *errand);                   /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */

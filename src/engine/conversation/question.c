@@ -1,7 +1,7 @@
 /*
  * question.c - a question of a conversation is an ask like any other (R3.5). The
  * conversation is kept first, with the id its ask will have; whoever starts next makes the ask if
- * it is not there. A visit of our own waits for it as an agent does. The ask decides; when it is
+ * it is not there. A session of our own waits for it as an agent does. The ask decides; when it is
  * over its end is said to the conversation, which counts it as delivered in the same transaction.
  */
 #include <stdlib.h>
@@ -26,8 +26,8 @@ struct question {
     char ask_id[ASK_ID_BYTES];
     char id[ASK_ID_BYTES]; /* of the conversation */
     struct engine *engine;
-    struct visit *visit; /* ours; it waits for the ask */
-    int others_looks;    /* so often it is left to another hub to make the ask */
+    struct session *session; /* ours; it waits for the ask */
+    int others_looks;        /* so often it is left to another hub to make the ask */
     struct alarm alarm;
     struct saying *deciders; /* told once the conversation has gone on */
 };
@@ -50,7 +50,7 @@ static void question_free(struct question *question)
 
     alarm_clear(&engine->alarms, &question->alarm);
     table_remove(&engine->questions, &question->link);
-    visit_close(&engine->desk, (struct desk_visit *)question->visit);
+    session_close(&engine->service, question->session);
     free(question);
 }
 
@@ -134,7 +134,7 @@ static void on_ended_row(void *context, const struct store_reply *reply)
     saying_load(saying, saying_step);
 }
 
-static void on_over(void *context, const struct desk_reply *reply)
+static void on_over(void *context, const struct reply *reply)
 {
     struct question *question = context;
     struct store *store = question->engine->parts.store;
@@ -155,7 +155,7 @@ static struct method_call question_call(struct question *question)
 {
     struct engine *engine = question->engine;
 
-    return (struct method_call){ engine, question->visit, NULL, on_over, question, false };
+    return (struct method_call){ engine, question->session, NULL, on_over, question, false };
 }
 
 static void on_conversation(void *context, const struct store_conversation *stored,
@@ -209,7 +209,7 @@ void question_ring(struct engine *engine, struct alarm *alarm)
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
                   const char *label, bool is_others)
 {
-    const struct desk_visitor visitor = {
+    const struct identity identity = {
         .role = ROLE_AGENT,
         .via = "",
         .uid = -1,
@@ -227,7 +227,7 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->alarm.kind = ALARM_QUESTION;
     memcpy(question->id, id, sizeof question->id);
     memcpy(question->ask_id, ask_id, sizeof question->ask_id);
-    question->visit = (struct visit *)visit_open(&engine->desk, &visitor);
+    question->session = (struct session *)session_open(&engine->service, &identity);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
     question_ring(engine, &question->alarm);
@@ -306,7 +306,7 @@ void questions_release(struct engine *engine)
             question->deciders = decider->next;
             errand_end(&decider->errand);
         }
-        wait_forget_visit(engine, question->visit);
+        wait_forget_session(engine, question->session);
         question_free(question);
     }
     table_release(&engine->questions);
@@ -335,7 +335,7 @@ static void reply_already(struct errand *errand)
     saying_reply((struct saying *)errand, true);
 }
 
-static void on_decided(void *context, const struct desk_reply *reply)
+static void on_decided(void *context, const struct reply *reply)
 {
     struct saying *saying = context;
     struct json *ack;
@@ -381,13 +381,13 @@ static void decide(struct saying *saying, const char *params_json)
     enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
     decide_question(event,
-                    (struct method_call){ saying->errand.engine, saying->errand.visit, params,
+                    (struct method_call){ saying->errand.engine, saying->errand.session, params,
                                           on_decided, saying, true },
                     saying->talk.ask_id);
     json_free(params);
 }
 
-/* What the desk takes for an ask: by field, and canonical. */
+/* What the service takes for an ask: by field, and canonical. */
 static bool write_params(struct saying *saying, const struct store_row *row, struct text *out,
                          struct error *err)
 {

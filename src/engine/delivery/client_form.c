@@ -25,8 +25,8 @@ void form_fact_loaded(void *context, const struct store_reply *reply)
     struct errand *errand = context;
 
     if (reply->outcome == STORE_DONE)
-        errand->visit->form_fact = reply->seq;
-    visit_end_load(errand);
+        errand->session->form_fact = reply->seq;
+    session_end_load(errand);
 }
 
 static void on_learnt(void *context, const struct store_reply *reply)
@@ -37,26 +37,26 @@ static void on_learnt(void *context, const struct store_reply *reply)
 }
 
 /* `worked`: the person did something there. */
-static void form_fact_learn(struct engine *engine, const struct visit *visit, bool worked)
+static void form_fact_learn(struct engine *engine, const struct session *session, bool worked)
 {
-    struct store_client client = visit_client(visit);
-    int64_t fact = client_form_learn(visit->form_fact, worked, engine_utc_ms(engine));
+    struct store_client client = session_client(session);
+    int64_t fact = client_form_learn(session->form_fact, worked, engine_utc_ms(engine));
 
-    if (!client.transport || fact == visit->form_fact)
+    if (!client.transport || fact == session->form_fact)
         return;
     log_info("client.form", "works=%s transport=%s", worked ? "yes" : "no", client.transport);
-    for (struct visit *other = engine->visits; other; other = other->next) {
-        if (visit_is_of(other, &client))
+    for (struct session *other = engine->sessions; other; other = other->next) {
+        if (session_is_of(other, &client))
             other->form_fact = fact;
     }
     store_write_client(engine->parts.store, &(struct store_client_fact){ client, true, fact },
                        on_learnt, errand_to_write(engine));
 }
 
-bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+bool form_fact_may_show(const struct engine *engine, const struct session *session,
                         const struct client_side *client)
 {
-    return client->has_form && !client_form_is_broken(visit->form_fact, engine_utc_ms(engine));
+    return client->has_form && !client_form_is_broken(session->form_fact, engine_utc_ms(engine));
 }
 
 /* Showing and withdrawing */
@@ -88,7 +88,7 @@ static void client_write_form(const struct engine *engine, const struct waiter *
 {
     const struct settings *settings = engine->parts.settings;
     bool is_saved = settings_source(settings, SETTING_LANGUAGE) == SETTING_SAVED;
-    const char *language = is_saved ? NULL : waiter->visit->language;
+    const char *language = is_saved ? NULL : waiter->session->language;
     struct text url = { 0 };
 
     json_write_raw(writer, "form", form_json);
@@ -118,7 +118,7 @@ static void tell_present(const struct engine *engine, struct waiter *waiter, con
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, waiter, &writer, form_json);
     event_end(&writer);
-    visit_tell(waiter->visit, line.bytes, line.used);
+    session_send(waiter->session, line.bytes, line.used);
     text_release(&line);
 }
 
@@ -133,7 +133,7 @@ static bool is_wanted(const struct live *live)
 static bool shows_as_form(const struct engine *engine, const struct waiter *waiter)
 {
     return !(waiter->live->flags & ASK_DESTRUCTIVE) &&
-           form_fact_may_show(engine, waiter->visit, &waiter->client);
+           form_fact_may_show(engine, waiter->session, &waiter->client);
 }
 
 /* Only where there is no form to be had: an address is a step more for its person. */
@@ -226,7 +226,7 @@ static void withdraw(const struct live *live)
     event_end(&writer);
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form)
-            visit_tell(waiter->visit, line.bytes, line.used);
+            session_send(waiter->session, line.bytes, line.used);
         waiter->shows_form = false;
     }
     text_release(&line);
@@ -238,7 +238,7 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
 
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         if (event == EVENT_EXPIRED && !waiter->is_url && (waiter->shows_form || !waiter->done))
-            form_fact_learn(engine, waiter->visit, false);
+            form_fact_learn(engine, waiter->session, false);
     }
     if (is_held_back)
         withdraw(live);
@@ -248,10 +248,10 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event)
 
 /* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
  * for its sake need not any more. */
-static void end_showing(struct engine *engine, struct live *live, const struct visit *visit)
+static void end_showing(struct engine *engine, struct live *live, const struct session *session)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        if (waiter->visit != visit)
+        if (waiter->session != session)
             continue;
         waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
@@ -261,7 +261,7 @@ static void end_showing(struct engine *engine, struct live *live, const struct v
         live_mark_dirty(engine, live);
 }
 
-static void ignore(void *context, const struct desk_reply *reply)
+static void ignore(void *context, const struct reply *reply)
 {
     (void)context;
     (void)reply;
@@ -277,21 +277,21 @@ static bool is_unfinished(const struct error *err)
 enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID, CLIENT_UNFINISHED };
 /* The ask goes on elsewhere; where there is nothing else, its call learns why. `refusal` is the
  * event of CLIENT_REFUSED. */
-static void give_up(struct engine *engine, struct visit *visit, const char *id,
+static void give_up(struct engine *engine, struct session *session, const char *id,
                     enum client_failure why, enum ask_event refusal)
 {
     struct live *live = live_find(engine, id);
     struct error err;
 
     if (why != CLIENT_UNFINISHED)
-        form_fact_learn(engine, visit, false);
+        form_fact_learn(engine, session, false);
     if (!live || !state_is_open(live->state))
         return;
-    end_showing(engine, live, visit);
+    end_showing(engine, live, session);
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
-        decide_by_client(refusal, (struct method_call){ engine, visit, NULL, ignore, NULL, true },
+        decide_by_client(refusal, (struct method_call){ engine, session, NULL, ignore, NULL, true },
                          id, NULL);
         return;
     }
@@ -303,7 +303,7 @@ static void give_up(struct engine *engine, struct visit *visit, const char *id,
         error_set(&err, ERROR_no_human_channel, "",
                   "the client could not show its form, and nobody can be reached otherwise: portal "
                   "and terminal are switched off (sayso settings set portal on)");
-    wait_fail_visit(engine, live, visit, &err);
+    wait_fail_session(engine, live, session, &err);
 }
 
 /* Somebody else was faster, or the disk failed: that says nothing about the content. */
@@ -313,23 +313,23 @@ static bool is_about_content(enum error_code code)
            code != ERROR_not_found && code != ERROR_storage_failed;
 }
 
-static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+static bool round_ask_again(struct engine *engine, struct live *live, const struct session *session,
                             const struct error *lacks);
 
-static void on_decided(void *context, const struct desk_reply *reply)
+static void on_decided(void *context, const struct reply *reply)
 {
     struct errand *errand = context;
     struct live *live = live_find(errand->engine, errand->id);
     const struct error *lacks = is_unfinished(&reply->err) ? &reply->err : NULL;
 
     if (reply->err.code == ERROR_NONE)
-        form_fact_learn(errand->engine, errand->visit, true);
+        form_fact_learn(errand->engine, errand->session, true);
     else if (is_about_content(reply->err.code) &&
-             !(live && round_ask_again(errand->engine, live, errand->visit, lacks)))
-        give_up(errand->engine, errand->visit, errand->id,
+             !(live && round_ask_again(errand->engine, live, errand->session, lacks)))
+        give_up(errand->engine, errand->session, errand->id,
                 lacks ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
     else if (reply->err.code == ERROR_storage_failed && live)
-        wait_fail_visit(errand->engine, live, errand->visit, &reply->err);
+        wait_fail_session(errand->engine, live, errand->session, &reply->err);
     errand_ok(errand, "{}");
 }
 
@@ -339,7 +339,7 @@ static struct live *find_open(struct errand *errand, const struct json *params)
     const char *id = json_member_text(params, "session_id");
     struct live *live = id && ask_id_is_valid(id) ? live_find(errand->engine, id) : NULL;
 
-    if (live && strcmp(live->principal->id, errand->visit->principal) == 0 &&
+    if (live && strcmp(live->principal->id, errand->session->principal) == 0 &&
         state_is_open(live->state)) {
         memcpy(errand->id, live->id, sizeof errand->id);
         return live;
@@ -353,20 +353,20 @@ static struct live *find_open(struct errand *errand, const struct json *params)
 static void client_take(struct errand *errand, const char *action, const struct json *content,
                         int64_t shown_ms)
 {
-    enum client_verdict verdict = client_form_judge(errand->visit->name, action, shown_ms);
+    enum client_verdict verdict = client_form_judge(errand->session->name, action, shown_ms);
     bool is_decline = action && strcmp(action, "decline") == 0;
     enum ask_event refusal = is_decline ? EVENT_DECLINED : EVENT_CANCELLED;
     bool is_refusal = is_decline || (action && strcmp(action, "cancel") == 0);
 
     if (verdict == CLIENT_FAILED) {
-        give_up(errand->engine, errand->visit, errand->id,
+        give_up(errand->engine, errand->session, errand->id,
                 is_refusal ? CLIENT_REFUSED : CLIENT_BROKEN, refusal);
         errand_ok(errand, "{}");
         return;
     }
     decide_by_client(
         verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
-        (struct method_call){ errand->engine, errand->visit, NULL, on_decided, errand, true },
+        (struct method_call){ errand->engine, errand->session, NULL, on_decided, errand, true },
         errand->id, content);
 }
 
@@ -388,7 +388,7 @@ static void take_result(struct errand *errand, const struct json *params)
     struct live *live = find_open(errand, params);
 
     if (live && mode && strcmp(mode, "url") == 0) {
-        end_showing(errand->engine, live, errand->visit); /* agreeing to look is no answer */
+        end_showing(errand->engine, live, errand->session); /* agreeing to look is no answer */
         errand_ok(errand, "{}");
     } else if (live) {
         client_take(errand, json_member_text(params, "action"), json_member(params, "content"),
@@ -400,7 +400,7 @@ static void take_failure(struct errand *errand, const struct json *params)
 {
     if (!find_open(errand, params))
         return;
-    give_up(errand->engine, errand->visit, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
+    give_up(errand->engine, errand->session, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
     errand_ok(errand, "{}");
 }
 
@@ -475,7 +475,7 @@ static void round_ask(struct engine *engine, struct waiter *waiter, const char *
     client_write_form(engine, waiter, &writer, form_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    wait_end_silent(engine, live, waiter->visit);
+    wait_end_silent(engine, live, waiter->session);
     wait_turn_silent(engine, waiter, text_string(&out));
     text_release(&state);
     text_release(&out);
@@ -483,14 +483,14 @@ static void round_ask(struct engine *engine, struct waiter *waiter, const char *
 
 /* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
  * else NULL, and only modern clients are asked. False: it was asked often enough. */
-static bool round_ask_again(struct engine *engine, struct live *live, const struct visit *visit,
+static bool round_ask_again(struct engine *engine, struct live *live, const struct session *session,
                             const struct error *lacks)
 {
     for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
         const struct round round = waiter->round ? *waiter->round : (struct round){ 0 };
         bool is_legacy = round.number == 0;
 
-        if (waiter->visit != visit || !waiter->done || round.is_bad ||
+        if (waiter->session != session || !waiter->done || round.is_bad ||
             (is_legacy && (!lacks || !waiter->shows_form)) || round.number >= ROUNDS_MOST)
             continue;
         round_of(waiter)->is_bad = true;
@@ -512,12 +512,12 @@ void round_resume(struct submission *submission, struct live *live)
     const struct json *response = submission->response;
     const struct round *round = &submission->terms.round;
     bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
-    const struct method_call call = { .engine = engine, .visit = submission->errand.visit };
+    const struct method_call call = { .engine = engine, .session = submission->errand.session };
     struct errand *attempt;
 
     if (comes_to_wait)
         submission->terms.client.has_form = submission->terms.client.has_url = false;
-    wait_end_silent(engine, live, submission->errand.visit);
+    wait_end_silent(engine, live, submission->errand.session);
     submission_tell_created(submission, live->id);
     submission_park(submission, live);
     if (!state_is_open(live->state))

@@ -110,7 +110,7 @@ static void save(struct delivered_errand *delivered)
 
     for (size_t i = 1; i < delivered->count; i++)
         text_add_format(&others, " %s", delivered->results[i].id);
-    change.principal = delivered->errand.visit->principal;
+    change.principal = delivered->errand.session->principal;
     change.more_ids = others.used ? others.bytes : NULL;
     change.delivered_ms = change.now_ms;
     store_write_change(engine->parts.store, &change, on_delivered, delivered);
@@ -146,7 +146,7 @@ static void repeat(struct delivered_errand *first, struct delivered_errand *agai
 static void take_ids(struct delivered_errand *delivered, const struct json *ids)
 {
     struct engine *engine = delivered->errand.engine;
-    const char *principal = delivered->errand.visit->principal;
+    const char *principal = delivered->errand.session->principal;
     bool knows_all = !engine->forgets_undelivered && !follow_is_shared(engine);
 
     delivered->results = mem_new((json_length(ids) + 1) * sizeof *delivered->results);
@@ -161,7 +161,7 @@ static void take_ids(struct delivered_errand *delivered, const struct json *ids)
         was_handed = handed_confirm(engine, principal, id);
         is_known = undelivered_remove(engine, id, principal) || was_handed;
         first = is_known ? NULL : find_delivering(engine, id);
-        if (first && strcmp(first->by->errand.visit->principal, principal) == 0) {
+        if (first && strcmp(first->by->errand.session->principal, principal) == 0) {
             repeat(first->by, delivered);
             continue;
         }
@@ -181,7 +181,7 @@ void ask_delivered_method(struct method_call call)
     const struct json *ids = json_member(call.params, "session_ids");
 
     delivered->errand.drop = delivered_drop;
-    notices_heard(call.engine, call.visit, json_member(call.params, "with_notices"));
+    notices_heard(call.engine, call.session, json_member(call.params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {
@@ -210,13 +210,13 @@ void ask_delivered_method(struct method_call call)
  * connection ends, or when its client gave up on the call. The newest returned ones are remembered:
  * their agent may confirm them on its next connection. */
 
-enum { HANDED_MOST = 1024 }; /* a visit that confirms nothing is not kept account of for ever */
+enum { HANDED_MOST = 1024 }; /* a session that confirms nothing is not kept account of for ever */
 
 struct handed {
     struct table_link link;
     char id[ASK_ID_BYTES], principal[PRINCIPAL_BYTES];
-    struct visit *visit;            /* NULL: it was returned */
-    struct handed *next, *previous; /* of the same visit */
+    struct session *session;        /* NULL: it was returned */
+    struct handed *next, *previous; /* of the same session */
     struct handed **place;          /* of one that was returned, in the engine's ring */
 };
 
@@ -229,24 +229,24 @@ static struct handed *find_next(const struct engine *engine, const char *id,
     return link ? TABLE_THING(handed, link, link) : NULL;
 }
 
-/* `visit` is NULL for one that was returned. */
+/* `session` is NULL for one that was returned. */
 static struct handed *find_at(const struct engine *engine, const char *id, const char *principal,
-                              const struct visit *visit)
+                              const struct session *session)
 {
     struct handed *handed = NULL;
 
     while ((handed = find_next(engine, id, handed))) {
-        if (handed->visit == visit && strcmp(handed->principal, principal) == 0)
+        if (handed->session == session && strcmp(handed->principal, principal) == 0)
             break;
     }
     return handed;
 }
 
-static void leave_visit(struct handed *handed)
+static void leave_session(struct handed *handed)
 {
-    LIST_REMOVE(handed->visit->handed, handed);
-    handed->visit->handed_count--;
-    handed->visit = NULL;
+    LIST_REMOVE(handed->session->handed, handed);
+    handed->session->handed_count--;
+    handed->session = NULL;
 }
 
 static void drop(struct engine *engine, struct handed *handed)
@@ -254,8 +254,8 @@ static void drop(struct engine *engine, struct handed *handed)
     if (!handed)
         return;
     table_remove(&engine->handed, &handed->link);
-    if (handed->visit)
-        leave_visit(handed);
+    if (handed->session)
+        leave_session(handed);
     else
         *handed->place = NULL;
     spare_free(handed, sizeof *handed);
@@ -268,25 +268,25 @@ static void keep_returned(struct engine *engine, struct handed *handed)
         drop(engine, handed);
         return;
     }
-    leave_visit(handed);
+    leave_session(handed);
     handed->place = &engine->returned[engine->returned_count++ % HANDED_RETURNED];
     drop(engine, *handed->place);
     *handed->place = handed;
 }
 
-static void handed_add(struct engine *engine, struct visit *visit, const char *id)
+static void handed_add(struct engine *engine, struct session *session, const char *id)
 {
     struct handed *handed;
 
-    if (visit->handed_count >= HANDED_MOST || find_at(engine, id, visit->principal, visit))
+    if (session->handed_count >= HANDED_MOST || find_at(engine, id, session->principal, session))
         return;
     handed = spare_new(sizeof *handed);
     memset(handed, 0, sizeof *handed);
     memcpy(handed->id, id, strnlen(id, sizeof handed->id - 1));
-    memcpy(handed->principal, visit->principal, sizeof handed->principal);
-    handed->visit = visit;
-    LIST_ADD(visit->handed, handed);
-    visit->handed_count++;
+    memcpy(handed->principal, session->principal, sizeof handed->principal);
+    handed->session = session;
+    LIST_ADD(session->handed, handed);
+    session->handed_count++;
     table_insert(&engine->handed, &handed->link);
 }
 
@@ -294,7 +294,7 @@ bool handed_is_out(const struct engine *engine, const char *id)
 {
     struct handed *handed = find_next(engine, id, NULL);
 
-    while (handed && !handed->visit)
+    while (handed && !handed->session)
         handed = find_next(engine, id, handed);
     return handed;
 }
@@ -314,23 +314,23 @@ bool handed_confirm(struct engine *engine, const char *principal, const char *id
     return was_handed;
 }
 
-void handed_return(struct engine *engine, struct visit *visit, const char *id)
+void handed_return(struct engine *engine, struct session *session, const char *id)
 {
-    struct handed *handed = find_at(engine, id, visit->principal, visit);
+    struct handed *handed = find_at(engine, id, session->principal, session);
 
     if (handed) {
         keep_returned(engine, handed);
-        notices_mark(engine, principal_get(engine, visit->principal));
+        notices_mark(engine, principal_get(engine, session->principal));
     }
 }
 
-void handed_return_all(struct engine *engine, struct visit *visit)
+void handed_return_all(struct engine *engine, struct session *session)
 {
-    if (!visit->handed)
+    if (!session->handed)
         return;
-    while (visit->handed)
-        keep_returned(engine, visit->handed);
-    notices_mark(engine, principal_get(engine, visit->principal));
+    while (session->handed)
+        keep_returned(engine, session->handed);
+    notices_mark(engine, principal_get(engine, session->principal));
 }
 
 /* Answers that no agent has confirmed, known by heart, so that a new call need not ask the store
@@ -466,29 +466,29 @@ void notices_mark(struct engine *engine, struct principal *principal)
     principal->late_count = ++engine->late_count;
 }
 
-void notices_repeat(struct visit *visit)
+void notices_repeat(struct session *session)
 {
-    visit->late_seen = 0;
-    free(visit->announced);
-    visit->announced = NULL;
+    session->late_seen = 0;
+    free(session->announced);
+    session->announced = NULL;
 }
 
-static bool is_announced(const struct visit *visit, const char *id)
+static bool is_announced(const struct session *session, const char *id)
 {
-    for (size_t i = 0; visit->announced && i < NOTICES_LOOKED; i++) {
-        if (strcmp(visit->announced->ids[i], id) == 0)
+    for (size_t i = 0; session->announced && i < NOTICES_LOOKED; i++) {
+        if (strcmp(session->announced->ids[i], id) == 0)
             return true;
     }
     return false;
 }
 
-static void remember(struct visit *visit, const struct notice *notice, const char *with)
+static void remember(struct session *session, const struct notice *notice, const char *with)
 {
-    struct announced *announced = visit->announced;
+    struct announced *announced = session->announced;
     size_t at;
 
     if (!announced)
-        announced = visit->announced = mem_new(sizeof *visit->announced);
+        announced = session->announced = mem_new(sizeof *session->announced);
     at = announced->next;
     memcpy(announced->ids[at], notice->session_id, ASK_ID_BYTES);
     memcpy(announced->with[at], notice->told_json ? with : "",
@@ -507,9 +507,9 @@ static void save_heard(struct engine *engine, const char *principal, const char 
     store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
 }
 
-void notices_heard(struct engine *engine, struct visit *visit, const struct json *with)
+void notices_heard(struct engine *engine, struct session *session, const struct json *with)
 {
-    struct announced *announced = visit->announced;
+    struct announced *announced = session->announced;
 
     for (size_t i = 0; announced && i < NOTICES_LOOKED; i++) {
         bool is_heard = false;
@@ -522,7 +522,7 @@ void notices_heard(struct engine *engine, struct visit *visit, const struct json
         if (!is_heard)
             continue;
         announced->with[i][0] = '\0';
-        save_heard(engine, visit->principal, announced->ids[i]);
+        save_heard(engine, session->principal, announced->ids[i]);
     }
 }
 
@@ -533,7 +533,7 @@ static bool is_news(const struct due_notices *announcement, const struct ask *as
     const struct engine *engine = announcement->errand.engine;
     const char *id = ask->id;
 
-    if (is_announced(announcement->errand.visit, id))
+    if (is_announced(announcement->errand.session, id))
         return false;
     return ask->state == STATE_TIMEOUT ||
            (strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
@@ -542,13 +542,13 @@ static bool is_news(const struct due_notices *announcement, const struct ask *as
 
 static void send(struct due_notices *announcement)
 {
-    struct visit *visit = announcement->errand.visit;
-    struct desk_reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
+    struct session *session = announcement->errand.session;
+    struct reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
 
     for (size_t i = 0; i < announcement->count; i++)
-        remember(visit, &announcement->notices[i], announcement->errand.id);
+        remember(session, &announcement->notices[i], announcement->errand.id);
     if (announcement->more == 0)
-        visit->late_seen = announcement->late_count;
+        session->late_seen = announcement->late_count;
     notices_add(announcement->notices, announcement->count, announcement->more,
                 &announcement->result);
     reply.json = text_string(&announcement->result);
@@ -562,7 +562,7 @@ static void on_late(void *context, const struct store_row *row, const struct err
     struct due_notices *announcement = context;
 
     if (err)
-        announcement->late_count = announcement->errand.visit->late_seen;
+        announcement->late_count = announcement->errand.session->late_seen;
     if (!row) {
         send(announcement);
     } else if (is_news(announcement, &row->ask)) {
@@ -579,19 +579,19 @@ static void on_late(void *context, const struct store_row *row, const struct err
     }
 }
 
-void notices_reply(struct method_call call, const struct desk_reply *reply)
+void notices_reply(struct method_call call, const struct reply *reply)
 {
     struct engine *engine = call.engine;
-    struct visit *visit = call.visit;
+    struct session *session = call.session;
     struct due_notices *announcement;
     int64_t late_count;
 
-    if (visit->is_gone || !call.done)
+    if (session->is_gone || !call.done)
         return;
-    late_count = principal_get(engine, visit->principal)->late_count;
+    late_count = principal_get(engine, session->principal)->late_count;
     if (reply->kind == REPLY_FINAL)
-        handed_add(engine, visit, reply->session_id);
-    if (reply->err.code != ERROR_NONE || visit->late_seen == late_count) {
+        handed_add(engine, session, reply->session_id);
+    if (reply->err.code != ERROR_NONE || session->late_seen == late_count) {
         call.done(call.context, reply);
         return;
     }
@@ -601,6 +601,6 @@ void notices_reply(struct method_call call, const struct desk_reply *reply)
     text_add_text(&announcement->result, reply->json);
     announcement->kind = reply->kind;
     announcement->late_count = late_count;
-    engine->parts.store->ops->list_undelivered(engine->parts.store, visit->principal,
+    engine->parts.store->ops->list_undelivered(engine->parts.store, session->principal,
                                                NOTICES_LOOKED, on_late, announcement);
 }

@@ -21,22 +21,22 @@ void wait_add(struct method_call call, struct live *live, const struct wait_term
 void wait_move(struct engine *engine, struct live *live, const char *id);
 /* Its client shows the form and will call again: told so, and then it stands for that client. */
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json);
-void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit);
-/* Only those of this visit; the ask stays as it is. */
-void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
-                     const struct error *err);
+void wait_end_silent(struct engine *engine, struct live *live, const struct session *session);
+/* Only those of this session; the ask stays as it is. */
+void wait_fail_session(struct engine *engine, struct live *live, const struct session *session,
+                       const struct error *err);
 void wait_fail(struct engine *engine, struct live *live, const struct error *err);
 /* Its creation is on disk: waits whose time was up meanwhile may end. */
 void wait_stored(struct engine *engine, struct live *live);
 /* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
-bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply);
+bool wait_tell_open(struct engine *engine, struct live *live, const struct reply *reply);
 /* How patient its client is became known: those of its waits that would be too long end sooner. */
-void wait_bound_visit(struct engine *engine, struct visit *visit);
-void wait_drop_visit(struct engine *engine, struct visit *visit);
-void wait_forget_visit(struct engine *engine,
-                       struct visit *visit); /* without a word to the store */
-/* How long the person still has; who asks knows from ask/created. `visit` NULL: all who wait. */
-void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit);
+void wait_bound_session(struct engine *engine, struct session *session);
+void wait_drop_session(struct engine *engine, struct session *session);
+void wait_forget_session(struct engine *engine,
+                         struct session *session); /* without a word to the store */
+/* How long the person still has; who asks knows from ask/created. `session` NULL: all who wait. */
+void wait_tell_time(const struct engine *engine, const struct live *live, struct session *session);
 
 /* Ends every wait of this ask, which is over, and the ask. `change` is the decision that was just
  * committed; NULL: the store knows how it ended. `known` may be NULL. */
@@ -71,25 +71,25 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
 bool handed_is_out(const struct engine *engine, const char *id);
 /* False: this agent does not have it. */
 bool handed_confirm(struct engine *engine, const char *principal, const char *id);
-void handed_return(struct engine *engine, struct visit *visit, const char *id);
-void handed_return_all(struct engine *engine, struct visit *visit);
+void handed_return(struct engine *engine, struct session *session, const char *id);
+void handed_return_all(struct engine *engine, struct session *session);
 
 /* Late answers. */
 void notices_mark(struct engine *engine, struct principal *principal); /* it has a new one */
-void notices_repeat(struct visit *visit); /* what it was told may not have arrived */
+void notices_repeat(struct session *session); /* what it was told may not have arrived */
 /* The agent has what went along with the results of these asks. */
-void notices_heard(struct engine *engine, struct visit *visit, const struct json *with);
-/* Hands a result over, with what else there is to tell this visit, unless it is gone. */
-void notices_reply(struct method_call call, const struct desk_reply *reply);
+void notices_heard(struct engine *engine, struct session *session, const struct json *with);
+/* Hands a result over, with what else there is to tell this session, unless it is gone. */
+void notices_reply(struct method_call call, const struct reply *reply);
 
 /* hold.c: how long a client lets its calls be held */
-store_done patience_loaded;                                      /* gets an errand, which ends */
-int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms); /* -1: no end */
+store_done patience_loaded; /* gets an errand, which ends */
+int64_t patience_bound_ms(struct session *session, int64_t wait_ms); /* -1: no end */
 /* Everything that was learnt; `done` gets the errand. */
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand);
 
 /* State with which a client comes back for its ask; `round` counts from 1. */
-bool come_back_may(const struct engine *engine, const struct visit *visit, int round);
+bool come_back_may(const struct engine *engine, const struct session *session, int round);
 bool come_back_seal(struct engine *engine, const uint8_t call_match[MATCH_BYTES], const char *id,
                     const struct round *round, struct text *out);
 /* `ret_id` has ASK_ID_BYTES. False, whatever is wrong with it. */
@@ -107,7 +107,7 @@ void client_end(struct engine *engine, struct live *live, enum ask_event event);
 
 /* What is known of a client's own forms. */
 store_done form_fact_loaded; /* gets an errand, which ends */
-bool form_fact_may_show(const struct engine *engine, const struct visit *visit,
+bool form_fact_may_show(const struct engine *engine, const struct session *session,
                         const struct client_side *client);
 
 /* With what it brought, to an ask that is alive. */

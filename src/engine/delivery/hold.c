@@ -17,39 +17,40 @@
 #include "engine/state.h"
 
 /* The front keeps the limit itself where the hub is not there to. */
-static void tell_hold(struct visit *visit)
+static void tell_hold(struct session *session)
 {
     struct text line = { 0 };
     struct json_writer writer = event_begin(&line, "client/hold");
-    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+    int64_t hold_ms = patience_hold_ms(session->cut_off_ms);
 
     json_write_integer(&writer, "hold_ms", hold_ms < 0 ? 0 : hold_ms);
     event_end(&writer);
-    visit->is_hold_told = true;
-    visit_tell(visit, line.bytes, line.used);
+    session->is_hold_told = true;
+    session_send(session, line.bytes, line.used);
     text_release(&line);
 }
 
 void patience_loaded(void *context, const struct store_reply *reply)
 {
     struct errand *errand = context;
-    struct visit *visit = errand->visit;
+    struct session *session = errand->session;
 
-    if (reply->outcome == STORE_DONE && visit->cut_off_ms == 0) { /* else it has taught us since */
-        visit->cut_off_ms = reply->seq;
-        wait_bound_visit(errand->engine, visit);
+    if (reply->outcome == STORE_DONE &&
+        session->cut_off_ms == 0) { /* else it has taught us since */
+        session->cut_off_ms = reply->seq;
+        wait_bound_session(errand->engine, session);
     }
-    visit_end_load(errand);
+    session_end_load(errand);
 }
 
-int64_t patience_bound_ms(struct visit *visit, int64_t wait_ms)
+int64_t patience_bound_ms(struct session *session, int64_t wait_ms)
 {
-    int64_t hold_ms = patience_hold_ms(visit->cut_off_ms);
+    int64_t hold_ms = patience_hold_ms(session->cut_off_ms);
 
     if (hold_ms < 0)
         return wait_ms;
-    if (!visit->is_hold_told)
-        tell_hold(visit);
+    if (!session->is_hold_told)
+        tell_hold(session);
     return wait_ms < 0 || wait_ms > hold_ms ? hold_ms : wait_ms;
 }
 
@@ -62,18 +63,18 @@ static void on_learnt(void *context, const struct store_reply *reply)
 {
     struct lesson *lesson = context;
     struct errand *errand = &lesson->errand;
-    struct store_client client = visit_client(errand->visit);
+    struct store_client client = session_client(errand->session);
 
     if (errand_fails(errand, reply))
         return;
     log_info("client.cut_off", "transport=%s cut_off_ms=%lld", client.transport,
              (long long)lesson->cut_off_ms);
-    for (struct visit *visit = errand->engine->visits; visit; visit = visit->next) {
-        if (!visit_is_of(visit, &client))
+    for (struct session *session = errand->engine->sessions; session; session = session->next) {
+        if (!session_is_of(session, &client))
             continue;
-        visit->cut_off_ms = lesson->cut_off_ms;
+        session->cut_off_ms = lesson->cut_off_ms;
         if (lesson->cut_off_ms > 0)
-            tell_hold(visit);
+            tell_hold(session);
     }
     errand_ok(errand, "{}");
 }
@@ -81,8 +82,8 @@ static void on_learnt(void *context, const struct store_reply *reply)
 void client_cut_off_method(struct method_call call)
 {
     struct lesson *lesson = errand_new(sizeof *lesson, call);
-    const struct visit *gave_up = call.visit;
-    struct store_client client = visit_client(gave_up);
+    const struct session *gave_up = call.session;
+    struct store_client client = session_client(gave_up);
     int64_t held_ms = json_member_integer(call.params, "held_ms", 0);
 
     lesson->cut_off_ms = patience_learn(gave_up->cut_off_ms, held_ms,
@@ -99,10 +100,10 @@ void client_cut_off_method(struct method_call call)
 
 void patience_forget(struct engine *engine, store_done *done, struct errand *errand)
 {
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        visit->cut_off_ms = 0;
-        if (visit->is_hold_told)
-            tell_hold(visit);
+    for (struct session *session = engine->sessions; session; session = session->next) {
+        session->cut_off_ms = 0;
+        if (session->is_hold_told)
+            tell_hold(session);
     }
     errand_begin_write(errand);
     store_write_client(engine->parts.store, &(struct store_client_fact){ 0 }, done, errand);
@@ -119,14 +120,14 @@ enum { COME_BACK_ROUNDS = 8 };
 static const char purpose[] = "come_back";
 
 /* Some put a long call aside and take its answer for hearsay, in however many rounds it came. */
-bool come_back_may(const struct engine *engine, const struct visit *visit, int round)
+bool come_back_may(const struct engine *engine, const struct session *session, int round)
 {
     int64_t wish = engine_setting(engine, SETTING_COME_BACK);
 
     if (round > COME_BACK_ROUNDS)
         return false;
     if (wish == COME_BACK_AUTO)
-        return !known_client(visit->name)->backgrounds_calls;
+        return !known_client(session->name)->backgrounds_calls;
     return wish == COME_BACK_ON;
 }
 

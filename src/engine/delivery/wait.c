@@ -39,13 +39,13 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
 {
     alarm_clear(&engine->alarms, &waiter->alarm);
     engine->under_way -= waiter->is_owed;
-    if (waiter->visit_previous)
-        waiter->visit_previous->visit_next = waiter->visit_next;
+    if (waiter->session_previous)
+        waiter->session_previous->session_next = waiter->session_next;
     else
-        waiter->visit->waiters = waiter->visit_next;
-    if (waiter->visit_next)
-        waiter->visit_next->visit_previous = waiter->visit_previous;
-    visit_release(waiter->visit);
+        waiter->session->waiters = waiter->session_next;
+    if (waiter->session_next)
+        waiter->session_next->session_previous = waiter->session_previous;
+    session_release(waiter->session);
     if (waiter->round)
         free(waiter->round->lacks);
     free(waiter->round);
@@ -67,8 +67,7 @@ static void reply_row(const struct errand *errand, const struct store_row *row, 
                       bool is_seen)
 {
     struct text result = { 0 };
-    struct desk_reply reply =
-        describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
+    struct reply reply = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
 
     if (is_seen)
         notices_reply(errand_call(errand), &reply);
@@ -81,7 +80,7 @@ static struct method_call waiter_call(struct engine *engine, const struct waiter
 {
     return (struct method_call){
         .engine = engine,
-        .visit = waiter->visit,
+        .session = waiter->session,
         .done = waiter->done,
         .context = waiter->context,
     };
@@ -118,7 +117,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     errand_end(errand);
 }
 
-void wait_tell_time(const struct engine *engine, const struct live *live, struct visit *visit)
+void wait_tell_time(const struct engine *engine, const struct live *live, struct session *session)
 {
     struct text line = { 0 };
     struct json_writer writer;
@@ -129,10 +128,10 @@ void wait_tell_time(const struct engine *engine, const struct live *live, struct
     json_write_text(&writer, "session_id", live->id);
     json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
     event_end(&writer);
-    if (visit)
-        visit_tell(visit, line.bytes, line.used);
-    for (struct waiter *waiter = visit ? NULL : live->waiters; waiter; waiter = waiter->next)
-        visit_tell(waiter->visit, line.bytes, line.used);
+    if (session)
+        session_send(session, line.bytes, line.used);
+    for (struct waiter *waiter = session ? NULL : live->waiters; waiter; waiter = waiter->next)
+        session_send(waiter->session, line.bytes, line.used);
     text_release(&line);
 }
 
@@ -144,16 +143,16 @@ void ask_detach_method(struct method_call call)
     const char *id = json_member_text(call.params, "session_id");
     struct waiter *next;
 
-    for (struct waiter *waiter = call.visit->waiters; id && waiter; waiter = next) {
-        next = waiter->visit_next;
+    for (struct waiter *waiter = call.session->waiters; id && waiter; waiter = next) {
+        next = waiter->session_next;
         if (waiter->done && strcmp(waiter->live->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
             wait_ring(engine, &waiter->alarm);
         }
     }
     if (id)
-        handed_return(engine, call.visit, id); /* the client dropped it on its way */
-    notices_repeat(call.visit);
+        handed_return(engine, call.session, id); /* the client dropped it on its way */
+    notices_repeat(call.session);
     errand_ok(errand, "{}");
 }
 
@@ -165,10 +164,10 @@ void wait_stored(struct engine *engine, struct live *live)
     }
 }
 
-void wait_bound_visit(struct engine *engine, struct visit *visit)
+void wait_bound_session(struct engine *engine, struct session *session)
 {
-    for (struct waiter *waiter = visit->waiters; waiter; waiter = waiter->visit_next) {
-        int64_t wait_ms = patience_bound_ms(visit, waiter->wait_ms);
+    for (struct waiter *waiter = session->waiters; waiter; waiter = waiter->session_next) {
+        int64_t wait_ms = patience_bound_ms(session, waiter->wait_ms);
 
         if (!waiter->done || wait_ms == waiter->wait_ms)
             continue;
@@ -181,14 +180,14 @@ void wait_bound_visit(struct engine *engine, struct visit *visit)
 void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms)
 {
     struct engine *engine = call.engine;
-    struct visit *visit = call.visit;
+    struct session *session = call.session;
     struct waiter *waiter = pool_new(sizeof *waiter);
     bool was_detached = live->flags & ASK_DETACHED;
     /* Again: what is known of the client's patience may have come after its call. */
-    int64_t wait_ms = patience_bound_ms(visit, terms->wait_ms);
+    int64_t wait_ms = patience_bound_ms(session, terms->wait_ms);
 
     waiter->live = live;
-    waiter->visit = visit;
+    waiter->session = session;
     waiter->comes_back = terms->comes_back;
     waiter->done = call.done;
     waiter->context = call.context;
@@ -199,13 +198,13 @@ void wait_add(struct method_call call, struct live *live, const struct wait_term
         *waiter->round = terms->round;
     }
     waiter->alarm.kind = ALARM_WAIT;
-    visit->references++;
+    session->references++;
     waiter->next = live->waiters;
     live->waiters = waiter;
-    waiter->visit_next = visit->waiters;
-    if (waiter->visit_next)
-        waiter->visit_next->visit_previous = waiter;
-    visit->waiters = waiter;
+    waiter->session_next = session->waiters;
+    if (waiter->session_next)
+        waiter->session_next->session_previous = waiter;
+    session->waiters = waiter;
     if (wait_ms == 0)
         owe(engine, waiter);
     if (wait_ms >= 0)
@@ -216,25 +215,25 @@ void wait_add(struct method_call call, struct live *live, const struct wait_term
 
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
 {
-    struct desk_reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->live->id };
-    desk_done *done = waiter->done;
+    struct reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->live->id };
+    reply_done *done = waiter->done;
     void *context = waiter->context;
 
     alarm_clear(&engine->alarms, &waiter->alarm);
     engine->under_way -= waiter->is_owed;
     waiter->is_owed = false;
     waiter->done = NULL;
-    if (!waiter->visit->is_gone)
+    if (!waiter->session->is_gone)
         done(context, &reply);
 }
 
-/* `visit` NULL: whosever. */
-void wait_end_silent(struct engine *engine, struct live *live, const struct visit *visit)
+/* `session` NULL: whosever. */
+void wait_end_silent(struct engine *engine, struct live *live, const struct session *session)
 {
     for (struct waiter **at = &live->waiters; *at;) {
         struct waiter *waiter = *at;
 
-        if (waiter->done || (visit && waiter->visit != visit)) {
+        if (waiter->done || (session && waiter->session != session)) {
             at = &waiter->next;
         } else {
             *at = waiter->next;
@@ -244,18 +243,18 @@ void wait_end_silent(struct engine *engine, struct live *live, const struct visi
 }
 
 /* Who is told may leave, so it waits no more when it is told. */
-static void reply_to(struct engine *engine, struct waiter *waiter, const struct desk_reply *reply)
+static void reply_to(struct engine *engine, struct waiter *waiter, const struct reply *reply)
 {
     const struct method_call call = waiter_call(engine, waiter);
 
-    call.visit->references++;
+    call.session->references++;
     unlink_waiter(waiter->live, waiter);
     free_waiter(engine, waiter);
     notices_reply(call, reply);
-    visit_release(call.visit);
+    session_release(call.session);
 }
 
-static void wait_reply_all(struct engine *engine, struct live *live, const struct desk_reply *reply)
+static void wait_reply_all(struct engine *engine, struct live *live, const struct reply *reply)
 {
     while (live->waiters)
         reply_to(engine, live->waiters, reply);
@@ -263,13 +262,13 @@ static void wait_reply_all(struct engine *engine, struct live *live, const struc
 
 void wait_fail(struct engine *engine, struct live *live, const struct error *err)
 {
-    struct desk_reply reply = { .err = *err };
+    struct reply reply = { .err = *err };
 
     wait_reply_all(engine, live, &reply);
 }
 
-void wait_fail_visit(struct engine *engine, struct live *live, const struct visit *visit,
-                     const struct error *err)
+void wait_fail_session(struct engine *engine, struct live *live, const struct session *session,
+                       const struct error *err)
 {
     struct waiter *next;
 
@@ -277,7 +276,7 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
         struct errand *errand;
 
         next = waiter->next;
-        if (waiter->visit != visit)
+        if (waiter->session != session)
             continue;
         errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
         end_wait(engine, waiter);
@@ -286,15 +285,15 @@ void wait_fail_visit(struct engine *engine, struct live *live, const struct visi
     }
 }
 
-void wait_drop_visit(struct engine *engine, struct visit *visit)
+void wait_drop_session(struct engine *engine, struct session *session)
 {
-    for (struct waiter *waiter = visit->waiters, *next; waiter; waiter = next) {
-        next = waiter->visit_next;
+    for (struct waiter *waiter = session->waiters, *next; waiter; waiter = next) {
+        next = waiter->session_next;
         end_wait(engine, waiter);
     }
 }
 
-bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_reply *reply)
+bool wait_tell_open(struct engine *engine, struct live *live, const struct reply *reply)
 {
     struct waiter *waiter = live->waiters;
     bool is_told = false;
@@ -304,7 +303,7 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_
             waiter = waiter->next;
             continue;
         }
-        is_told = is_told || !waiter->visit->is_gone;
+        is_told = is_told || !waiter->session->is_gone;
         reply_to(engine, waiter, reply);
         waiter = live->waiters; /* from the start: others may have left too */
     }
@@ -313,11 +312,11 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct desk_
     return is_told;
 }
 
-void wait_forget_visit(struct engine *engine, struct visit *visit)
+void wait_forget_session(struct engine *engine, struct session *session)
 {
-    while (visit->waiters) {
-        unlink_waiter(visit->waiters->live, visit->waiters);
-        free_waiter(engine, visit->waiters);
+    while (session->waiters) {
+        unlink_waiter(session->waiters->live, session->waiters);
+        free_waiter(engine, session->waiters);
     }
 }
 
@@ -334,11 +333,11 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
             terms.round = *waiter->round;
         terms.round.lacks = NULL; /* its form is not shown for that ask */
         live->waiters = waiter->next;
-        call.visit->references++;
+        call.session->references++;
         free_waiter(engine, waiter);
         if (call.done)
             wait_begin(call, id, &terms);
-        visit_release(call.visit);
+        session_release(call.session);
     }
 }
 
@@ -369,7 +368,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     if (errand_fails(errand, reply))
         return;
     if (reply->outcome != STORE_DONE ||
-        (strcmp(reply->row->ask.principal, errand->visit->principal) != 0 &&
+        (strcmp(reply->row->ask.principal, errand->session->principal) != 0 &&
          !DELIBERATE_FAULT(crossed_principal))) {
         errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOT_YOURS, NULL);
         return;
@@ -386,7 +385,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
     }
     if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
         if (state_is_open(live->state))
-            wait_tell_time(errand->engine, live, errand->visit);
+            wait_tell_time(errand->engine, live, errand->session);
         wait_add(errand_call(errand), live, &wait->terms);
         client_offer(errand->engine, live, reply->row->ask.form_json);
         errand_end(errand);
@@ -438,7 +437,7 @@ void ask_wait_method(struct method_call call)
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
     } else {
-        terms.wait_ms = patience_bound_ms(call.visit, wait_s < 0 ? -1 : wait_s * 1000);
+        terms.wait_ms = patience_bound_ms(call.session, wait_s < 0 ? -1 : wait_s * 1000);
         if (json_member(call.params, "explanation"))
             back_explain(call, &terms);
         else
@@ -457,7 +456,7 @@ static void reply_result(struct engine *engine, struct live *live, const struct 
                          const struct form *form, const struct known *known)
 {
     struct text result = line_take(engine);
-    struct desk_reply reply = describe_result(engine, row, form, known, false, &result);
+    struct reply reply = describe_result(engine, row, form, known, false, &result);
 
     wait_reply_all(engine, live, &reply);
     line_give(engine, &result);

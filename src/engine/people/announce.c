@@ -411,15 +411,15 @@ void ask_unseen_method(struct method_call call)
     store->ops->list(store, &query, on_ended, counting);
 }
 
-void seen_mark(struct engine *engine, struct visit *visit, const char *id)
+void seen_mark(struct engine *engine, struct session *session, const char *id)
 {
     struct live *live = live_find(engine, id);
 
     if (!live || !state_is_open(live->state) || live->flags & ASK_LOOKED_AT ||
-        visit->role != ROLE_PERSON)
+        session->role != ROLE_PERSON)
         return;
-    own_look(visit);
-    if (own_is_agents(engine, visit, &live->origin->asker))
+    own_find_process(session);
+    if (own_is_agents(engine, session, &live->origin->asker))
         return;
     live->flags |= ASK_LOOKED_AT;
     /* At worst it counts as unseen. */
@@ -429,7 +429,7 @@ void seen_mark(struct engine *engine, struct visit *visit, const char *id)
 
 static void seen_found(struct errand *errand)
 {
-    seen_mark(errand->engine, errand->visit, errand->id);
+    seen_mark(errand->engine, errand->session, errand->id);
     errand_ok(errand, "{}");
 }
 
@@ -440,10 +440,10 @@ void ask_seen_method(struct method_call call)
     char now[TEXT_INTEGER_BYTES];
     struct error err;
 
-    own_look(errand->visit);
+    own_find_process(errand->session);
     if (json_member(call.params, "session_id")) {
         errand_find_ask(errand, call.params, seen_found);
-    } else if (!own_may_govern(engine, errand->visit, &err)) {
+    } else if (!own_may_govern(engine, errand->session, &err)) {
         errand_fail(errand, &err, NULL);
     } else {
         errand_begin_write(errand);

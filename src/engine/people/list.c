@@ -385,8 +385,8 @@ static void on_got(void *context, const struct store_reply *reply)
         errand_not_found(errand, reply);
         return;
     }
-    if (errand->visit->tty) /* a page may be open where nobody is */
-        seen_mark(engine, errand->visit, row->ask.id);
+    if (errand->session->tty) /* a page may be open where nobody is */
+        seen_mark(engine, errand->session, row->ask.id);
     view = mem_new(sizeof *view);
     view->errand = errand;
     view->has_talk = row->ask.flags & ASK_TALKED;
@@ -411,7 +411,7 @@ HANDLER(ask_get, errand_for_ask, look_reply)
 
 void ask_watch_method(struct method_call call)
 {
-    visit_watch(call.engine, call.visit, json_is_yes(json_member(call.params, "remaining")));
+    session_watch(call.engine, call.session, json_is_yes(json_member(call.params, "remaining")));
     ask_list_method(call);
 }
 
@@ -465,7 +465,7 @@ static void add_undoable(struct mine *mine)
         struct store_row row = live_row(live);
 
         if (!state_is_open(live->state) &&
-            strcmp(live->principal->id, mine->writing.errand.visit->principal) == 0)
+            strcmp(live->principal->id, mine->writing.errand.session->principal) == 0)
             add_ask(mine, &row);
     }
 }
@@ -504,7 +504,7 @@ void mine_list_method(struct method_call call)
     struct store *store = call.engine->parts.store;
     struct mine *mine = writing_new(sizeof *mine, call);
     int64_t limit = json_member_integer(call.params, "limit", MINE_MOST);
-    struct store_list_query query = { .principal = call.visit->principal };
+    struct store_list_query query = { .principal = call.session->principal };
 
     if (!list_read_group(call.params, &query.which)) {
         errand_refuse(&mine->writing.errand, ERROR_bad_enum, "/which",
@@ -529,7 +529,8 @@ static void on_own_got(void *context, const struct store_reply *reply)
     struct text out = { 0 };
     struct json_writer writer;
 
-    if (reply->outcome != STORE_DONE || strcmp(row->ask.principal, errand->visit->principal) != 0) {
+    if (reply->outcome != STORE_DONE ||
+        strcmp(row->ask.principal, errand->session->principal) != 0) {
         errand_not_found(errand, reply);
         return;
     }
@@ -555,24 +556,24 @@ void mine_follow_method(struct method_call call)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"mine/following\",\"params\":{}}";
 
-    visit_follow(call.engine, call.visit);
-    visit_tell(call.visit, line, sizeof line - 1);
+    session_follow(call.engine, call.session);
+    session_send(call.session, line, sizeof line - 1);
 }
 
 static void tell(struct engine *engine, const struct live *live, bool is_over)
 {
     struct text line = { 0 };
-    struct visit *visit = engine->follower_count ? engine->visits : NULL;
+    struct session *session = engine->follower_count ? engine->sessions : NULL;
 
-    for (; visit; visit = visit->next) {
-        if (!visit->is_following || strcmp(visit->principal, live->principal->id) != 0)
+    for (; session; session = session->next) {
+        if (!session->is_following || strcmp(session->principal, live->principal->id) != 0)
             continue;
         if (!line.used)
             text_add_format(&line,
                             "{\"jsonrpc\":\"2.0\",\"method\":\"mine/changed\",\"params\":"
                             "{\"session_id\":\"%s\",\"over\":%s}}",
                             live->id, is_over ? "true" : "false");
-        visit_tell(visit, line.bytes, line.used);
+        session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }

@@ -48,7 +48,7 @@ static bool device_may_stay(const struct engine *engine)
     return may || wish == KEEP_SIGNED_IN_ON;
 }
 
-bool engine_know_device(struct engine *engine, const struct desk_device *shown,
+bool engine_know_device(struct engine *engine, const struct device_proof *shown,
                         struct engine_token *ret_token)
 {
     static const char form[] = "sayso browser %d %s"; /* not for people */
@@ -256,14 +256,14 @@ void portal_open(struct engine *engine, const char *id)
 
 /* Whom a window may be opened for. Who can't be told may be a browser on another machine, behind a
  * relay: it learns nothing. */
-static bool may_open(struct engine *engine, struct visit *visit, struct error *err)
+static bool may_open(struct engine *engine, struct session *session, struct error *err)
 {
-    own_look(visit);
-    if (visit->uid > 0 && visit->uid != engine->parts.uid)
+    own_find_process(session);
+    if (session->uid > 0 && session->uid != engine->parts.uid)
         return error_set(err, ERROR_not_allowed, "", "this portal is another user's");
-    if (visit->pid < 0)
+    if (session->pid < 0)
         return error_set(err, ERROR_not_allowed, "", "the page that asked is gone");
-    return own_may_govern(engine, visit, err);
+    return own_may_govern(engine, session, err);
 }
 
 /* For a page that isn't signed in. The link goes to the browser that the hub starts, never to the
@@ -277,7 +277,7 @@ void portal_open_method(struct method_call call)
     bool is_id = given && ask_id_is_valid(given);
     struct text url = { 0 };
     struct error err;
-    bool may = may_open(engine, errand->visit, &err);
+    bool may = may_open(engine, errand->session, &err);
     bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
@@ -342,9 +342,9 @@ static void look_at_age(void *context, const struct store_token *token)
         signing->is_old = token->expires_ms <= engine_utc_ms(signing->errand.engine);
 }
 
-static void refuse(desk_done *done, void *context)
+static void refuse(reply_done *done, void *context)
 {
-    struct desk_reply reply = { 0 };
+    struct reply reply = { 0 };
 
     error_say(&reply.err, ERROR_not_found, "/code", TEXT_REASON_CODE_SPENT, NULL);
     done(context, &reply);
@@ -353,7 +353,7 @@ static void refuse(desk_done *done, void *context)
 static void on_spent(void *context, const struct store_reply *reply)
 {
     struct signing *signing = context;
-    struct desk_reply failure = { .err = reply->err };
+    struct reply failure = { .err = reply->err };
 
     if (reply->outcome == STORE_FAILED)
         signing->errand.done(signing->errand.context, &failure);
@@ -382,7 +382,7 @@ static void spend_shared(struct method_call call, const char *code, const char *
 }
 
 void engine_sign_in(struct engine *engine, const char *code, const char *label, const char *browser,
-                    desk_done *done, void *context)
+                    reply_done *done, void *context)
 {
     const struct method_call call = { engine, NULL, NULL, done, context, false };
 

@@ -12,7 +12,7 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/* Settings over the desk: all with their sources, and changing one (R8.1). */
+/* Settings over the service: all with their sources, and changing one (R8.1). */
 
 void settings_list_method(struct method_call call)
 {
@@ -44,9 +44,9 @@ static void tell_watchers(const struct engine *engine, enum setting_id id)
     settings_write_row(engine->parts.settings, id, false, &writer);
     json_write_end_list(&writer);
     event_end(&writer);
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching || visit->attached[0])
-            visit_tell(visit, line.bytes, line.used);
+    for (struct session *session = engine->sessions; session; session = session->next) {
+        if (session->is_watching || session->attached[0])
+            session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }

@@ -83,9 +83,9 @@ static void rules_tell(const struct engine *engine)
 {
     static const char line[] = "{\"jsonrpc\":\"2.0\",\"method\":\"rule/changed\",\"params\":{}}";
 
-    for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-        if (visit->is_watching)
-            visit_tell(visit, line, sizeof line - 1);
+    for (struct session *session = engine->sessions; session; session = session->next) {
+        if (session->is_watching)
+            session_send(session, line, sizeof line - 1);
     }
 }
 
@@ -422,9 +422,9 @@ static void add(struct standing *own, const struct store_row *row, const struct 
     struct engine *engine = own->errand.engine;
     struct json_writer writer = json_object_to(&own->facts);
     struct asker asker = own_read(engine, row->ask.origin_json);
-    struct answered_by by = visit_actor(engine, own->errand.visit, &asker);
+    struct answered_by by = session_actor(engine, own->errand.session, &asker);
 
-    visit_write_actor(&by, &own->actor);
+    session_write_actor(&by, &own->actor);
     rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
     random_id(own->id);

@@ -232,8 +232,8 @@ static const struct {
 /* Somebody who came with it is here right now. */
 static bool is_connected(const struct engine *engine, const struct token *token)
 {
-    for (const struct visit *visit = engine->visits; visit; visit = visit->next)
-        if (visit->token_id && strcmp(visit->token_id, token->id) == 0)
+    for (const struct session *session = engine->sessions; session; session = session->next)
+        if (session->token_id && strcmp(session->token_id, token->id) == 0)
             return true;
     return false;
 }

@@ -192,7 +192,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     ending->exchange = NULL;
 }
 
-static void reply_ended(struct http_exchange *exchange, const struct desk_reply *reply)
+static void reply_ended(struct http_exchange *exchange, const struct reply *reply)
 {
     /* "this server does not let you end it", in the words of the revisions */
     if (reply->err.code == ERROR_rate_limited)
@@ -203,7 +203,7 @@ static void reply_ended(struct http_exchange *exchange, const struct desk_reply 
         http_reply(exchange, 200, NULL, "", 0);
 }
 
-static void on_noted(void *context, const struct desk_reply *noted)
+static void on_noted(void *context, const struct reply *noted)
 {
     struct session_end *ending = context;
     struct http_exchange *exchange = ending->exchange;

@@ -11,7 +11,7 @@
 
 #include "rpc/service.h"
 
-struct desk;
+struct service;
 struct engine;
 struct guard;
 struct http_mcp;
@@ -21,7 +21,7 @@ struct settings;
 
 struct http_mcp_parts {
     struct loop *loop;
-    struct desk *desk;
+    struct service *service;
     const struct settings *settings;
     const struct mcp_offer *offer; /* NULL: the product's */
     struct engine *engine;         /* of the functions below */
@@ -32,7 +32,7 @@ struct http_mcp_parts {
     char *(*unseal)(struct engine *engine, const char *token, const char *binding,
                     const char *sealed);
     /* What whoever serves a session must know beside its id. `done` may be NULL. */
-    void (*note)(struct engine *engine, const struct engine_note *note, desk_done *done,
+    void (*note)(struct engine *engine, const struct engine_note *note, reply_done *done,
                  void *context);
     void (*drop_notes)(struct engine *engine, const char *session);
     void (*each_note)(const struct engine *engine, const char *session, engine_note_each *each,
@@ -40,7 +40,7 @@ struct http_mcp_parts {
 };
 struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
 void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
-/* Before the loop sleeps: the desk hears what has arrived, of all streams at once. */
+/* Before the loop sleeps: the service hears what has arrived, of all streams at once. */
 void http_mcp_flush(struct http_mcp *front);
 void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
 

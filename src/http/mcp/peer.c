@@ -184,7 +184,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
 {
     struct peer *peer = mem_new(sizeof *peer);
     struct mcp_parts parts = {
-        .desk = front->parts.desk,
+        .service = front->parts.service,
         .clock = &peer->clock,
         .uid = geteuid(),
         .token = who->token[0] ? peer->label : NULL,

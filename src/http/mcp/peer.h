@@ -70,7 +70,7 @@ struct http_mcp {
     struct peer *first, *last;
     size_t peer_count;
     struct session_end *endings;
-    bool is_confirming; /* a peer has results that the desk does not know to have arrived */
+    bool is_confirming; /* a peer has results that the service does not know to have arrived */
 };
 
 /* peer.c */
@@ -84,7 +84,7 @@ struct peer *peer_new_session(struct http_mcp *front, const struct guard_identit
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
                                const char *id, bool *ret_is_full);
 void peer_free(struct peer *peer);
-/* Everything said on this stream has arrived: the desk is told at the end of the turn. */
+/* Everything said on this stream has arrived: the service is told at the end of the turn. */
 void peer_confirm(struct peer *peer, struct mcp_stream *stream);
 void peer_wake_at(struct http_mcp *front, int64_t boot_ms);
 void peer_on_time(void *context);

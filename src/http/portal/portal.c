@@ -112,7 +112,7 @@ static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
     return http_peer(context, ret_uid, ret_pid);
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     int status = reply->err.code == ERROR_rate_limited  ? 429
                  : reply->err.code == ERROR_unavailable ? 503
@@ -137,16 +137,16 @@ static bool is_same_origin(struct http_exchange *exchange)
 static void serve(struct web *web, struct http_exchange *exchange, const char *json, size_t length)
 {
     struct request request = { .method = METHOD_portal_open };
-    struct desk *desk = web->parts.desk;
-    const struct desk_visitor visitor = { .role = ROLE_PERSON,
-                                          .via = "web",
-                                          .uid = -1,
-                                          .tty = "",
-                                          .name = "browser",
-                                          .token_id = "",
-                                          .context = exchange,
-                                          .locate = locate };
-    struct desk_visit *visit;
+    struct service *service = web->parts.service;
+    const struct identity identity = { .role = ROLE_PERSON,
+                                       .via = "web",
+                                       .uid = -1,
+                                       .tty = "",
+                                       .name = "browser",
+                                       .token_id = "",
+                                       .context = exchange,
+                                       .locate = locate };
+    struct session *session;
     struct json *params = NULL;
 
     if (http_site(exchange) || !settings_is_on(web->parts.settings, SETTING_PORTAL)) {
@@ -155,9 +155,9 @@ static void serve(struct web *web, struct http_exchange *exchange, const char *j
     }
     json_parse(json, length, &params, NULL);
     request.params = params;
-    visit = desk->ops->open(desk, &visitor);
-    desk->ops->call(desk, visit, &request, on_done, exchange); /* which is never later */
-    desk->ops->close(desk, visit);
+    session = service->ops->open(service, &identity);
+    service->ops->call(service, session, &request, on_done, exchange); /* which is never later */
+    service->ops->close(service, session);
     json_free(params);
 }
 
@@ -221,7 +221,7 @@ struct web *web_new(const struct web_parts *parts)
 
     web->parts = *parts;
     web->carrier = session_carrier;
-    web->carrier.desk = parts->desk;
+    web->carrier.service = parts->service;
     options.handler.context = web;
     web->server = ws_server_new(&options);
     return web;
@@ -256,7 +256,7 @@ static void follow_portal(struct web *web)
 {
     bool is_off = !settings_is_on(web->parts.settings, SETTING_PORTAL);
 
-    for (struct session *session = web->sessions; is_off && !web->is_off && session;
+    for (struct portal_session *session = web->sessions; is_off && !web->is_off && session;
          session = session->next) {
         if (!session->guest)
             ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
@@ -279,8 +279,8 @@ size_t web_peer_count(const struct web *web)
 
 void web_forget_token(struct web *web, const char *token_id)
 {
-    for (struct session *session = web->sessions; session; session = session->next)
-        if (session->wire.visit && strcmp(session->token_id, token_id) == 0)
+    for (struct portal_session *session = web->sessions; session; session = session->next)
+        if (session->wire.session && strcmp(session->token_id, token_id) == 0)
             ws_peer_close(session->peer, WS_CLOSE_POLICY, "signed out");
 }
 
@@ -293,8 +293,8 @@ void web_dismiss(struct web *web, const char *why)
     web->is_leaving = true;
     text_add_format(&params, "{\"why\":\"%s\"}", why);
     jsonrpc_add_notification(&line, "hub/closing", text_string(&params));
-    for (struct session *session = web->sessions; session; session = session->next) {
-        if (session->wire.visit)
+    for (struct portal_session *session = web->sessions; session; session = session->next) {
+        if (session->wire.session)
             ws_send(session->peer, line.bytes, line.used - 1);
         ws_peer_close(session->peer, WS_CLOSE_GOING, "the hub goes");
     }

@@ -28,9 +28,9 @@
 
 enum { SECRET_BYTES = 128, NONCE_BYTES = 64, KEY_BYTES = 87, SIGNATURE_BYTES = 86 };
 
-/* A code on its way to the desk; outlives its page if that goes meanwhile. */
+/* A code on its way to the service; outlives its page if that goes meanwhile. */
 struct sign_in {
-    struct session *session; /* NULL: gone */
+    struct portal_session *session; /* NULL: gone */
     struct web *web;
     char *id_json; /* owned */
     char *name;    /* owned */
@@ -38,31 +38,31 @@ struct sign_in {
 
 static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
 {
-    return ws_peer_process(((struct session *)context)->peer, ret_uid, ret_pid);
+    return ws_peer_process(((struct portal_session *)context)->peer, ret_uid, ret_pid);
 }
 
-static enum guard_door session_door(const struct session *session)
+static enum guard_door session_door(const struct portal_session *session)
 {
     return ws_peer_is_local(session->peer) ? GUARD_LOCAL : GUARD_PUBLIC;
 }
 
-/* From now on it acts as this visitor, who has a token; what only the connection knows of it is
+/* From now on it acts as this peer, who has a token; what only the connection knows of it is
  * filled in. */
-static void session_enter(struct session *session, struct desk_visitor *visitor)
+static void session_enter(struct portal_session *session, struct identity *identity)
 {
-    struct desk *desk = session->web->parts.desk;
+    struct service *service = session->web->parts.service;
 
-    visitor->uid = -1;
-    visitor->tty = "";
-    visitor->context = session;
-    visitor->event = wire_peer_event;
-    visitor->locate = locate;
-    session->wire.visit = desk->ops->open(desk, visitor);
-    snprintf(session->token_id, sizeof session->token_id, "%s", visitor->token_id);
+    identity->uid = -1;
+    identity->tty = "";
+    identity->context = session;
+    identity->event = wire_peer_event;
+    identity->locate = locate;
+    session->wire.session = service->ops->open(service, identity);
+    snprintf(session->token_id, sizeof session->token_id, "%s", identity->token_id);
     ws_peer_know(session->peer);
 }
 
-static void refuse(struct session *session, const char *id_json, const char *code,
+static void refuse(struct portal_session *session, const char *id_json, const char *code,
                    const char *message, int64_t retry_s)
 {
     struct wire_peer *peer = &session->wire;
@@ -82,10 +82,10 @@ static void refuse(struct session *session, const char *id_json, const char *cod
 }
 
 /* `made`: what the code became, with its secret; NULL: nothing new. */
-static void welcome(struct session *session, const struct guard_identity *who, const char *name,
-                    const struct json *made, const char *id_json)
+static void welcome(struct portal_session *session, const struct guard_identity *who,
+                    const char *name, const struct json *made, const char *id_json)
 {
-    struct desk_visitor visitor = {
+    struct identity identity = {
         .role = ROLE_PERSON,
         .via = "web",
         .name = name,
@@ -95,7 +95,7 @@ static void welcome(struct session *session, const struct guard_identity *who, c
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    session_enter(session, &visitor);
+    session_enter(session, &identity);
     wire_write_welcome(&writer, "person");
     json_write_text(&writer, "tab", who->token);
     json_write_text_if(&writer, "token", json_member_text(made, "token"));
@@ -117,7 +117,7 @@ static void end_sign_in(struct sign_in *sign_in)
 }
 
 /* Only wrong codes are counted and slowed: a right one always works. */
-static void refuse_guess(struct session *session, const char *id_json, const char *message)
+static void refuse_guess(struct portal_session *session, const char *id_json, const char *message)
 {
     int64_t wait_s = guard_note_guess(session->web->parts.guard, session_door(session));
 
@@ -127,10 +127,10 @@ static void refuse_guess(struct session *session, const char *id_json, const cha
            wait_s);
 }
 
-static void on_signed_in(void *context, const struct desk_reply *reply)
+static void on_signed_in(void *context, const struct reply *reply)
 {
     struct sign_in *sign_in = context;
-    struct session *session = sign_in->session;
+    struct portal_session *session = sign_in->session;
     struct guard_identity who = { .is_person = true };
     struct json *token = NULL;
 
@@ -150,15 +150,15 @@ static void on_signed_in(void *context, const struct desk_reply *reply)
 
 /* One of another user of this machine is not whom the link was made for. Where the machine can't
  * say whose it is, it comes from another one through a relay. */
-static bool is_own_user(const struct session *session)
+static bool is_own_user(const struct portal_session *session)
 {
     int64_t uid;
 
     return !ws_peer_user(session->peer, &uid) || uid == 0 || uid == (int64_t)geteuid();
 }
 
-static void try_code(struct session *session, const char *code, const char *key, const char *name,
-                     const char *id_json)
+static void try_code(struct portal_session *session, const char *code, const char *key,
+                     const char *name, const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
     struct sign_in *sign_in;
@@ -195,14 +195,14 @@ static const char *read_text(const struct json *params, const char *key, size_t 
 }
 
 /* The challenge is this connection's, for the few seconds before hello, and for one attempt. */
-static void try_device(struct session *session, const struct json *params, const char *id,
+static void try_device(struct portal_session *session, const struct json *params, const char *id,
                        const char *name, const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
-    struct desk_device shown = { .id = id,
-                                 .port = ws_peer_port(session->peer),
-                                 .challenge = session->challenge,
-                                 .signature = read_text(params, "signature", SIGNATURE_BYTES) };
+    struct device_proof shown = { .id = id,
+                                  .port = ws_peer_port(session->peer),
+                                  .challenge = session->challenge,
+                                  .signature = read_text(params, "signature", SIGNATURE_BYTES) };
     struct guard_identity who;
     bool is_known = shown.signature && session->challenge[0] &&
                     session_door(session) == GUARD_LOCAL && is_own_user(session) &&
@@ -219,7 +219,7 @@ static void try_device(struct session *session, const struct json *params, const
                retry_s);
 }
 
-static void try_token(struct session *session, const char *token, const char *name,
+static void try_token(struct portal_session *session, const char *token, const char *name,
                       const char *id_json)
 {
     struct guard_identity who;
@@ -240,39 +240,41 @@ static void try_token(struct session *session, const char *token, const char *na
  * gate and speak the wire of the unix socket on a WebSocket. The token says which role they have
  * and whose they are; what hello says beside it are claims, as everywhere. */
 
-static void refuse_guest(struct session *session, const char *id_json, int code,
+static void refuse_guest(struct portal_session *session, const char *id_json, int code,
                          const char *message)
 {
     wire_peer_refuse(&session->wire, id_json, code, message);
     ws_peer_close(session->peer, WS_CLOSE_POLICY, "hello was refused");
 }
 
-static void guest_enter(struct session *session, const struct json *params, const char *id_json)
+static void guest_enter(struct portal_session *session, const struct json *params,
+                        const char *id_json)
 {
-    struct desk_visitor visitor = { .token = session->guest->label,
-                                    .token_id = session->guest->token,
-                                    .may_answer = session->guest->may_answer };
+    struct identity identity = { .token = session->guest->label,
+                                 .token_id = session->guest->token,
+                                 .may_answer = session->guest->may_answer };
 
-    if (!wire_read_visitor(params, &visitor)) {
+    if (!identity_read(params, &identity)) {
         refuse_guest(session, id_json, JSONRPC_INVALID_PARAMS,
                      "hello needs role agent or person, a known channel and short names");
         return;
     }
-    if (!(visitor.role == ROLE_AGENT ? session->guest->is_agent : session->guest->is_person)) {
+    if (!(identity.role == ROLE_AGENT ? session->guest->is_agent : session->guest->is_person)) {
         refuse_guest(
             session, id_json, WIRE_NOT_YOURS,
-            visitor.role == ROLE_AGENT
+            identity.role == ROLE_AGENT
                 ? "this token is a person's and cannot ask: use an agent's (sayso token new)"
                 : "this token is an agent's and cannot answer: use a person's (sayso token new "
                   "--kind person)");
         return;
     }
-    visitor.is_sub_agent |= session->guest->is_sub_agent;
-    session_enter(session, &visitor);
-    wire_peer_welcome(&session->wire, id_json, visitor.role);
+    identity.is_sub_agent |= session->guest->is_sub_agent;
+    session_enter(session, &identity);
+    wire_peer_welcome(&session->wire, id_json, identity.role);
 }
 
-static void hello_take(struct session *session, const struct json *params, const char *id_json)
+static void hello_take(struct portal_session *session, const struct json *params,
+                       const char *id_json)
 {
     const char *role = json_member_text(params, "role");
     const char *token = read_text(params, "token", SECRET_BYTES);
@@ -282,7 +284,7 @@ static void hello_take(struct session *session, const struct json *params, const
     const char *name = said && *said ? said : "browser";
     const char *key = read_text(params, "key", KEY_BYTES);
 
-    if (session->wire.visit || session->sign_in) {
+    if (session->wire.session || session->sign_in) {
         wire_peer_refuse(&session->wire, id_json, JSONRPC_INVALID_REQUEST,
                          "hello was said already; a connection has one role");
         return;
@@ -311,7 +313,8 @@ static void hello_take(struct session *session, const struct json *params, const
  * open comes back to it. So the page asks for this first, and says neither its token nor anything
  * else to whoever cannot give it. The port is part of it: a proof of ours that somebody fetched
  * elsewhere is worth nothing here (C5). */
-static void hello_prove(struct session *session, const struct json *params, const char *id_json)
+static void hello_prove(struct portal_session *session, const struct json *params,
+                        const char *id_json)
 {
     const struct web_parts *parts = &session->web->parts;
     const char *tab = read_text(params, "tab", SECRET_BYTES);
@@ -376,9 +379,9 @@ void serve_guest(void *context, struct http_exchange *exchange, const struct gua
 
 /* The wire on it. */
 
-static struct session *session_of(const struct wire_peer *peer)
+static struct portal_session *session_of(const struct wire_peer *peer)
 {
-    return (struct session *)peer;
+    return (struct portal_session *)peer;
 }
 
 static struct text *begin(struct wire_peer *peer)
@@ -416,7 +419,7 @@ static void tell(struct wire_peer *peer, const char *line, size_t length)
 static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
-    struct session *session = session_of(peer);
+    struct portal_session *session = session_of(peer);
     bool proves = method == METHOD_hub_prove && !session->guest;
 
     if (method == METHOD_hello)
@@ -484,7 +487,7 @@ const struct wire_carrier session_carrier = {
 /* Whatever it was, a page that does not read is not read from. */
 static void take_message(void *owner, const char *text, size_t length)
 {
-    struct session *session = owner;
+    struct portal_session *session = owner;
 
     wire_peer_take(&session->wire, text, length);
     if (wire_peer_is_full(&session->wire))
@@ -493,7 +496,7 @@ static void take_message(void *owner, const char *text, size_t length)
 
 static void on_drained(void *owner)
 {
-    struct session *session = owner;
+    struct portal_session *session = owner;
 
     wire_peer_catch_up(&session->wire);
     if (session->wire.look_count < WIRE_LOOKS)
@@ -503,7 +506,7 @@ static void on_drained(void *owner)
 static void *open_session(void *context, struct ws_peer *peer)
 {
     struct web *web = context;
-    struct session *session;
+    struct portal_session *session;
 
     if (web->is_leaving || (web->is_off && !web->arriving)) /* its upgrade was under way */
         return NULL;
@@ -519,7 +522,7 @@ static void *open_session(void *context, struct ws_peer *peer)
 
 static void close_session(void *owner)
 {
-    struct session *session = owner;
+    struct portal_session *session = owner;
 
     LIST_REMOVE(session->web->sessions, session);
     wire_peer_leave(&session->wire);

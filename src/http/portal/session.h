@@ -15,9 +15,9 @@ enum {
 };
 
 /* One page that is connected. */
-struct session {
+struct portal_session {
     struct wire_peer wire; /* first: a peer of the wire is a session */
-    struct session *next, *previous;
+    struct portal_session *next, *previous;
     struct web *web;
     struct ws_peer *peer;
     struct sign_in *sign_in;      /* a code is being exchanged; NULL: none */
@@ -30,7 +30,7 @@ struct web {
     struct web_parts parts;
     struct wire_carrier carrier;
     struct ws_server *server;
-    struct session *sessions;
+    struct portal_session *sessions;
     struct text line; /* a message that is being written */
     struct ws_frame
         *newest; /* the event that was told last: the next page most likely gets it too */
@@ -42,7 +42,7 @@ struct web {
 
 /* session.c: one page, from its first message on */
 extern const struct ws_handler session_handler;   /* without its context */
-extern const struct wire_carrier session_carrier; /* without its desk */
+extern const struct wire_carrier session_carrier; /* without its service */
 /* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
 void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match);
 

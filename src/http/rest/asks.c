@@ -201,7 +201,7 @@ static void write_receipt(struct text *out, const struct json *ack)
     json_write_end_object(&writer);
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct text out = { 0 };
@@ -311,7 +311,7 @@ static bool check_status(struct call *call)
     return false;
 }
 
-void look_listed(void *context, const struct desk_reply *reply)
+void look_listed(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct json *list = NULL;
@@ -352,7 +352,7 @@ void serve_list(struct call *call)
 }
 
 /*
- * Looks that wait. While there is one, a watcher of ours stands at the desk and hears of every
+ * Looks that wait. While there is one, a watcher of ours stands at the service and hears of every
  * change; what it hears only marks the looks of that ask, and rest_flush takes them again when
  * nobody is in the middle of telling. Who may wait is watched for before his ask is read: the store
  * may be far away, and what is told while it reads is not told again. One timer serves all of them.
@@ -394,7 +394,7 @@ static void on_event(void *context, const char *line, size_t length)
     json_free(event);
 }
 
-static void on_watching(void *context, const struct desk_reply *reply)
+static void on_watching(void *context, const struct reply *reply)
 {
     (void)context;
     (void)reply; /* the list is not wanted: each look has seen its ask */
@@ -402,16 +402,16 @@ static void on_watching(void *context, const struct desk_reply *reply)
 
 static void start_watching(struct rest *rest)
 {
-    struct desk *desk = rest->parts.desk;
-    struct desk_visitor visitor = { .context = rest, .event = on_event };
+    struct service *service = rest->parts.service;
+    struct identity identity = { .context = rest, .event = on_event };
     struct text one = { 0 };
     const struct request request = { .method = METHOD_ask_watch, .text = &one };
 
     if (rest->watcher)
         return;
     text_add_text(&one, "{\"limit\":1}");
-    rest->watcher = rest_enter(rest, &visitor);
-    desk->ops->call(desk, rest->watcher, &request, on_watching, NULL);
+    rest->watcher = rest_enter(rest, &identity);
+    service->ops->call(service, rest->watcher, &request, on_watching, NULL);
     text_release(&one);
 }
 
@@ -478,7 +478,7 @@ void poll_ring(void *context)
         arm(rest, next_ms);
 }
 
-static void answer_look(struct call *call, const struct desk_reply *reply, int64_t version)
+static void answer_look(struct call *call, const struct reply *reply, int64_t version)
 {
     reply_etag(call, version);
     if (query_knows(call, version))
@@ -487,7 +487,7 @@ static void answer_look(struct call *call, const struct desk_reply *reply, int64
         reply_json(call, 200, reply->json, strlen(reply->json));
 }
 
-static void on_looked(void *context, const struct desk_reply *reply)
+static void on_looked(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct json *whole = NULL;
@@ -556,7 +556,7 @@ void rest_flush(struct rest *rest)
     }
     listenings_flush(rest);
     if (rest->watcher && rest->polls.count == 0) {
-        rest->parts.desk->ops->close(rest->parts.desk, rest->watcher);
+        rest->parts.service->ops->close(rest->parts.service, rest->watcher);
         rest->watcher = NULL;
     }
 }

@@ -109,7 +109,7 @@ struct operation {
     const char *reply_type;
     const char *statuses; /* beside 200; "400 401 …" */
     void (*serve)(struct call *call);
-    enum method calls; /* of the desk; METHOD_COUNT: `serve` does it all */
+    enum method calls; /* of the service; METHOD_COUNT: `serve` does it all */
     const char *said;  /* conversations: the event it is */
 };
 extern const struct operation operations[];
@@ -128,7 +128,7 @@ struct rest {
     int64_t began_ms;           /* boot clock */
     /* asks.c: calls that wait for a change, found by the ask's id */
     struct table polls;
-    struct desk_visit *watcher; /* NULL: nobody waits */
+    struct session *watcher; /* NULL: nobody waits */
     struct call *due;
     struct loop_timer *timer;
     int64_t timer_ms; /* -1: not set */
@@ -143,9 +143,9 @@ struct call {
     struct rest *rest;
     struct http_exchange *exchange;
     const struct operation *operation;
-    struct desk_visit *visit; /* NULL: this one needs no desk */
-    char id[ASK_ID_BYTES];    /* of {id}; "" where there is none */
-    char label[129];          /* of the token */
+    struct session *session; /* NULL: this one needs no service */
+    char id[ASK_ID_BYTES];   /* of {id}; "" where there is none */
+    char label[129];         /* of the token */
     char token_id[17];
     bool is_person, is_sub_agent, may_answer;
     struct listening *listening; /* NULL: it is none */
@@ -158,14 +158,14 @@ struct call {
     int64_t until_ms;  /* boot clock */
     struct call *next; /* of those due */
 };
-/* At the desk as a person; fills in what is the same for all who come this way. */
-struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor);
+/* At the service as a person; fills in what is the same for all who come this way. */
+struct session *rest_enter(struct rest *rest, struct identity *identity);
 /* The process at the other end of a call. */
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
 /* Calls a method for this exchange, as a person unless somebody else came; `writer` gets its end.
  */
 void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
-                      struct text *take_params, desk_done *done, void *context);
+                      struct text *take_params, reply_done *done, void *context);
 /* Ends the call, as does everything below that replies. */
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,
                      size_t length);
@@ -195,7 +195,7 @@ void openapi_write(struct text *out);
 
 /* asks.c */
 /* Of a list: a page with the way to the next; `context` is the call. */
-void look_listed(void *context, const struct desk_reply *reply);
+void look_listed(void *context, const struct reply *reply);
 /* False: refused already. */
 bool act_read_body(struct call *call, struct json **ret_body);
 bool act_read_conditions(struct call *call, int64_t *ret_version, const char **ret_key);

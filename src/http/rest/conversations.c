@@ -1,7 +1,7 @@
 /*
  * conversations.c - conversations over HTTP (R3.4, docs/conversations.md): a request becomes one
- * act of the desk, and what comes of it the reply. The gate has looked who comes; whose a
- * conversation is, is the desk's to say, and one that is not theirs is unknown.
+ * act of the service, and what comes of it the reply. The gate has looked who comes; whose a
+ * conversation is, is the service's to say, and one that is not theirs is unknown.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "http/rest/call.h"
 #include "net/http.h"
 
-/* At the desk as the host or the person who came; `event` may be NULL. */
+/* At the service as the host or the person who came; `event` may be NULL. */
 static void enter(struct call *call, void (*event)(void *context, const char *line, size_t length))
 {
-    struct desk *desk = call->rest->parts.desk;
-    const struct desk_visitor visitor = {
+    struct service *service = call->rest->parts.service;
+    const struct identity identity = {
         .role = call->is_person ? ROLE_PERSON : ROLE_AGENT,
         .via = "api",
         .uid = -1,
@@ -33,8 +33,8 @@ static void enter(struct call *call, void (*event)(void *context, const char *li
         .locate = rest_locate,
     };
 
-    if (!call->visit)
-        call->visit = desk->ops->open(desk, &visitor);
+    if (!call->session)
+        call->session = service->ops->open(service, &identity);
 }
 
 static bool knows_id(struct call *call) /* false: refused already */
@@ -58,7 +58,7 @@ static struct json_writer begin_params(const struct call *call, struct text *out
     return writer;
 }
 
-static void on_done(void *context, const struct desk_reply *reply)
+static void on_done(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct json *state = NULL;
@@ -77,7 +77,7 @@ static void on_done(void *context, const struct desk_reply *reply)
 }
 
 static void bring(struct call *call, struct json_writer *writer, struct text *take_params,
-                  desk_done *done)
+                  reply_done *done)
 {
     enter(call, NULL);
     rest_call_method(call, call->operation->calls, writer, take_params, done, call);
@@ -147,8 +147,8 @@ void serve_conversation_say(struct call *call)
 /*
  * What happens in a conversation as server-sent events. Each event has its number as id; whoever
  * comes back with the last one it heard gets exactly what follows. Nothing is kept here: events are
- * read from the desk as the peer takes them, so a slow peer holds up nobody and costs no more than
- * one piece.
+ * read from the service as the peer takes them, so a slow peer holds up nobody and costs no more
+ * than one piece.
  */
 
 enum { LISTENING_RETRY_MS = 1000, LISTENING_PIECE = 65536, LISTENING_AHEAD = 262144 };
@@ -159,7 +159,7 @@ struct listening {
     int64_t after;     /* the last event that was read */
     struct text frame; /* events on their way out */
     size_t sent;       /* of it */
-    bool has_more;     /* at the desk */
+    bool has_more;     /* at the service */
     bool is_reading, has_begun, is_over, is_due;
     bool is_going;              /* somebody further up the stack is in go_on, */
     bool is_gone;               /* who frees it where it was ended meanwhile */
@@ -208,7 +208,7 @@ static void begin(struct listening *listening)
 }
 
 /* Refused before the stream began: a parameter that is wrong, or events that are gone. */
-static void refuse(struct listening *listening, const struct desk_reply *reply)
+static void refuse(struct listening *listening, const struct reply *reply)
 {
     struct call *call = listening->call;
 
@@ -245,7 +245,7 @@ static void mark_due(struct listening *listening)
     loop_timer_at(rest->listening_timer, loop_boot_ms());
 }
 
-static void on_events(void *context, const struct desk_reply *reply)
+static void on_events(void *context, const struct reply *reply)
 {
     struct listening *listening = context;
     struct json *found = NULL;
@@ -368,7 +368,7 @@ static bool read_after(struct call *call, int64_t *ret_after)
     return false;
 }
 
-static void on_following(void *context, const struct desk_reply *reply)
+static void on_following(void *context, const struct reply *reply)
 {
     struct call *call = context;
     struct listening *listening = call->listening;

@@ -121,8 +121,8 @@ void reply_etag(struct call *call, int64_t version)
     http_set_header(call->exchange, "ETag", etag);
 }
 
-/* The desk speaks of its own parameters; over HTTP some of them stand in the path and in headers,
- * and the peer does not know them by those names. */
+/* The service speaks of its own parameters; over HTTP some of them stand in the path and in
+ * headers, and the peer does not know them by those names. */
 static void translate(const struct call *call, struct error *err)
 {
     const struct member *row = call->operation->body ? shape_find(call->operation->body) : NULL;
@@ -206,12 +206,12 @@ enum { REST_BODY_BYTES = 1048576 };
 
 static void end_call(struct call *call)
 {
-    struct desk *desk = call->rest->parts.desk;
+    struct service *service = call->rest->parts.service;
 
     poll_unpark(call);
     listening_free(call->listening);
-    if (call->visit)
-        desk->ops->close(desk, call->visit);
+    if (call->session)
+        service->ops->close(service, call->session);
     free(call);
 }
 
@@ -234,16 +234,16 @@ void rest_call_reply(struct call *call, int status, const char *type, const char
     end_call(call);
 }
 
-struct desk_visit *rest_enter(struct rest *rest, struct desk_visitor *visitor)
+struct session *rest_enter(struct rest *rest, struct identity *identity)
 {
-    struct desk *desk = rest->parts.desk;
+    struct service *service = rest->parts.service;
 
-    visitor->role = ROLE_PERSON;
-    visitor->via = "api";
-    visitor->uid = -1;
-    visitor->tty = "";
-    visitor->name = "rest";
-    return desk->ops->open(desk, visitor);
+    identity->role = ROLE_PERSON;
+    identity->via = "api";
+    identity->uid = -1;
+    identity->tty = "";
+    identity->name = "rest";
+    return service->ops->open(service, identity);
 }
 
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
@@ -252,18 +252,18 @@ bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
 }
 
 void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
-                      struct text *take_params, desk_done *done, void *context)
+                      struct text *take_params, reply_done *done, void *context)
 {
-    struct desk *desk = call->rest->parts.desk;
+    struct service *service = call->rest->parts.service;
     const struct request request = { .method = method, .text = take_params };
-    struct desk_visitor visitor = {
+    struct identity identity = {
         .token = call->label, .token_id = call->token_id, .context = call, .locate = rest_locate
     };
 
     json_write_end_object(writer);
-    if (!call->visit)
-        call->visit = rest_enter(call->rest, &visitor);
-    desk->ops->call(desk, call->visit, &request, done, context);
+    if (!call->session)
+        call->session = rest_enter(call->rest, &identity);
+    service->ops->call(service, call->session, &request, done, context);
     text_release(take_params);
 }
 

@@ -6,7 +6,7 @@
 #ifndef HTTP_REST_REST_H
 #define HTTP_REST_REST_H
 
-struct desk;
+struct service;
 struct guard;
 struct loop;
 struct rest;
@@ -15,7 +15,7 @@ struct text;
 /* Borrowed; all of it must outlive the front. */
 struct rest_parts {
     struct loop *loop;
-    struct desk *desk;
+    struct service *service;
     void *context;                           /* of the two below */
     const char *(*not_ready)(void *context); /* why nothing should be sent here; NULL: ready */
     void (*write_metrics)(void *context, struct text *out);
@@ -23,7 +23,7 @@ struct rest_parts {
 struct rest *rest_new(const struct rest_parts *parts);
 void rest_free(struct rest *rest); /* no exchange is open any more; NULL is fine */
 void rest_add_routes(struct rest *rest, struct guard *guard);
-/* Behind the desk's own flush and before HTTP's: long polls look at what changed. */
+/* Behind the service's own flush and before HTTP's: long polls look at what changed. */
 void rest_flush(struct rest *rest);
 /* The hub is about to go: who waits is told to ask again. */
 void rest_drain(struct rest *rest);

@@ -39,7 +39,7 @@ struct stdio {
     struct mcp_stream stream; /* of everything */
     struct loop *loop;
     struct loop_timer *timer;
-    struct desk *desk;
+    struct service *service;
     struct mcp *mcp;
     const char *tools; /* that are listed; NULL: the setting says */
     int64_t client_timeout_s;
@@ -360,10 +360,10 @@ void stdio_run(const struct stdio_options *options)
     loop_on_signal(stdio.loop, on_signal, &stdio);
     loop_before_sleep(stdio.loop, before_sleep, &stdio);
     stdio.timer = loop_timer_new(stdio.loop, on_time, &stdio);
-    stdio.desk = client_service_new(stdio.loop, refuses, &stdio);
+    stdio.service = client_service_new(stdio.loop, refuses, &stdio);
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
-    parts.desk = stdio.desk;
+    parts.service = stdio.service;
     if (settings_is_on(current_settings(&stdio.settings), SETTING_COMPAT))
         parts.offer = mcp_compat_offer();
     stdio.mcp = mcp_new(&parts);
@@ -376,7 +376,7 @@ void stdio_run(const struct stdio_options *options)
     close_streams(&stdio);
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
-    client_service_free(stdio.desk);
+    client_service_free(stdio.service);
     current_settings_release(&stdio.settings);
     text_release(&stdio.in);
     text_release(&stdio.out);

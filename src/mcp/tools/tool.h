@@ -21,7 +21,7 @@ struct schema_property {
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
-/* What a good call wants of the desk; or an answer that needs nobody. */
+/* What a good call wants of the service; or an answer that needs nobody. */
 enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
     enum tool_wish wish;
