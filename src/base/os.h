@@ -144,7 +144,7 @@ bool os_start_detached(const char *program, const char *const *arguments,
  * in a container, or there is no screen. */
 enum os_browser {
     OS_BROWSER_OPENED,
-    OS_BROWSER_FAR,
+    OS_BROWSER_REMOTE,
     OS_BROWSER_CONTAINED,
     OS_BROWSER_NONE,
 };

@@ -125,7 +125,7 @@ enum os_browser os_open_browser(const char *url)
     if (has_screen && start_one_of(openers, ARRAY_LEN(openers), url))
         return OS_BROWSER_OPENED;
     if (has("SSH_CONNECTION") || has("SSH_TTY"))
-        return OS_BROWSER_FAR;
+        return OS_BROWSER_REMOTE;
     return is_container() ? OS_BROWSER_CONTAINED : OS_BROWSER_NONE;
 }
 

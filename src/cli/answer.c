@@ -26,7 +26,7 @@
 struct answering {
     const struct arguments *arguments;
     struct client *link;
-    struct wire_message got; /* of ask/get */
+    struct rpc_message got; /* of ask/get */
     const struct json *ask;
     const char *id;
     struct form form;
@@ -493,12 +493,12 @@ static bool second_act(const struct answering *answering, const struct json *cho
                        size_t size)
 {
     char *params = call_params("session_id", answering->id);
-    struct wire_message reply;
+    struct rpc_message reply;
     bool ok = call_hub(answering->arguments, answering->link, "ask/challenge", params, &reply);
     const char *code = ok ? json_member_text(reply.result, "code") : NULL;
 
     ok = code && read_code(answering, code, chosen, typed, size);
-    wire_release(&reply);
+    rpc_release(&reply);
     free(params);
     return ok;
 }
@@ -506,7 +506,7 @@ static bool second_act(const struct answering *answering, const struct json *cho
 static void report(const struct answering *answering, const struct json *ack)
 {
     char *params = call_params("session_id", answering->id);
-    struct wire_message got;
+    struct rpc_message got;
 
     if (answering->arguments->is_json) {
         say_value(ack);
@@ -520,7 +520,7 @@ static void report(const struct answering *answering, const struct json *ack)
             summary = json_member_text(json_member(result, "selection"), "summary");
         say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
                    "answer", summary ? summary : "");
-        wire_release(&got);
+        rpc_release(&got);
     }
     free(params);
 }
@@ -564,7 +564,7 @@ static bool send_answer(struct answering *answering)
     const char *status = json_member_text(answering->ask, "status");
     bool is_open = status && state_is_open(state_find(status)), ok = true;
     bool is_choice = answer_words_count(answering->arguments, answering->first) > 0;
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct text params = { 0 };
     struct json *given = NULL;
     char typed[32] = "";
@@ -594,7 +594,7 @@ static bool send_answer(struct answering *answering)
             say_error(answering->arguments, &err, call_detail(&reply));
     }
     json_free(given);
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
     return ok;
 }
@@ -634,7 +634,7 @@ static bool find_ask(struct answering *answering)
     answering->first = ok && arguments->word_count > 0;
     if (!ok && arguments->word_count > 0 && !answering->is_late &&
         (err.code == ERROR_not_found || err.code == ERROR_bad_format)) {
-        wire_release(&answering->got);
+        rpc_release(&answering->got);
         ok = client_call_and_wait(answering->link, "ask/get", "{}", &answering->got, &other);
         if (err.code == ERROR_bad_format)
             err = other;
@@ -667,7 +667,7 @@ static enum exit_code run_answer(const struct arguments *arguments)
             code = send_answer(&answering) ? EXIT_DONE : EXIT_ERROR;
     }
     form_release(&answering.form);
-    wire_release(&answering.got);
+    rpc_release(&answering.got);
     client_free(answering.link);
     return code;
 }
@@ -703,7 +703,7 @@ static const char *const examples[] = {
     "answer k3f7 --field q1=Redis --field q2=Unit,Lint --other q3='neither, ask Ada'",
     NULL,
 };
-VERB_ROW(answer, TEXT_CLI_ANSWER, VERB_TABLES, .most_words = 8, .may_go_far = true);
+VERB_ROW(answer, TEXT_CLI_ANSWER, VERB_TABLES, .most_words = 8, .works_remotely = true);
 
 static const char *const tell_usage[] = {
     "tell ID --note TEXT",
@@ -716,4 +716,4 @@ static const char *const tell_examples[] = {
     NULL,
 };
 VERB_ROW(tell, TEXT_CLI_TELL, .usage = tell_usage, .examples = tell_examples, VERB_OPTIONS,
-         .most_words = 8, .may_go_far = true);
+         .most_words = 8, .works_remotely = true);

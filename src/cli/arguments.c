@@ -13,7 +13,7 @@ static const struct verb_option common_options[] = {
 };
 
 /* Of verbs that may go to the hub of another machine. */
-static const struct verb_option far_options[] = {
+static const struct verb_option remote_options[] = {
     { "hub", 0, "URL", TEXT_OPT_HUB, false },
     { "token-file", 0, "FILE", TEXT_OPT_TOKEN_FILE, false },
     { "ca-file", 0, "FILE", TEXT_OPT_CA_FILE, false },
@@ -21,13 +21,13 @@ static const struct verb_option far_options[] = {
 
 const struct verb_option *verb_option_at(const struct verb *verb, size_t index)
 {
-    size_t far_count = verb->may_go_far ? ARRAY_LEN(far_options) : 0;
+    size_t far_count = verb->works_remotely ? ARRAY_LEN(remote_options) : 0;
 
     if (index < verb->option_count)
         return &verb->options[index];
     index -= verb->option_count;
     if (index < far_count)
-        return &far_options[index];
+        return &remote_options[index];
     index -= far_count;
     return index < ARRAY_LEN(common_options) ? &common_options[index] : NULL;
 }

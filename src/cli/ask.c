@@ -138,9 +138,9 @@ static bool read_all(int fd, const char *name, struct text *out, struct error *e
 
     while ((got = read(fd, bytes, sizeof bytes)) > 0) {
         text_add(out, bytes, (size_t)got);
-        if (out->used > LIMIT_WIRE_LINE_BYTES)
+        if (out->used > LIMIT_RPC_LINE_BYTES)
             return error_say(err, ERROR_too_long, "", TEXT_REASON_INPUT_TOO_LONG, "limit",
-                             TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES), NULL);
+                             TEXT_NUMBER(LIMIT_RPC_LINE_BYTES), NULL);
     }
     return got == 0 || error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_READ, "path", name,
                                  "reason", strerror(errno), NULL);
@@ -182,8 +182,7 @@ struct asking {
     struct client *client;
 };
 
-static void on_event(void *context, const struct wire_message *note, const char *line,
-                     size_t length)
+static void on_event(void *context, const struct rpc_message *note, const char *line, size_t length)
 {
     struct asking *asking = context;
     const char *id = json_member_text(note->params, "session_id");
@@ -204,9 +203,9 @@ static bool check(struct asking *asking, const struct text *given, struct error 
     struct ask_call call;
     bool ok;
 
-    if (given->used > LIMIT_WIRE_LINE_BYTES)
+    if (given->used > LIMIT_RPC_LINE_BYTES)
         return error_say(err, ERROR_too_long, "", TEXT_REASON_ARGUMENTS_TOO_LONG, "limit",
-                         TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES), NULL);
+                         TEXT_NUMBER(LIMIT_RPC_LINE_BYTES), NULL);
     if (!json_parse(text_string(given), given->used, &json, err))
         return false;
     ok = arguments_check(asking->tool, json, &call, err);
@@ -223,9 +222,9 @@ static bool check(struct asking *asking, const struct text *given, struct error 
         asking->may_show = !call.session_id[0] && asking->wait_s < 0 &&
                            (call.interface == INTERFACE_NONE || call.interface == INTERFACE_AUTO);
         asking->arguments_json = json_encode(json);
-        if (strlen(asking->arguments_json) > LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES)
+        if (strlen(asking->arguments_json) > LIMIT_RPC_LINE_BYTES - ASK_ENVELOPE_BYTES)
             ok = error_say(err, ERROR_too_long, "", TEXT_REASON_ARGUMENTS_TOO_LONG, "limit",
-                           TEXT_NUMBER(LIMIT_WIRE_LINE_BYTES - ASK_ENVELOPE_BYTES), NULL);
+                           TEXT_NUMBER(LIMIT_RPC_LINE_BYTES - ASK_ENVELOPE_BYTES), NULL);
         ask_call_release(&call);
     }
     json_free(json);
@@ -401,7 +400,7 @@ static enum exit_code wait_for_end(struct asking *asking)
             .wait_ms = asking->wait_s < 0 ? -1 : asking->wait_s * 1000,
             .tag = ASK_TAG,
         };
-        struct wire_message reply;
+        struct rpc_message reply;
         enum reply_kind kind;
         struct error err;
         bool ok;
@@ -409,7 +408,7 @@ static enum exit_code wait_for_end(struct asking *asking)
         write_request(asking, &params);
         ok = client_request_and_wait(asking->client, &request, &reply, &err);
         is_waiting = ok && waits_on(asking, reply.result);
-        if (!is_waiting && ok && wire_read_kind(reply.root, &kind, &err)) {
+        if (!is_waiting && ok && rpc_read_kind(reply.root, &kind, &err)) {
             code = finish(asking, kind, reply.result);
         } else if (!ok && client_failure(asking->client)->failure == FAILURE_STOPPED) {
             if (asking->arguments->is_json)
@@ -419,7 +418,7 @@ static enum exit_code wait_for_end(struct asking *asking)
         } else if (!ok) {
             say_error(asking->arguments, &err, call_detail(&reply));
         }
-        wire_release(&reply);
+        rpc_release(&reply);
         text_release(&params);
     }
     client_free(asking->client);
@@ -604,7 +603,7 @@ static const char *const examples[] = {
     "ask --tool elicit_confirm --from - <<< '{\"message\":\"Delete 5 files?\"}'",
     NULL,
 };
-VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .most_words = 1, .may_go_far = true);
+VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .most_words = 1, .works_remotely = true);
 
 static const struct verb_option explain_options[] = {
     { "wait", 'w', "SECONDS", TEXT_OPT_WAIT, false },

@@ -56,7 +56,7 @@ static void offer_verbs(const struct completion *completion)
 
 static void offer_asks(const struct completion *completion)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct error err;
 
@@ -74,7 +74,7 @@ static void offer_asks(const struct completion *completion)
             offer(completion, beginning, say_member(ask, "title"));
         }
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(link);
 }
 

@@ -40,7 +40,7 @@ static void write_params(const struct arguments *arguments, const struct decisio
 static char *find_title(struct client *link, const char *id)
 {
     char *params = call_params("session_id", id), *title = NULL;
-    struct wire_message got = { 0 };
+    struct rpc_message got = { 0 };
     struct error err;
 
     if (client_call_and_wait(link, "ask/get", params, &got, &err)) {
@@ -48,7 +48,7 @@ static char *find_title(struct client *link, const char *id)
 
         title = mem_text(found);
     }
-    wire_release(&got);
+    rpc_release(&got);
     free(params);
     return title;
 }
@@ -59,7 +59,7 @@ static bool find_own(const struct arguments *arguments, struct client *link, con
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     const struct json *asks;
     struct error err;
     bool ok;
@@ -78,7 +78,7 @@ static bool find_own(const struct arguments *arguments, struct client *link, con
     }
     if (ok)
         snprintf(id, LIMIT_ID_CHARS + 1, "%s", json_member_text(json_item(asks, 0), "session_id"));
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
     return ok;
 }
@@ -87,7 +87,7 @@ static enum exit_code decide(const struct arguments *arguments,
                              const struct client_identity *identity, struct decision decision)
 {
     char own[LIMIT_ID_CHARS + 1];
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct text params = { 0 };
     size_t length = decision.id ? strlen(decision.id) : 0;
@@ -113,7 +113,7 @@ static enum exit_code decide(const struct arguments *arguments,
                    TEXT_NUMBER(decision.seconds));
         free(title);
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
     client_free(link);
     return ok ? EXIT_DONE : EXIT_ERROR;
@@ -177,13 +177,13 @@ static const struct verb_option as[] = { { "as", 0, "NAME", TEXT_OPT_AS, false }
 
 VERB_ROW(cancel, TEXT_CLI_CANCEL,
          VERB_LINES("cancel [ID] [--note TEXT]", "cancel k3f7 --note 'not before the release'"),
-         VERB_OPTIONS_OF(note), .most_words = 1, .may_go_far = true);
+         VERB_OPTIONS_OF(note), .most_words = 1, .works_remotely = true);
 VERB_ROW(decline, TEXT_CLI_DECLINE, VERB_LINES("decline [ID] [--note TEXT]", "decline k3f7"),
-         VERB_OPTIONS_OF(note), .most_words = 1, .may_go_far = true);
+         VERB_OPTIONS_OF(note), .most_words = 1, .works_remotely = true);
 VERB_ROW(extend, TEXT_CLI_EXTEND, VERB_LINES("extend ID SECONDS", "extend k3f7 600"),
-         .most_words = 2, .may_go_far = true);
+         .most_words = 2, .works_remotely = true);
 VERB_ROW(reply, TEXT_CLI_REPLY,
          VERB_LINES("reply [ID] TEXT", "reply k3f7 'What happens to the old files?'"),
-         .most_words = 2, .may_go_far = true);
+         .most_words = 2, .works_remotely = true);
 VERB_ROW(withdraw, TEXT_CLI_WITHDRAW, VERB_LINES("withdraw ID [--as NAME]", "withdraw k3f7"),
-         VERB_OPTIONS_OF(as), .most_words = 1, .may_go_far = true);
+         VERB_OPTIONS_OF(as), .most_words = 1, .works_remotely = true);

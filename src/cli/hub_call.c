@@ -26,9 +26,9 @@ struct client_identity call_asker(const struct arguments *arguments, const char 
 struct settings *call_settings(void)
 {
     struct settings *settings = settings_new();
-    struct place place;
+    struct location location;
 
-    settings_load(settings, place_find(&place, NULL) ? place.settings : NULL);
+    settings_load(settings, location_find(&location, NULL) ? location.settings : NULL);
     return settings;
 }
 
@@ -36,7 +36,7 @@ static bool has_saved_language; /* of the person, so that no ask brings another 
 
 static void use_saved_language(struct client *link)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     const struct json *setting;
     const char *source;
     struct error err;
@@ -47,7 +47,7 @@ static void use_saved_language(struct client *link)
         has_saved_language = source && strcmp(source, "saved") == 0;
         settings_speak(json_member_text(setting, "value"), has_saved_language, NULL);
     }
-    wire_release(&reply);
+    rpc_release(&reply);
 }
 
 void call_speak_as_asked(const struct json *ask)
@@ -127,13 +127,13 @@ bool call_open_running(const struct arguments *arguments, const struct client_po
     return false;
 }
 
-const struct json *call_detail(const struct wire_message *reply)
+const struct json *call_detail(const struct rpc_message *reply)
 {
     return json_member(json_member(reply->error, "data"), "detail");
 }
 
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
-              const char *params_json, struct wire_message *ret_reply)
+              const char *params_json, struct rpc_message *ret_reply)
 {
     struct error err;
 
@@ -176,7 +176,7 @@ void call_confirm(struct client *link, const char *result_of, const char *notice
 {
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct error err;
 
     json_write_list(&writer, "session_ids");
@@ -190,7 +190,7 @@ void call_confirm(struct client *link, const char *result_of, const char *notice
     json_write_end_object(&writer);
     for (int try = 0; try < 2 && !reply.root; try++)
         client_call_and_wait(link, "ask/delivered", text_string(&params), &reply, &err);
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
 }
 
@@ -224,7 +224,7 @@ static bool finish(const struct arguments *arguments, const struct act *act, str
 
 static enum exit_code act_run(const struct arguments *arguments, const struct act *act)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct text params = { 0 };
     enum exit_code code = EXIT_USAGE;
@@ -238,7 +238,7 @@ static enum exit_code act_run(const struct arguments *arguments, const struct ac
             finish(arguments, act, link, reply.result))
             code = EXIT_DONE;
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(link);
     text_release(&params);
     return code;

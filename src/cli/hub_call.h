@@ -18,8 +18,8 @@ struct settings *call_settings(void);
 
 /* Sends and receives; false: the error was said. The caller releases the reply either way. */
 bool call_hub(const struct arguments *arguments, struct client *link, const char *method,
-              const char *params_json, struct wire_message *ret_reply);
-const struct json *call_detail(const struct wire_message *reply); /* of a refusal; NULL: none */
+              const char *params_json, struct rpc_message *ret_reply);
+const struct json *call_detail(const struct rpc_message *reply); /* of a refusal; NULL: none */
 /* False, and said: a reply without this text is not from a hub of ours. */
 bool call_expect(const struct arguments *arguments, const struct json *part, const char *member);
 bool call_open(const struct arguments *arguments, const struct client_identity *identity,

@@ -53,7 +53,7 @@ static void print_status(const struct arguments *arguments, const struct json *s
 
 static enum exit_code run_status(const struct arguments *arguments)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     enum exit_code code;
     bool ok;
@@ -67,7 +67,7 @@ static enum exit_code run_status(const struct arguments *arguments)
          call_expect(arguments, reply.result, "socket");
     if (ok)
         print_status(arguments, reply.result);
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(link);
     return ok && !arguments->problem ? EXIT_DONE : EXIT_ERROR;
 }
@@ -78,7 +78,7 @@ static const struct verb_option status_options[] = {
 static const char *const status_usage[] = { "status [--json|--short]", NULL };
 static const char *const status_examples[] = { "status", "status --short", NULL };
 VERB_ROW(status, TEXT_CLI_STATUS, .usage = status_usage, .examples = status_examples,
-         VERB_OPTIONS_OF(status_options), .may_go_far = true, .runs_without_settings = true);
+         VERB_OPTIONS_OF(status_options), .works_remotely = true, .runs_without_settings = true);
 
 enum { STOP_TRIES = 200 };
 
@@ -98,7 +98,7 @@ static bool wait_until_gone(int64_t pid, uint64_t start)
 
 static enum exit_code run_stop(const struct arguments *arguments)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct os_process hub = { 0 };
     enum exit_code code;
@@ -109,9 +109,9 @@ static enum exit_code run_stop(const struct arguments *arguments)
     ok = call_hub(arguments, link, "hub/status", "{}", &reply);
     if (ok)
         os_process(json_member_integer(reply.result, "pid", 0), &hub);
-    wire_release(&reply);
+    rpc_release(&reply);
     ok = ok && call_hub(arguments, link, "hub/stop", "{}", &reply);
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(link);
     if (!ok || !wait_until_gone(hub.pid, hub.start))
         return EXIT_ERROR;
@@ -127,7 +127,7 @@ VERB_ROW(stop, TEXT_CLI_STOP, VERB_LINES("stop", "stop"));
 static enum exit_code run_version(const struct arguments *arguments)
 {
     if (arguments->is_json)
-        printf("{\"version\":\"%s\",\"wire\":%d}\n", SAYSO_VERSION, wire_number());
+        printf("{\"version\":\"%s\",\"wire\":%d}\n", SAYSO_VERSION, rpc_number());
     else
         printf("sayso %s\n", SAYSO_VERSION);
     return EXIT_DONE;
@@ -172,7 +172,7 @@ static const char *const mcp_examples[] = {
     "mcp --hub https://sayso.example.org --token-file ~/.config/sayso/agent.token", NULL
 };
 VERB_ROW(mcp, TEXT_CLI_MCP, .usage = mcp_usage, .examples = mcp_examples,
-         VERB_OPTIONS_OF(mcp_options), .may_go_far = true, .runs_without_settings = true);
+         VERB_OPTIONS_OF(mcp_options), .works_remotely = true, .runs_without_settings = true);
 
 /* `sayso notify`: tries the desktop, and shows with what webhooks are signed. */
 
@@ -221,11 +221,11 @@ static enum exit_code show_on_desktop(void)
 
 static enum exit_code print_secret(const struct arguments *arguments)
 {
-    struct place place;
+    struct location location;
     struct text secret = { 0 };
     struct error err;
-    bool ok = place_find(&place, &err) && place_prepare(&place, &err) &&
-              webhook_secret_get(&place, &secret, &err);
+    bool ok = location_find(&location, &err) && location_prepare(&location, &err) &&
+              webhook_secret_get(&location, &secret, &err);
 
     if (ok)
         printf("%s\n", text_string(&secret));

@@ -70,16 +70,16 @@ static const char *value_of(const struct arguments *arguments, const char *name,
 /* That hub is found as ever, and started where it does not run. */
 static bool is_own_socket(const char *path)
 {
-    char directory[PLACE_PATH_BYTES], own[PLACE_PATH_BYTES + 32];
-    struct place place;
+    char directory[LOCATION_PATH_BYTES], own[LOCATION_PATH_BYTES + 32];
+    struct location location;
 
-    return place_find(&place, NULL) && place_socket_name(&place, directory, own, NULL) &&
-           strcmp(own, path) == 0;
+    return location_find(&location, NULL) &&
+           location_socket_name(&location, directory, own, NULL) && strcmp(own, path) == 0;
 }
 
 /* The hub of another machine: --hub, --token-file and --ca-file, else SAYSO_HUB, SAYSO_TOKEN_FILE
  * and SAYSO_CA_FILE. False: it was said what is wrong. */
-static bool far_choose(const struct arguments *arguments)
+static bool remote_choose(const struct arguments *arguments)
 {
     const char *hub = value_of(arguments, "hub", "SAYSO_HUB");
     const char *token_file = value_of(arguments, "token-file", "SAYSO_TOKEN_FILE");
@@ -87,7 +87,7 @@ static bool far_choose(const struct arguments *arguments)
     static const char unix_prefix[] = "unix:";
     struct error err;
 
-    if (!arguments->verb->may_go_far || !hub)
+    if (!arguments->verb->works_remotely || !hub)
         return true;
     if (strncmp(hub, unix_prefix, sizeof unix_prefix - 1) == 0) {
         if (!is_own_socket(hub + sizeof unix_prefix - 1))
@@ -167,7 +167,7 @@ static int run(int count, char **texts)
         say_error(&arguments, &problem, NULL);
         return finish(EXIT_ERROR);
     }
-    if (!far_choose(&arguments))
+    if (!remote_choose(&arguments))
         return finish(EXIT_USAGE);
     return finish(verb->run(&arguments));
 }

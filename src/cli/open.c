@@ -32,7 +32,7 @@ void open_say(enum os_browser outcome, const char *url)
         [OS_BROWSER_NONE] = TEXT_CLI_OPEN_YOURSELF,
     };
 
-    if (outcome == OS_BROWSER_FAR)
+    if (outcome == OS_BROWSER_REMOTE)
         say_tunnel(url);
     else
         say_note(notes[outcome]);

@@ -132,4 +132,4 @@ static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --fo
                                         "rule remove 3f0c", NULL };
 VERB_ACTS(rule, TEXT_CLI_RULE, VERB_TABLES,
           .syntax = "list | suggest | preview ASK | add ASK | remove ID", .most_words = 2,
-          .may_go_far = true);
+          .works_remotely = true);

@@ -88,14 +88,14 @@ static void tell_ready(void *context, const char *status_json, const char *link)
 static void run_hub(const struct hub_options *options, int tell_fd)
 {
     struct hub_options quiet = *options;
-    struct place place;
+    struct location location;
     struct told told = { 0 };
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC), log_fd = -1;
     enum hub_outcome outcome;
 
     setpgid(0, 0);
-    if (place_find(&place, &told.err) && place_prepare(&place, &told.err))
-        log_fd = os_open_log(place.log, 0);
+    if (location_find(&location, &told.err) && location_prepare(&location, &told.err))
+        log_fd = os_open_log(location.log, 0);
     dup2(null_fd, STDIN_FILENO);
     dup2(null_fd, STDOUT_FILENO);
     dup2(log_fd >= 0 ? log_fd : null_fd, STDERR_FILENO);

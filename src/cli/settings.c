@@ -52,7 +52,7 @@ enum { EDITOR_WORDS = 16 };
 struct edit {
     const struct arguments *arguments;
     struct client *link;
-    char path[PLACE_PATH_BYTES + 48];
+    char path[LOCATION_PATH_BYTES + 48];
     char *shown[SETTING_COUNT];  /* what is saved; NULL: nothing */
     char *wanted[SETTING_COUNT]; /* what the page says now */
     bool is_bad;
@@ -196,7 +196,7 @@ static void read_page(struct edit *edit, const struct text *page)
 static bool set_one(const struct edit *edit, enum setting_id id, struct json_writer *changed)
 {
     struct text params = { 0 };
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     bool ok;
 
     write_params(setting_row(id)->name, edit->wanted[id], &params);
@@ -209,7 +209,7 @@ static bool set_one(const struct edit *edit, enum setting_id id, struct json_wri
         say_result(TEXT_CLI_SETTING_SET, "name", setting_row(id)->name, "value", text);
         free(text);
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
     return ok;
 }
@@ -243,13 +243,13 @@ static bool set_changes(const struct edit *edit)
 static bool write_page(struct edit *edit, const struct json *settings)
 {
     struct text page = { 0 };
-    struct place place;
+    struct location location;
     struct error err;
-    bool ok = place_find(&place, &err);
+    bool ok = location_find(&location, &err);
 
     add_page(edit, settings, &page);
     if (ok) {
-        snprintf(edit->path, sizeof edit->path, "%s/settings-%lld.txt", place.data,
+        snprintf(edit->path, sizeof edit->path, "%s/settings-%lld.txt", location.data,
                  (long long)getpid());
         ok = os_write_file(edit->path, page.bytes, page.used, &err);
     }
@@ -287,7 +287,7 @@ static enum exit_code edit_page(struct edit *edit)
 static enum exit_code edit_settings(const struct arguments *arguments)
 {
     struct edit edit = { .arguments = arguments };
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     enum exit_code code = EXIT_ERROR;
 
     if (call_open(arguments, &call_person, &edit.link) &&
@@ -298,7 +298,7 @@ static enum exit_code edit_settings(const struct arguments *arguments)
         free(edit.shown[id]);
         free(edit.wanted[id]);
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(edit.link);
     return code;
 }
@@ -385,18 +385,18 @@ static bool act_here(const struct arguments *arguments, const char *act, const c
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     struct json *reply = NULL;
-    struct place place;
+    struct location location;
     enum setting_id id;
 
-    ok = place_find(&place, &err);
+    ok = location_find(&location, &err);
     if (ok && is_change) {
-        settings_load_file(settings, place.settings);
+        settings_load_file(settings, location.settings);
         ok = settings_problem(settings, &err) && setting_find(name, &id) &&
              setting_row(id)->scope == SETTING_SCOPE_HOST &&
-             settings_save(place.settings, id, is_set ? value : NULL, &err) &&
+             settings_save(location.settings, id, is_set ? value : NULL, &err) &&
              settings_put_saved(settings, name, NULL); /* what was read before it was changed */
     }
-    settings_load(settings, ok ? place.settings : NULL);
+    settings_load(settings, ok ? location.settings : NULL);
     if (ok && is_change)
         settings_write_row(settings, id, false, &writer);
     else
@@ -431,7 +431,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
         return edit_settings(arguments);
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         bool is_set = strcmp(acts[i].method, "settings/set") == 0, ok;
-        struct wire_message reply = { 0 };
+        struct rpc_message reply = { 0 };
         struct client *link = NULL;
         struct text params = { 0 };
         struct error err;
@@ -452,7 +452,7 @@ static enum exit_code run_settings(const struct arguments *arguments)
              (arguments->is_json || !is_set || call_expect(arguments, reply.result, "name"));
         if (ok)
             print_reply(arguments, act, reply.result);
-        wire_release(&reply);
+        rpc_release(&reply);
         client_free(link);
         text_release(&params);
         return ok ? EXIT_DONE : EXIT_ERROR;

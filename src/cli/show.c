@@ -452,4 +452,4 @@ static const struct act acts[] = {
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
 static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
-VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .may_go_far = true);
+VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .works_remotely = true);

@@ -62,7 +62,7 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
 /* The portal's address, if a hub runs that has one; none is started for it. */
 static void find_url(struct text *out)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct error err;
 
@@ -71,7 +71,7 @@ static void find_url(struct text *out)
     if (client_call_and_wait(link, "hub/status", "{}", &reply, &err) &&
         json_is_yes(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
         text_add_text(out, json_member_text(reply.result, "url"));
-    wire_release(&reply);
+    rpc_release(&reply);
     client_free(link);
 }
 
@@ -260,5 +260,5 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] [ID] --launch CODE",
                                      NULL };
 static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
-VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .most_words = 1, .may_go_far = true);
-VERB_ROW(inbox, TEXT_CLI_INBOX, VERB_LINES("inbox", "inbox"), .may_go_far = true);
+VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .most_words = 1, .works_remotely = true);
+VERB_ROW(inbox, TEXT_CLI_INBOX, VERB_LINES("inbox", "inbox"), .works_remotely = true);

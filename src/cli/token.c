@@ -41,7 +41,7 @@ static bool save_secret(const struct arguments *arguments, struct client *link, 
 {
     char *params = call_params("id", json_member_text(token, "id"));
     struct text line = { 0 };
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct error err, unused;
     bool ok;
 
@@ -53,7 +53,7 @@ static bool save_secret(const struct arguments *arguments, struct client *link, 
         client_call_and_wait(link, "token/revoke", params, &reply, &unused);
         say_error(arguments, &err, NULL);
     }
-    wire_release(&reply);
+    rpc_release(&reply);
     free(params);
     return ok;
 }
@@ -147,4 +147,4 @@ static const char *const examples[] = { "token new --label \"laptop\" --out ~/.s
                                         "token new --kind person --expires 30", "token list",
                                         "token revoke 3f0c", NULL };
 VERB_ACTS(token, TEXT_CLI_TOKEN, VERB_TABLES, .syntax = "list | new | revoke ID", .most_words = 2,
-          .may_go_far = true);
+          .works_remotely = true);

@@ -39,7 +39,7 @@ struct verb {
     const struct verb_option *options;
     size_t option_count;
     size_t most_words;          /* positional arguments */
-    bool may_go_far;            /* --hub: what it does, it does at the hub alone */
+    bool works_remotely;        /* --hub: what it does, it does at the hub alone */
     bool runs_without_settings; /* also where settings_problem speaks of them; see arguments */
     void (*print_more)(void);   /* behind the options in the help; may be NULL */
     enum exit_code (*run)(const struct arguments *arguments);

@@ -35,7 +35,7 @@ enum {
     LIMIT_FORM_FIELDS = 32,
     LIMIT_FIELD_NAME_BYTES = 64,
     LIMIT_WAIT_S = 60,
-    LIMIT_WIRE_LINE_BYTES = 1048576,
+    LIMIT_RPC_LINE_BYTES = 1048576,
     LIMIT_DELIVERED = 256,  /* results that one call confirms */
     LIMIT_ECHO_CHARS = 120, /* of somebody's input in an error message */
 };

@@ -31,13 +31,13 @@
 struct hub {
     struct clock clock; /* first: the engine's clock is a hub */
     const struct hub_options *options;
-    struct place place;
-    struct place_note note;
+    struct location location;
+    struct hub_record record;
     struct loop *loop;
     struct store *store;
     struct text store_name; /* the one that is open, whatever the setting says by now */
     struct engine *engine;
-    struct wire_server *server;
+    struct rpc_server *server;
     struct door *door; /* NULL: no port could be had */
     struct notify *notify;
     struct loop_timer *time_timer;  /* the engine's next moment */
@@ -71,12 +71,13 @@ static void warn_of_losses(struct store *store)
 }
 
 static bool choose_store(struct loop *loop, const struct settings *settings,
-                         const struct place *place, struct store **ret_store, struct error *err)
+                         const struct location *location, struct store **ret_store,
+                         struct error *err)
 {
     const char *store = settings_text(settings, SETTING_STORE);
 
     if (!store[0])
-        return sqlite_store_open(loop, place->database, ret_store, err);
+        return sqlite_store_open(loop, location->database, ret_store, err);
     if (!postgres_store_open(loop, store, ret_store, err))
         return false;
     warn_of_losses(*ret_store);
@@ -84,7 +85,7 @@ static bool choose_store(struct loop *loop, const struct settings *settings,
 }
 
 /* What people are told of it: a path, or an address without its parameters. */
-static void choose_store_name(const struct settings *settings, const struct place *place,
+static void choose_store_name(const struct settings *settings, const struct location *location,
                               struct text *out)
 {
     const char *store = settings_text(settings, SETTING_STORE);
@@ -92,7 +93,7 @@ static void choose_store_name(const struct settings *settings, const struct plac
     if (store[0])
         postgres_write_name(store, out); /* it may hold a password */
     else
-        text_add_text(out, place->database);
+        text_add_text(out, location->database);
 }
 
 /* A turn happens at one moment: it is short, and an ask would look at the clock twenty times. Hubs
@@ -151,7 +152,7 @@ static void hub_leave(struct hub *hub, const char *why)
     engine_check_clock(hub->engine);
     engine_leave(hub->engine);
     engine_save_drafts(hub->engine);
-    wire_server_drain(hub->server);
+    rpc_server_drain(hub->server);
     door_drain(hub->door);
     hub->why = why;
     loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
@@ -159,7 +160,7 @@ static void hub_leave(struct hub *hub, const char *why)
 
 static bool is_idle(const struct hub *hub)
 {
-    return engine_is_idle(hub->engine) && wire_server_peer_count(hub->server) == 0 &&
+    return engine_is_idle(hub->engine) && rpc_server_peer_count(hub->server) == 0 &&
            door_peer_count(hub->door) == 0;
 }
 
@@ -172,7 +173,7 @@ static void hub_on_leave_time(void *context)
         /* What is still under way may be stored or not: it is not refused, its connection closes
          * without a reply. Peers of the socket are told why we go; that is no refusal either. */
         log_info("hub.undrained", "after_ms=%lld", (long long)HUB_DRAIN_LIMIT_MS);
-        wire_server_dismiss(hub->server, hub->why);
+        rpc_server_dismiss(hub->server, hub->why);
         loop_stop(hub->loop);
     } else if (hub->is_announced) {
         hub_leave(hub, "stop");
@@ -227,14 +228,14 @@ static void write_address(const struct hub *hub, struct json_writer *writer)
     char url[48];
 
     json_write_bool(writer, "portal",
-                    hub->note.port != 0 && settings_is_on(settings, SETTING_PORTAL));
-    if (hub->note.port == 0) {
+                    hub->record.port != 0 && settings_is_on(settings, SETTING_PORTAL));
+    if (hub->record.port == 0) {
         json_write_null(writer, "port");
         json_write_null(writer, "url");
         return;
     }
-    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->note.port);
-    json_write_integer(writer, "port", hub->note.port);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->record.port);
+    json_write_integer(writer, "port", hub->record.port);
     json_write_text(writer, "url", url);
     if (door_public_url(hub->door)[0])
         json_write_text(writer, "public_url", door_public_url(hub->door));
@@ -248,13 +249,13 @@ static void hub_write_status(void *context, struct text *out)
     const char *aside = hub->store->ops->meta(hub->store, "recovered_from");
 
     json_write_bool(&writer, "running", true);
-    json_write_integer(&writer, "pid", hub->note.pid);
+    json_write_integer(&writer, "pid", hub->record.pid);
     json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_integer(&writer, "wire", wire_number());
-    json_write_text(&writer, "socket", hub->note.socket);
+    json_write_integer(&writer, "wire", rpc_number());
+    json_write_text(&writer, "socket", hub->record.socket);
     write_address(hub, &writer);
     json_write_text(&writer, "store", text_string(&hub->store_name));
-    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->place.log : NULL);
+    json_write_text(&writer, "log", hub->options->leaves_when_idle ? hub->location.log : NULL);
     json_write_integer(&writer, "pending", (int64_t)engine_open_count(hub->engine));
     json_write_text_if(&writer, "recovered_from", aside);
     json_write_end_object(&writer);
@@ -279,7 +280,7 @@ static void before_sleep(void *context)
     struct hub *hub = context;
 
     engine_flush(hub->engine);
-    wire_server_flush(hub->server);
+    rpc_server_flush(hub->server);
     door_flush(hub->door);
     hub_watch_idleness(hub);
     if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving) {
@@ -287,10 +288,10 @@ static void before_sleep(void *context)
         hub_leave(hub, "broken");
     }
     if (hub->is_leaving && engine_is_settled(hub->engine)) {
-        wire_server_dismiss(hub->server, hub->why);
+        rpc_server_dismiss(hub->server, hub->why);
         door_dismiss(hub->door, hub->why);
     }
-    if (hub->is_leaving && wire_server_is_drained(hub->server) && door_is_drained(hub->door))
+    if (hub->is_leaving && rpc_server_is_drained(hub->server) && door_is_drained(hub->door))
         loop_stop(hub->loop);
     hub->is_time_known = false;
 }
@@ -311,9 +312,9 @@ static void on_signal(void *context, int number)
     }
 }
 
-static void on_wish(void *context, enum wire_wish wish)
+static void on_shutdown(void *context, enum shutdown shut_down)
 {
-    hub_leave(context, wish == WIRE_WISH_RETIRE ? "retire" : "stop");
+    hub_leave(context, shut_down == SHUTDOWN_RETIRE ? "retire" : "stop");
 }
 
 static void on_peers(void *context)
@@ -335,7 +336,7 @@ static bool open_browser(void *context, const char *link)
 {
     static const char *const said[] = {
         [OS_BROWSER_OPENED] = "opened",
-        [OS_BROWSER_FAR] = "ssh",
+        [OS_BROWSER_REMOTE] = "ssh",
         [OS_BROWSER_CONTAINED] = "container",
         [OS_BROWSER_NONE] = "none",
     };
@@ -355,14 +356,14 @@ static void announce_ask(void *context, const struct announcement *announcement)
 
 enum { SECRET_FILE_BYTES = 512 };
 
-bool webhook_secret_get(const struct place *place, struct text *out, struct error *err)
+bool webhook_secret_get(const struct location *location, struct text *out, struct error *err)
 {
-    const char *end = strrchr(place->settings, '/');
-    char folder[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES];
+    const char *end = strrchr(location->settings, '/');
+    char folder[LOCATION_PATH_BYTES], path[LOCATION_PATH_BYTES];
 
-    snprintf(folder, sizeof folder, "%.*s", end ? (int)(end - place->settings) : 0,
-             place->settings);
-    if (snprintf(path, sizeof path, "%s/webhook.secret", folder) >= PLACE_PATH_BYTES)
+    snprintf(folder, sizeof folder, "%.*s", end ? (int)(end - location->settings) : 0,
+             location->settings);
+    if (snprintf(path, sizeof path, "%s/webhook.secret", folder) >= LOCATION_PATH_BYTES)
         return error_set(err, ERROR_unavailable, "", "the path of the settings is too long");
     if (os_read_file(path, SECRET_FILE_BYTES, out, err)) {
         out->used = strcspn(text_string(out), "\r\n");
@@ -384,7 +385,7 @@ static bool sign(void *context, const char *id, int64_t time_s, const char *body
 {
     struct text secret = { 0 };
     struct error err;
-    bool ok = webhook_secret_get(&((struct hub *)context)->place, &secret, &err) &&
+    bool ok = webhook_secret_get(&((struct hub *)context)->location, &secret, &err) &&
               webhook_sign(text_string(&secret), id, time_s, body, length, out);
 
     if (secret.bytes)
@@ -435,17 +436,17 @@ static bool wait_until_loaded(struct hub *hub, struct error *err)
 static bool open_parts(struct hub *hub, struct error *err)
 {
     struct settings *settings = hub->options->settings;
-    struct wire_host host = { hub, hub_write_status, on_wish, on_peers };
+    struct rpc_host host = { hub, hub_write_status, on_shutdown, on_peers };
     struct engine_parts parts = {
         .clock = &hub->clock,
         .settings = settings,
         .person = hub->person,
         .uid = (int64_t)geteuid(),
-        .settings_path = hub->place.settings,
+        .settings_path = hub->location.settings,
         .portal_built = true,
         .terminal_built = true,
         .program = hub->program,
-        .socket = hub->note.socket,
+        .socket = hub->record.socket,
         .on_revoked = on_revoked,
         .open_browser = open_browser,
         .announce = announce_ask,
@@ -465,10 +466,10 @@ static bool open_parts(struct hub *hub, struct error *err)
                                .write_status = hub_write_status,
                                .must_listen = !hub->options->leaves_when_idle };
 
-    if ((hub->passed_fd < 0 && !place_socket(&hub->place, hub->note.socket, err)) ||
-        !choose_store(hub->loop, settings, &hub->place, &hub->store, err))
+    if ((hub->passed_fd < 0 && !location_socket(&hub->location, hub->record.socket, err)) ||
+        !choose_store(hub->loop, settings, &hub->location, &hub->store, err))
         return false;
-    choose_store_name(settings, &hub->place, &hub->store_name);
+    choose_store_name(settings, &hub->location, &hub->store_name);
     os_user_name(hub->person, sizeof hub->person);
     if (!os_own_program(hub->program, sizeof hub->program))
         snprintf(hub->program, sizeof hub->program, "sayso");
@@ -488,9 +489,9 @@ static bool open_parts(struct hub *hub, struct error *err)
         door.offer = hub->options->offer(hub->loop);
     if (!door_open(&door, &hub->door, err))
         return false;
-    hub->note.port = door_port(hub->door);
-    return wire_server_open(hub->loop, engine_service(hub->engine), hub->note.socket,
-                            hub->passed_fd, &host, &hub->server, err);
+    hub->record.port = door_port(hub->door);
+    return rpc_server_open(hub->loop, engine_service(hub->engine), hub->record.socket,
+                           hub->passed_fd, &host, &hub->server, err);
 }
 
 static bool announce(struct hub *hub, struct error *err)
@@ -499,16 +500,16 @@ static bool announce(struct hub *hub, struct error *err)
     struct text status = { 0 }, link = { 0 };
     bool has_link;
 
-    hub->note.pid = getpid();
-    hub->note.wire = wire_number();
-    snprintf(hub->note.version, sizeof hub->note.version, "%s", SAYSO_VERSION);
-    if (os_process(hub->note.pid, &self))
-        hub->note.start = self.start;
-    if (!place_write_note(&hub->place, &hub->note, err))
+    hub->record.pid = getpid();
+    hub->record.wire = rpc_number();
+    snprintf(hub->record.version, sizeof hub->record.version, "%s", SAYSO_VERSION);
+    if (os_process(hub->record.pid, &self))
+        hub->record.start = self.start;
+    if (!hub_record_write(&hub->location, &hub->record, err))
         return false;
     os_tell_starter(NULL);
     os_tell_manager("READY=1");
-    log_info("hub.ready", "pid=%lld port=%d open=%zu", (long long)hub->note.pid, hub->note.port,
+    log_info("hub.ready", "pid=%lld port=%d open=%zu", (long long)hub->record.pid, hub->record.port,
              engine_open_count(hub->engine));
     if (hub->options->on_ready) {
         hub_write_status(hub, &status);
@@ -523,7 +524,7 @@ static bool announce(struct hub *hub, struct error *err)
 
 static void close_parts(struct hub *hub)
 {
-    wire_server_free(hub->server);
+    rpc_server_free(hub->server);
     door_free(hub->door);
     if (hub->store)
         hub->store->ops->close(hub->store);
@@ -538,9 +539,9 @@ static void close_parts(struct hub *hub)
  * as they wait here, and a service manager would start us for them again and again. */
 static void make_way(const struct hub *hub)
 {
-    struct place_note note;
-    bool is_same =
-        place_read_note(&hub->place, &note, NULL) && strcmp(note.socket, hub->note.socket) == 0;
+    struct hub_record record;
+    bool is_same = hub_record_read(&hub->location, &record, NULL) &&
+                   strcmp(record.socket, hub->record.socket) == 0;
 
     if (hub->passed_fd >= 0 && !is_same)
         os_turn_away(hub->passed_fd);
@@ -552,11 +553,11 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
     const struct hub_options *options = hub->options;
     enum hub_outcome outcome = HUB_FAILED;
 
-    os_drop_unfinished(hub->place.note);
-    os_drop_unfinished(hub->place.settings);
+    os_drop_unfinished(hub->location.record);
+    os_drop_unfinished(hub->location.settings);
     if (options->leaves_when_idle)
-        log_keep_short(hub->place.log);
-    settings_load(options->settings, hub->place.settings);
+        log_keep_short(hub->location.log);
+    settings_load(options->settings, hub->location.settings);
     log_set_level((enum log_level)settings_integer(options->settings, SETTING_LOG_LEVEL));
     hub->loop = loop_new();
     loop_on_signal(hub->loop, on_signal, hub);
@@ -568,7 +569,7 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
         loop_before_sleep(hub->loop, NULL, NULL); /* a store that closes still turns it */
         outcome = HUB_ENDED;
     } else if (hub->passed_fd >= 0 && !hub->is_leaving) {
-        unlink(hub->place.note); /* it would send whoever comes to our manager again */
+        unlink(hub->location.record); /* it would send whoever comes to our manager again */
     }
     close_parts(hub);
     loop_free(hub->loop);
@@ -583,18 +584,18 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
 
     os_harden();
     os_allow_files(HUB_FILES);
-    if (!os_passed_socket(&hub.passed_fd, hub.note.socket, sizeof hub.note.socket, err) ||
-        !place_find(&hub.place, err) || !place_prepare(&hub.place, err))
+    if (!os_passed_socket(&hub.passed_fd, hub.record.socket, sizeof hub.record.socket, err) ||
+        !location_find(&hub.location, err) || !location_prepare(&hub.location, err))
         goto out;
-    if (options->leaves_when_idle && doorbell_ring(&hub.place))
+    if (options->leaves_when_idle && activation_begin(&hub.location))
         return HUB_BUSY;
-    lock = os_lock_file(hub.place.lock, &hub.lock_fd);
+    lock = os_lock_file(hub.location.lock, &hub.lock_fd);
     if (lock == OS_LOCK_BUSY) {
         make_way(&hub);
         return HUB_BUSY;
     }
     if (lock == OS_LOCK_FAILED) {
-        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", hub.place.lock,
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", hub.location.lock,
                   "reason", strerror(errno), NULL);
         goto out;
     }

@@ -9,7 +9,7 @@
 struct error;
 struct loop;
 struct mcp_offer;
-struct place;
+struct location;
 struct settings;
 struct text;
 
@@ -33,6 +33,6 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err);
 
 /* The secret with which messages to an address are signed: a file for its owner alone beside the
  * settings, made when it is first wanted. */
-bool webhook_secret_get(const struct place *place, struct text *out, struct error *err);
+bool webhook_secret_get(const struct location *location, struct text *out, struct error *err);
 
 #endif

@@ -23,13 +23,13 @@
 
 /* What the setting `store` of this user is for a hub that starts now: an address, for the caller to
  * free; NULL: a file of its own. False: the settings can't be read. */
-static bool find_store(const struct place *place, char **ret_store, struct error *err)
+static bool find_store(const struct location *location, char **ret_store, struct error *err)
 {
     struct settings *settings = settings_new();
     const char *store;
     bool ok;
 
-    settings_load(settings, place->settings);
+    settings_load(settings, location->settings);
     ok = !settings_problem(settings, err);
     store = settings_text(settings, SETTING_STORE);
     *ret_store = ok && store[0] ? mem_text(store) : NULL;
@@ -42,7 +42,7 @@ void hub_examine_store(const char *path, struct inspection *ret_inspection)
     store_inspect(path, loop_utc_ms(), ret_inspection);
 }
 
-enum hub_examined hub_examine_database(const struct place *place, struct hub_database *out,
+enum hub_examined hub_examine_database(const struct location *location, struct hub_database *out,
                                        struct error *err)
 {
     char *store;
@@ -50,7 +50,7 @@ enum hub_examined hub_examine_database(const struct place *place, struct hub_dat
     bool is_there;
 
     *out = (struct hub_database){ 0 };
-    if (!find_store(place, &store, err))
+    if (!find_store(location, &store, err))
         return HUB_STORE_IS_AWAY;
     if (!store)
         return HUB_STORE_IS_FILE;
@@ -97,7 +97,7 @@ static enum hub_listening examine_tls(const struct settings *settings, struct hu
     return HUB_LISTENS_TLS;
 }
 
-enum hub_listening hub_examine_listener(const struct place *place, struct hub_listener *out,
+enum hub_listening hub_examine_listener(const struct location *location, struct hub_listener *out,
                                         struct error *err)
 {
     struct settings *settings = settings_new();
@@ -105,7 +105,7 @@ enum hub_listening hub_examine_listener(const struct place *place, struct hub_li
     struct http_site site;
 
     *out = (struct hub_listener){ .to_ms = INT64_MAX };
-    settings_load(settings, place->settings);
+    settings_load(settings, location->settings);
     text_put(out->where, sizeof out->where, settings_text(settings, SETTING_LISTEN));
     if (settings_problem(settings, err)) {
         listening = HUB_LISTENS_BADLY;
@@ -122,11 +122,11 @@ enum hub_listening hub_examine_listener(const struct place *place, struct hub_li
 }
 
 /* The file of a user whose store is a database is not what a hub works on. */
-static bool is_file(const struct place *place, struct error *err)
+static bool is_file(const struct location *location, struct error *err)
 {
     char *store;
     struct text name = { 0 };
-    bool is_here = find_store(place, &store, err) && !store;
+    bool is_here = find_store(location, &store, err) && !store;
 
     if (store) {
         postgres_write_name(store, &name);
@@ -140,30 +140,31 @@ static bool is_file(const struct place *place, struct error *err)
 
 bool hub_backup(backup_sink *sink, void *context, struct error *err)
 {
-    struct place place;
+    struct location location;
 
-    return place_find(&place, err) && is_file(&place, err) &&
-           store_backup(place.database, sink, context, err);
+    return location_find(&location, err) && is_file(&location, err) &&
+           store_backup(location.database, sink, context, err);
 }
 
 enum hub_outcome hub_restore_open(struct hub_restore *ret_restore, struct error *err)
 {
-    struct place place;
+    struct location location;
     enum os_lock lock;
 
     *ret_restore = (struct hub_restore){ .lock_fd = -1 };
     os_harden();
-    if (!place_find(&place, err) || !is_file(&place, err) || !place_prepare(&place, err))
+    if (!location_find(&location, err) || !is_file(&location, err) ||
+        !location_prepare(&location, err))
         return HUB_FAILED;
-    lock = os_lock_file(place.lock, &ret_restore->lock_fd);
+    lock = os_lock_file(location.lock, &ret_restore->lock_fd);
     if (lock == OS_LOCK_BUSY)
         return HUB_BUSY;
     if (lock == OS_LOCK_FAILED) {
-        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", place.lock, "reason",
-                  strerror(errno), NULL);
+        error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LOCK, "path", location.lock,
+                  "reason", strerror(errno), NULL);
         return HUB_FAILED;
     }
-    ret_restore->restore = restore_open(place.database, err);
+    ret_restore->restore = restore_open(location.database, err);
     if (ret_restore->restore)
         return HUB_ENDED;
     hub_restore_close(ret_restore);
@@ -180,23 +181,23 @@ void hub_restore_close(struct hub_restore *restore)
 
 /* The lock is the one a hub on that file holds: it lies beside it. */
 
-static char *lock_beside(const char *path, const struct place *place)
+static char *lock_beside(const char *path, const struct location *location)
 {
     const char *slash = strrchr(path, '/');
     struct text name = { 0 };
 
     text_add(&name, path, slash ? (size_t)(slash + 1 - path) : 0);
-    text_add_text(&name, strrchr(place->lock, '/') + 1);
+    text_add_text(&name, strrchr(location->lock, '/') + 1);
     return text_take(&name);
 }
 
 /* The user's own is locked in any case, if it is there. Beside another file, a copy that may be
  * read only, no hub ever ran where there is no lock. */
-static enum hub_outcome lock_source(const char *path, const struct place *place, int *ret_fd,
+static enum hub_outcome lock_source(const char *path, const struct location *location, int *ret_fd,
                                     struct error *err)
 {
-    char *name = lock_beside(path, place);
-    bool is_own = strcmp(path, place->database) == 0;
+    char *name = lock_beside(path, location);
+    bool is_own = strcmp(path, location->database) == 0;
     enum os_lock lock = OS_LOCK_HELD;
 
     *ret_fd = -1;
@@ -213,15 +214,15 @@ enum hub_outcome hub_migrate(const struct hub_move *move, struct migrated *ret_m
                              struct text *ret_path, struct error *err)
 {
     enum hub_outcome outcome;
-    struct place place;
+    struct location location;
     int lock_fd = -1;
 
     *ret_migrated = (struct migrated){ 0 };
     os_harden();
-    if (!place_find(&place, err))
+    if (!location_find(&location, err))
         return HUB_FAILED;
-    text_add_text(ret_path, move->path ? move->path : place.database);
-    outcome = lock_source(text_string(ret_path), &place, &lock_fd, err);
+    text_add_text(ret_path, move->path ? move->path : location.database);
+    outcome = lock_source(text_string(ret_path), &location, &lock_fd, err);
     if (outcome == HUB_ENDED && !postgres_migrate(text_string(ret_path), move->url, move->told,
                                                   move->context, ret_migrated, err))
         outcome = HUB_FAILED;

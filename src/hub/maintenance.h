@@ -13,7 +13,7 @@
 #include "store/transfer/migrate.h"
 
 struct error;
-struct place;
+struct location;
 struct text;
 
 void hub_examine_store(const char *path, struct inspection *ret_inspection);
@@ -25,7 +25,7 @@ struct hub_database {
 enum hub_examined { HUB_STORE_IS_FILE, HUB_STORE_IS_DATABASE, HUB_STORE_IS_AWAY };
 /* Whether the store of this user is a database, and what there is to know of it. AWAY: one that
  * can't be used, `err` says why. */
-enum hub_examined hub_examine_database(const struct place *place, struct hub_database *out,
+enum hub_examined hub_examine_database(const struct location *location, struct hub_database *out,
                                        struct error *err);
 
 struct hub_listener {
@@ -45,7 +45,7 @@ enum hub_listening {
     HUB_TLS_UNFIT,    /* no certificate, no key, or not that one's */
     HUB_TLS_MISSING,  /* there is no OpenSSL */
 };
-enum hub_listening hub_examine_listener(const struct place *place, struct hub_listener *out,
+enum hub_listening hub_examine_listener(const struct location *location, struct hub_listener *out,
                                         struct error *err);
 
 /* Backups of the user's store, and reading one in while no hub has it. */

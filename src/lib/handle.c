@@ -17,7 +17,7 @@ enum {
     PATIENCE_MOST_MS = 3600000,
     MOST_LOSSES = 10,
     /* four times what the wire allows: a result holds what was asked and what was answered */
-    MOST_LINE_BYTES = 4 * LIMIT_WIRE_LINE_BYTES,
+    MOST_LINE_BYTES = 4 * LIMIT_RPC_LINE_BYTES,
 };
 
 static const char *const code_names[] = {
@@ -46,7 +46,7 @@ const char *sayso_version(void)
     return SAYSO_VERSION;
 }
 
-static void take_event(void *context, const struct wire_message *message, const char *line,
+static void take_event(void *context, const struct rpc_message *message, const char *line,
                        size_t length)
 {
     (void)line;
@@ -141,7 +141,7 @@ static bool is_path(const char *value)
 
 static bool is_socket(const char *value)
 {
-    return strlen(value) > 0 && strlen(value) <= PLACE_SOCKET_BYTES;
+    return strlen(value) > 0 && strlen(value) <= LOCATION_SOCKET_BYTES;
 }
 
 static bool is_yes_or_no(const char *value)

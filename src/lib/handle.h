@@ -78,7 +78,7 @@ void handle_identify(struct sayso *sayso); /* who we are, before a hub is looked
 /* request.c */
 int64_t request_wake_ms(const struct sayso *sayso); /* -1: none waits for a time */
 void request_send_late(struct sayso *sayso, int64_t now_ms);
-void request_take_event(struct sayso *sayso, const struct wire_message *message);
+void request_take_event(struct sayso *sayso, const struct rpc_message *message);
 void request_end_all(struct sayso *sayso, enum sayso_code code, const char *why);
 /* The first that is over, or that is not. */
 struct sayso_request *request_find(const struct sayso *sayso, bool is_over);

@@ -247,9 +247,9 @@ int question_check(struct sayso *sayso, const char *arguments_json, size_t lengt
     const char *field;
     int code = SAYSO_OK;
 
-    if (length > LIMIT_WIRE_LINE_BYTES)
+    if (length > LIMIT_RPC_LINE_BYTES)
         return handle_fail(sayso, SAYSO_VALIDATION_FAILED, "the arguments have more than %d bytes",
-                           LIMIT_WIRE_LINE_BYTES);
+                           LIMIT_RPC_LINE_BYTES);
     if (!json_parse(arguments_json, length, &json, &err))
         return handle_fail(sayso,
                            error_is_no_memory(&err) ? SAYSO_NO_MEMORY : SAYSO_VALIDATION_FAILED,
@@ -261,9 +261,9 @@ int question_check(struct sayso *sayso, const char *arguments_json, size_t lengt
         code = handle_fail(sayso, SAYSO_VALIDATION_FAILED, "the arguments must be a JSON object");
     else if (out->has_overflowed || (field && !*ret_field))
         code = handle_fail(sayso, SAYSO_NO_MEMORY, "out of memory");
-    else if (out->used > LIMIT_WIRE_LINE_BYTES - ENVELOPE_BYTES)
+    else if (out->used > LIMIT_RPC_LINE_BYTES - ENVELOPE_BYTES)
         code = handle_fail(sayso, SAYSO_VALIDATION_FAILED, "the arguments have more than %d bytes",
-                           LIMIT_WIRE_LINE_BYTES - ENVELOPE_BYTES);
+                           LIMIT_RPC_LINE_BYTES - ENVELOPE_BYTES);
     if (code != SAYSO_OK) {
         free(*ret_field);
         *ret_field = NULL;

@@ -271,7 +271,7 @@ void request_send_late(struct sayso *sayso, int64_t now_ms)
     }
 }
 
-void request_take_event(struct sayso *sayso, const struct wire_message *message)
+void request_take_event(struct sayso *sayso, const struct rpc_message *message)
 {
     const char *tag = json_member_text(message->params, "tag");
     const char *id = json_member_text(message->params, "session_id");
@@ -361,7 +361,7 @@ static enum sayso_code code_of(enum error_code error)
 static void take_refusal(struct sayso_request *request, const struct client_reply *reply)
 {
     bool is_ours = !reply->message || !reply->message->error ||
-                   json_member_integer(reply->message->error, "code", 0) == WIRE_OURS;
+                   json_member_integer(reply->message->error, "code", 0) == RPC_OURS;
     char why[LIB_ERROR_BYTES];
     struct error one;
     size_t used = 0;

@@ -51,7 +51,7 @@ struct end {
 struct pump {
     struct end near, far;
     struct text line; /* the part of one that came from near */
-    struct tunnel_reader reader;
+    struct remote_reader reader;
     int64_t heard_ms, asked_ms;
 };
 
@@ -61,7 +61,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int pumps;
 static int leave_fds[2] = { -1, -1 };
 
-void tunnel_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes, size_t length)
+void remote_add_frame(struct text *out, enum ws_opcode opcode, const char *bytes, size_t length)
 {
     uint8_t head[10], mask[4];
     size_t head_length = ws_write_head(opcode, length, head), at;
@@ -88,7 +88,7 @@ static void add_line(struct text *lines, const char *bytes, size_t length)
     text_add_char(lines, '\n');
 }
 
-bool tunnel_read_frames(struct tunnel_reader *reader, const char *bytes, size_t length,
+bool remote_read_frames(struct remote_reader *reader, const char *bytes, size_t length,
                         struct text *lines, struct text *out)
 {
     enum ws_outcome outcome = WS_HAS_PIECE;
@@ -106,7 +106,7 @@ bool tunnel_read_frames(struct tunnel_reader *reader, const char *bytes, size_t 
         if (outcome == WS_HAS_PIECE && piece.opcode == WS_TEXT)
             add_line(lines, piece.bytes, piece.length);
         else if (outcome == WS_HAS_PIECE && piece.opcode == WS_PING)
-            tunnel_add_frame(out, WS_PONG, piece.bytes, piece.length);
+            remote_add_frame(out, WS_PONG, piece.bytes, piece.length);
         else if (outcome == WS_HAS_PIECE && piece.opcode == WS_CLOSE)
             reader->is_closed = true;
     }
@@ -122,7 +122,7 @@ static void take_lines(struct pump *pump)
            (end = memchr(pump->line.bytes + done, '\n', pump->line.used - done))) {
         const char *line = pump->line.bytes + done;
 
-        tunnel_add_frame(&pump->far.out, WS_TEXT, line, (size_t)(end - line));
+        remote_add_frame(&pump->far.out, WS_TEXT, line, (size_t)(end - line));
         done += (size_t)(end - line) + 1;
     }
     text_drop_front(&pump->line, done);
@@ -152,7 +152,7 @@ static void take_far(struct pump *pump, const char *bytes, size_t length)
 {
     pump->heard_ms = loop_boot_ms();
     pump->far.has_ended |=
-        !tunnel_read_frames(&pump->reader, bytes, length, &pump->near.out, &pump->far.out) ||
+        !remote_read_frames(&pump->reader, bytes, length, &pump->near.out, &pump->far.out) ||
         pump->reader.is_closed;
 }
 
@@ -198,7 +198,7 @@ static void look_at_clock(struct pump *pump)
     if (now_ms - pump->heard_ms < PUMP_QUIET_MS || now_ms - pump->asked_ms < PUMP_QUIET_MS)
         return;
     pump->asked_ms = now_ms;
-    tunnel_add_frame(&pump->far.out, WS_PING, "", 0);
+    remote_add_frame(&pump->far.out, WS_PING, "", 0);
 }
 
 /* Who reads from one writes to the other. */
@@ -251,7 +251,7 @@ static void say_last_words(struct pump *pump, char *bytes, size_t size)
             break;
     }
     if (!pump->far.has_ended)
-        tunnel_add_frame(&pump->far.out, WS_CLOSE, "\x03\xe8", 2);
+        remote_add_frame(&pump->far.out, WS_CLOSE, "\x03\xe8", 2);
     while (loop_boot_ms() < until_ms && (can_write(&pump->far) || can_write(&pump->near))) {
         struct pollfd ready[] = { watch(&pump->near, NULL), watch(&pump->far, NULL) };
 
@@ -309,7 +309,7 @@ static void end_all(void)
 }
 
 /* A thread without signals. False: none. */
-static bool tunnel_start_thread(void *(*run)(void *context), void *context)
+static bool remote_start_thread(void *(*run)(void *context), void *context)
 {
     sigset_t all, before;
     pthread_t thread;
@@ -330,10 +330,10 @@ static bool tunnel_start_thread(void *(*run)(void *context), void *context)
 }
 
 enum {
-    TUNNEL_LIMIT_MS = 10000,
-    TUNNEL_HEAD_BYTES = 16384,
-    TUNNEL_TOKEN_FILE_BYTES = 4096,
-    TUNNEL_NAME_BYTES = 256,
+    REMOTE_LIMIT_MS = 10000,
+    REMOTE_HEAD_BYTES = 16384,
+    REMOTE_TOKEN_FILE_BYTES = 4096,
+    REMOTE_NAME_BYTES = 256,
 };
 
 enum outcome {
@@ -344,9 +344,9 @@ enum outcome {
 
 /* One on its way. */
 struct tunnel {
-    const struct tunnel_target *target;
+    const struct remote_target *target;
     struct http_site site; /* what its address says */
-    char name[TUNNEL_NAME_BYTES];
+    char name[REMOTE_NAME_BYTES];
     int64_t until_ms;
     int fd, near_fd, ready_fd;
     struct tls *tls;
@@ -364,8 +364,8 @@ static bool is_this_machine(const char *name)
            strcasecmp(name, "localhost") == 0;
 }
 
-static bool read_url(const struct tunnel_target *target, struct http_site *site,
-                     char name[TUNNEL_NAME_BYTES], struct error *err)
+static bool read_url(const struct remote_target *target, struct http_site *site,
+                     char name[REMOTE_NAME_BYTES], struct error *err)
 {
     size_t length;
 
@@ -373,7 +373,7 @@ static bool read_url(const struct tunnel_target *target, struct http_site *site,
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_ADDRESS, "url", target->url,
                          NULL);
     length = site->host[0] == '[' ? strcspn(site->host, "]") - 1 : strcspn(site->host, ":");
-    snprintf(name, TUNNEL_NAME_BYTES, "%.*s", (int)length, site->host + (site->host[0] == '['));
+    snprintf(name, REMOTE_NAME_BYTES, "%.*s", (int)length, site->host + (site->host[0] == '['));
     if (!is_https(site) && !is_this_machine(name))
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_PLAIN, "url", target->url,
                          NULL);
@@ -388,13 +388,13 @@ static void wipe(struct text *text)
 }
 
 /* Into `out`; the caller wipes it. */
-static bool read_token(const struct tunnel_target *target, struct text *out, struct error *err)
+static bool read_token(const struct remote_target *target, struct text *out, struct error *err)
 {
     struct text header = { 0 };
     bool ok;
 
     if (!os_private_file(target->token_file, err) ||
-        !os_read_file(target->token_file, TUNNEL_TOKEN_FILE_BYTES, out, err))
+        !os_read_file(target->token_file, REMOTE_TOKEN_FILE_BYTES, out, err))
         return false;
     while (out->used > 0 && strchr(" \t\r\n", out->bytes[out->used - 1]))
         out->bytes[--out->used] = '\0';
@@ -405,11 +405,11 @@ static bool read_token(const struct tunnel_target *target, struct text *out, str
                            target->token_file, NULL);
 }
 
-bool tunnel_check(const struct tunnel_target *target, struct error *err)
+bool remote_check(const struct remote_target *target, struct error *err)
 {
     struct http_site site = { .host = "" };
     struct tls_context *context = NULL;
-    char name[TUNNEL_NAME_BYTES];
+    char name[REMOTE_NAME_BYTES];
     struct text token = { 0 };
     bool ok = read_url(target, &site, name, err) && read_token(target, &token, err) &&
               (!is_https(&site) || tls_context_new_client(target->ca_file, &context, err));
@@ -647,7 +647,7 @@ static enum outcome upgrade(struct tunnel *tunnel, struct error *err)
     ok = send_all(tunnel, request.bytes, request.used);
     wipe(&request);
     wipe(&token);
-    while (ok && head_length(&tunnel->in) == 0 && tunnel->in.used < TUNNEL_HEAD_BYTES)
+    while (ok && head_length(&tunnel->in) == 0 && tunnel->in.used < REMOTE_HEAD_BYTES)
         ok = read_more(tunnel);
     if (!ok) {
         error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_ENDED, "url", tunnel->target->url,
@@ -661,7 +661,7 @@ static enum outcome open_tunnel(struct tunnel *tunnel, struct error *err)
 {
     enum outcome outcome = OUTCOME_OPEN;
 
-    tunnel->until_ms = loop_boot_ms() + TUNNEL_LIMIT_MS;
+    tunnel->until_ms = loop_boot_ms() + REMOTE_LIMIT_MS;
     if (!reach(tunnel, err))
         return OUTCOME_AWAY;
     if (is_https(&tunnel->site))
@@ -684,7 +684,7 @@ static void *run(void *context)
         close(tunnel->ready_fd);
         carry(tunnel->near_fd, tunnel->fd, tunnel->tls, tunnel->in.bytes, tunnel->in.used);
     } else {
-        text_add_char(&why, outcome == OUTCOME_AWAY ? TUNNEL_AWAY : OS_DAEMON_SAYS_WHY);
+        text_add_char(&why, outcome == OUTCOME_AWAY ? REMOTE_AWAY : OS_DAEMON_SAYS_WHY);
         error_pack(&err, &why);
         if (write(tunnel->ready_fd, why.bytes, why.used) < 0)
             errno = 0; /* nobody listens any more */
@@ -707,7 +707,7 @@ static void close_both(const int fds[2])
     close(fds[1]);
 }
 
-int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *err)
+int remote_begin(const struct remote_target *target, int *ret_fd, struct error *err)
 {
     struct tunnel *tunnel = mem_new(sizeof *tunnel);
     int ready[2], ends[2];
@@ -722,7 +722,7 @@ int tunnel_begin(const struct tunnel_target *target, int *ret_fd, struct error *
             tunnel->ready_fd = ready[1];
             tunnel->near_fd = ends[1];
             *ret_fd = ends[0];
-            if (tunnel_start_thread(run, tunnel))
+            if (remote_start_thread(run, tunnel))
                 return ready[0];
             close_both(ends);
         }

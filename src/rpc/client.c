@@ -108,7 +108,7 @@ static struct client_call **id_bucket(struct client *client, int64_t id)
 
 static struct client_call **tag_bucket(struct client *client, const char *tag)
 {
-    return &client->by_tag[place_hash(tag) % BUCKETS];
+    return &client->by_tag[location_hash(tag) % BUCKETS];
 }
 
 static void set_id(struct client *client, struct client_call *call, int64_t id)
@@ -277,7 +277,7 @@ static void add_line(struct client *client, struct client_call *call, const char
                         methods[call->session_id[0] ? METHOD_ask_wait : call->method].name,
                         params_json);
     call->was_sent = true;
-    if (!out->has_overflowed && out->used - before - 1 <= LIMIT_WIRE_LINE_BYTES)
+    if (!out->has_overflowed && out->used - before - 1 <= LIMIT_RPC_LINE_BYTES)
         return;
     out->used = before;
     if (out->has_overflowed) {
@@ -338,7 +338,7 @@ static void name_ask(struct client *client, const char *tag, const char *id)
     }
 }
 
-static void take_note(struct client *client, const struct wire_message *note, const char *line,
+static void take_note(struct client *client, const struct rpc_message *note, const char *line,
                       size_t length)
 {
     const char *tag = json_member_text(note->params, "tag");
@@ -357,7 +357,7 @@ static void take_note(struct client *client, const struct wire_message *note, co
         client->ops->event(client->context, note, line, length);
 }
 
-static void take_response(struct client *client, const struct wire_message *message)
+static void take_response(struct client *client, const struct rpc_message *message)
 {
     struct client_reply reply = { .message = message };
     struct client_call *call = NULL;
@@ -374,9 +374,9 @@ static void take_response(struct client *client, const struct wire_message *mess
     reply.json = message->error ? json_member(json_member(message->error, "data"), "detail")
                                 : message->result;
     if (message->error)
-        wire_read_failure(message->error, &reply.err);
+        rpc_read_failure(message->error, &reply.err);
     else if (methods[call->method].flags & METHOD_WAITS)
-        wire_read_kind(message->root, &reply.kind, &reply.err);
+        rpc_read_kind(message->root, &reply.kind, &reply.err);
     if (call->session_id[0] && call->method == METHOD_ask_create && !call->is_abandoned &&
         reply.err.code == ERROR_not_found) { /* it died before it was on disk: ask again */
         call->session_id[0] = '\0';
@@ -389,17 +389,17 @@ static void take_response(struct client *client, const struct wire_message *mess
 /* What a hub says, a line at a time. */
 static void hear(struct client *client, const char *line, size_t length)
 {
-    struct wire_message message;
+    struct rpc_message message;
     struct error err;
 
-    if (!wire_hear(line, length, &message, &err))
+    if (!rpc_hear(line, length, &message, &err))
         finder_fail(&client->finder,
                     error_is_no_memory(&err) ? FAILURE_NO_MEMORY : FAILURE_NOT_A_HUB, err.message);
     else if (message.method)
         take_note(client, &message, line, length);
     else
         take_response(client, &message);
-    wire_release(&message);
+    rpc_release(&message);
 }
 
 /* A hub that makes room answers what it took before it closes, so what is left was not taken; and

@@ -46,16 +46,16 @@ struct client_ops {
     void (*opened)(void *context); /* also after each loss; what is called here goes first */
     /* `retry_ms` -1: not tried again. `err` NULL: it went away, else none was found. */
     void (*lost)(void *context, int64_t retry_ms, const struct error *err);
-    void (*event)(void *context, const struct wire_message *message, const char *line,
+    void (*event)(void *context, const struct rpc_message *message, const char *line,
                   size_t length);
 };
 
 struct client_reply {
-    struct error err;                   /* code ERROR_NONE: it worked */
-    enum finder_failure failure;        /* not NONE: the hub did not reply */
-    const struct json *json;            /* the result, or the detail of a refusal; NULL: neither */
-    enum reply_kind kind;               /* of ask/create and ask/wait */
-    const struct wire_message *message; /* NULL: none came */
+    struct error err;                  /* code ERROR_NONE: it worked */
+    enum finder_failure failure;       /* not NONE: the hub did not reply */
+    const struct json *json;           /* the result, or the detail of a refusal; NULL: neither */
+    enum reply_kind kind;              /* of ask/create and ask/wait */
+    const struct rpc_message *message; /* NULL: none came */
 };
 typedef void client_done(void *context, const struct client_reply *reply);
 /* NULL: it worked. */
@@ -103,9 +103,9 @@ bool client_open_and_wait(struct client *client, struct error *err);
 /* Until its reply, which the caller releases either way. False: `err` is the hub's refusal, or,
  * where *ret_reply is empty, why it did not reply (client_failure). */
 bool client_call_and_wait(struct client *client, const char *method, const char *params_json,
-                          struct wire_message *ret_reply, struct error *err);
+                          struct rpc_message *ret_reply, struct error *err);
 bool client_request_and_wait(struct client *client, const struct request *request,
-                             struct wire_message *ret_reply, struct error *err);
+                             struct rpc_message *ret_reply, struct error *err);
 
 /* From now on every client of this process that names no socket calls the hub of another machine
  * (`--hub https://…`), and none is started. `ca_file` NULL: whom the system trusts. The texts are

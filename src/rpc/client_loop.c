@@ -170,7 +170,7 @@ struct service_call {
     void *context;
 };
 
-static void on_event(void *context, const struct wire_message *message, const char *line,
+static void on_event(void *context, const struct rpc_message *message, const char *line,
                      size_t length)
 {
     struct client_session *session = context;
@@ -243,7 +243,7 @@ static void service_call(struct service *base, struct session *calling,
     struct reply refusal = { 0 };
     struct service_call *call;
 
-    if (request->text->used > LIMIT_WIRE_LINE_BYTES - ENVELOPE_BYTES)
+    if (request->text->used > LIMIT_RPC_LINE_BYTES - ENVELOPE_BYTES)
         error_set(&refusal.err, ERROR_too_long, "", "the call is too long: shorten its texts");
     if (refusal.err.code != ERROR_NONE || (request->method == METHOD_ask_create &&
                                            service->refuses(service->context, &refusal.err))) {

@@ -8,7 +8,7 @@
 #include "rpc/client.h"
 
 struct waiting {
-    struct wire_message *message;
+    struct rpc_message *message;
     struct error *err;
     bool is_done;
 };
@@ -53,11 +53,11 @@ static void on_done(void *context, const struct client_reply *reply)
 }
 
 bool client_request_and_wait(struct client *client, const struct request *request,
-                             struct wire_message *ret_reply, struct error *err)
+                             struct rpc_message *ret_reply, struct error *err)
 {
     struct waiting waiting = { .message = ret_reply, .err = err };
 
-    *ret_reply = (struct wire_message){ 0 };
+    *ret_reply = (struct rpc_message){ 0 };
     client_call(client, request, on_done, &waiting);
     client_advance(client);
     while (!waiting.is_done)
@@ -66,7 +66,7 @@ bool client_request_and_wait(struct client *client, const struct request *reques
 }
 
 bool client_call_and_wait(struct client *client, const char *method, const char *params_json,
-                          struct wire_message *ret_reply, struct error *err)
+                          struct rpc_message *ret_reply, struct error *err)
 {
     struct text params = { .bytes = (char *)(uintptr_t)params_json, .used = strlen(params_json) };
     const struct request request = { .method = method_find(method),
@@ -76,17 +76,17 @@ bool client_call_and_wait(struct client *client, const char *method, const char 
     return client_request_and_wait(client, &request, ret_reply, err);
 }
 
-static struct tunnel_target remote;
+static struct remote_target remote;
 
 static int begin_remote(int *ret_fd, struct error *err)
 {
-    return tunnel_begin(&remote, ret_fd, err);
+    return remote_begin(&remote, ret_fd, err);
 }
 
 bool client_use_remote(const char *url, const char *token_file, const char *ca_file,
                        struct error *err)
 {
-    remote = (struct tunnel_target){ url, token_file, ca_file };
+    remote = (struct remote_target){ url, token_file, ca_file };
     finder_use_remote(begin_remote);
-    return tunnel_check(&remote, err);
+    return remote_check(&remote, err);
 }

@@ -73,7 +73,7 @@ static bool is_remote(const struct finder *finder)
 void client_identity_write(struct json_writer *writer, const struct client_identity *who)
 {
     json_write_object(writer, NULL);
-    json_write_integer(writer, "wire", wire_number());
+    json_write_integer(writer, "wire", rpc_number());
     json_write_text(writer, "version", SAYSO_VERSION);
     json_write_text(writer, "role", who->role);
     json_write_text_if(writer, "channel", who->channel);
@@ -81,7 +81,7 @@ void client_identity_write(struct json_writer *writer, const struct client_ident
     json_write_text_if(writer, "as", who->as_name);
     json_write_text_if(writer, "directory", who->directory);
     if (strcmp(who->role, "agent") == 0)
-        json_write_text_if(writer, "language", wire_language());
+        json_write_text_if(writer, "language", rpc_language());
     json_write_text_if(writer, "client_version", who->client_version);
     json_write_text_if(writer, "transport", who->transport);
     json_write_bool_if(writer, "sub_agent", who->is_sub_agent);
@@ -169,7 +169,7 @@ static void try_later(struct finder *finder, int64_t now_ms)
     }
     if (!say_nobody_listens(finder))
         error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NOT_REACHED, "path",
-                       finder->place.log, NULL);
+                       finder->location.log, NULL);
     fail(finder, FAILURE_UNREACHED);
 }
 
@@ -197,9 +197,9 @@ static void start_hub(struct finder *finder, int64_t now_ms)
                   "it, or name it with SAYSO_PROGRAM");
     else if (!policy->find_program && !os_own_program(program, sizeof program))
         error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_NO_PROGRAM, NULL);
-    else if (place_prepare(&finder->place, &finder->err))
-        fd =
-            os_begin_daemon(program, arguments, finder->place.log, start_environment, &finder->err);
+    else if (location_prepare(&finder->location, &finder->err))
+        fd = os_begin_daemon(program, arguments, finder->location.log, start_environment,
+                             &finder->err);
     finder->words = (struct os_daemon_words){ 0 };
     if (fd >= 0)
         enter(finder, FINDER_STARTING, fd, now_ms + START_LIMIT_MS);
@@ -255,17 +255,17 @@ static void look_remote(struct finder *finder, int64_t now_ms)
 }
 
 /* A service manager's socket would start the hub that we must not start. */
-static bool may_connect(const struct finder *finder, const struct place_note *note)
+static bool may_connect(const struct finder *finder, const struct hub_record *record)
 {
-    const char *slash = strrchr(note->socket, '/');
+    const char *slash = strrchr(record->socket, '/');
 
-    return finder->policy->may_start || !slash || strcmp(slash + 1, PLACE_ACTIVATION_NAME) != 0 ||
-           os_is_locked(finder->place.lock);
+    return finder->policy->may_start || !slash ||
+           strcmp(slash + 1, LOCATION_ACTIVATION_NAME) != 0 || os_is_locked(finder->location.lock);
 }
 
 static void look(struct finder *finder, int64_t now_ms)
 {
-    struct place_note note;
+    struct hub_record record;
     struct error err = { 0 };
     int fd = -1;
 
@@ -276,13 +276,13 @@ static void look(struct finder *finder, int64_t now_ms)
         return;
     }
     if (socket_of(finder)) {
-        fd = place_connect(socket_of(finder));
-    } else if (!place_find(&finder->place, &finder->err)) {
+        fd = location_connect(socket_of(finder));
+    } else if (!location_find(&finder->location, &finder->err)) {
         fail(finder, FAILURE_ABSENT);
         return;
-    } else if (place_read_note(&finder->place, &note, &err)) {
-        if (may_connect(finder, &note))
-            fd = place_connect(note.socket);
+    } else if (hub_record_read(&finder->location, &record, &err)) {
+        if (may_connect(finder, &record))
+            fd = location_connect(record.socket);
     } else if (error_is_no_memory(&err)) {
         run_out(finder);
         return;
@@ -328,7 +328,7 @@ static void step_starting(struct finder *finder, int64_t now_ms)
         take_remote_words(finder, state, now_ms);
     } else if (state == OS_DAEMON_FAILED &&
                (++finder->failed_starts >= START_TRIES || now_ms >= finder->until_ms)) {
-        os_blame_daemon(&finder->words, finder->place.log, &finder->err);
+        os_blame_daemon(&finder->words, finder->location.log, &finder->err);
         fail(finder, FAILURE_START);
     } else {
         try_later(finder, now_ms);
@@ -356,12 +356,12 @@ static void end_retiring(struct finder *finder, int64_t now_ms)
 
 static void take_refusal(struct finder *finder, const struct json *error, int64_t now_ms)
 {
-    bool is_version = json_member_integer(error, "code", 0) == WIRE_NUMBER_REFUSED;
+    bool is_version = json_member_integer(error, "code", 0) == RPC_NUMBER_REFUSED;
     bool is_older =
-        is_version && json_member_integer(json_member(error, "data"), "wire", 0) < wire_number();
+        is_version && json_member_integer(json_member(error, "data"), "wire", 0) < rpc_number();
 
     if (is_remote(finder)) {
-        wire_read_failure(error, &finder->err); /* the person's to read */
+        rpc_read_failure(error, &finder->err); /* the person's to read */
         if (is_older)
             error_say_base(&finder->err, ERROR_unavailable, "", BASE_REASON_HUB_OLDER, NULL);
         fail(finder, FAILURE_REFUSED);
@@ -393,12 +393,12 @@ static void take_greeting(struct finder *finder, const struct json *error, int64
 /* A line before we are UP: the reply to what we said, or a farewell. */
 static void hear(struct finder *finder, const char *line, size_t length, int64_t now_ms)
 {
-    struct wire_message message;
+    struct rpc_message message;
     struct error err;
     const char *why;
     int64_t id;
 
-    if (!wire_hear(line, length, &message, &err))
+    if (!rpc_hear(line, length, &message, &err))
         finder_fail(finder, error_is_no_memory(&err) ? FAILURE_NO_MEMORY : FAILURE_NOT_A_HUB,
                     err.message);
     else if (message.method && strcmp(message.method, "hub/closing") == 0) {
@@ -407,7 +407,7 @@ static void hear(struct finder *finder, const char *line, size_t length, int64_t
     } else if (!message.method && json_integer_of(message.id, &id) && id == GREETING_ID) {
         take_greeting(finder, message.error, now_ms);
     }
-    wire_release(&message);
+    rpc_release(&message);
 }
 
 static void step_greeting(struct finder *finder, int64_t now_ms)

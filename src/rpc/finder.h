@@ -71,7 +71,7 @@ enum finder_failure {
 struct finder {
     const struct client_identity *who;
     const struct finder_policy *policy;
-    struct place place;
+    struct location location;
     enum finder_phase phase;
     enum finder_failure failure;
     struct error err; /* of FINDER_FAILED */

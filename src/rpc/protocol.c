@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "rpc/service.h"
 
-int wire_number(void)
+int rpc_number(void)
 {
 #ifdef SAYSO_CRASH_POINTS
     const char *pretended = getenv("SAYSO_WIRE");
@@ -18,24 +18,24 @@ int wire_number(void)
     if (pretended)
         return (int)strtol(pretended, NULL, 10);
 #endif
-    return WIRE_NUMBER;
+    return RPC_NUMBER;
 }
 
-const char *wire_language(void)
+const char *rpc_language(void)
 {
     const char *language = getenv("CHOICE_LANG");
 
     return language && text_is_utf8(language, strlen(language)) ? language : NULL;
 }
 
-static bool parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code,
+static bool parse(const char *line, size_t length, struct rpc_message *ret_message, int *ret_code,
                   struct error *err)
 {
     struct jsonrpc_message message;
     struct json *root = NULL;
     struct json_piece result;
 
-    *ret_message = (struct wire_message){ 0 };
+    *ret_message = (struct rpc_message){ 0 };
     *ret_code = JSONRPC_PARSE_ERROR;
     if (!jsonrpc_parse(line, length, &result, &root, err))
         return false;
@@ -44,18 +44,17 @@ static bool parse(const char *line, size_t length, struct wire_message *ret_mess
         json_free(root);
         return false;
     }
-    *ret_message =
-        (struct wire_message){ root,           message.method, message.id, message.params,
-                               message.result, message.error,  result };
+    *ret_message = (struct rpc_message){ root,           message.method, message.id, message.params,
+                                         message.result, message.error,  result };
     return true;
 }
 
-bool wire_parse(const char *line, size_t length, struct wire_message *ret_message, int *ret_code)
+bool rpc_parse(const char *line, size_t length, struct rpc_message *ret_message, int *ret_code)
 {
     return parse(line, length, ret_message, ret_code, NULL);
 }
 
-bool wire_hear(const char *line, size_t length, struct wire_message *ret_message, struct error *err)
+bool rpc_hear(const char *line, size_t length, struct rpc_message *ret_message, struct error *err)
 {
     int code;
 
@@ -63,20 +62,20 @@ bool wire_hear(const char *line, size_t length, struct wire_message *ret_message
     if (parse(line, length, ret_message, &code, err) &&
         !(ret_message->error && json_kind(ret_message->id) == KIND_NULL))
         return true;
-    wire_release(ret_message);
+    rpc_release(ret_message);
     if (!error_is_no_memory(err))
         error_set(err, ERROR_unavailable, "", "what listens there does not speak as a hub does");
     return false;
 }
 
-void wire_release(struct wire_message *message)
+void rpc_release(struct rpc_message *message)
 {
     json_free(message->root);
-    *message = (struct wire_message){ 0 };
+    *message = (struct rpc_message){ 0 };
 }
 
-void wire_add_result(struct text *out, const char *id_json, enum reply_kind kind,
-                     const char *result_json)
+void rpc_add_result(struct text *out, const char *id_json, enum reply_kind kind,
+                    const char *result_json)
 {
     text_add_format(out,
                     kind == REPLY_PLAIN
@@ -87,7 +86,7 @@ void wire_add_result(struct text *out, const char *id_json, enum reply_kind kind
     text_add_text(out, "}\n");
 }
 
-bool wire_read_kind(const struct json *root, enum reply_kind *ret_kind, struct error *err)
+bool rpc_read_kind(const struct json *root, enum reply_kind *ret_kind, struct error *err)
 {
     *ret_kind = reply_kind_find(json_member_text(root, "reply"));
     return *ret_kind != REPLY_PLAIN ||
@@ -96,20 +95,20 @@ bool wire_read_kind(const struct json *root, enum reply_kind *ret_kind, struct e
                      "then repeat the same call; an answer is kept");
 }
 
-void wire_add_error(struct text *out, const char *id_json, int code, const char *message)
+void rpc_add_error(struct text *out, const char *id_json, int code, const char *message)
 {
     char data[32];
 
-    snprintf(data, sizeof data, "{\"wire\":%d}", wire_number());
+    snprintf(data, sizeof data, "{\"wire\":%d}", rpc_number());
     jsonrpc_add_error(out, id_json, code, message, data);
 }
 
-void wire_add_unread(struct text *out, const char *line, size_t length, int code)
+void rpc_add_unread(struct text *out, const char *line, size_t length, int code)
 {
     char *id_json = jsonrpc_find_id(line, length);
 
-    wire_add_error(out, id_json ? id_json : "null", code,
-                   code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
+    rpc_add_error(out, id_json ? id_json : "null", code,
+                  code == JSONRPC_PARSE_ERROR ? "not JSON" : "not a JSON-RPC 2.0 message");
     free(id_json);
 }
 
@@ -127,7 +126,7 @@ static void read_mistake(const struct json *json, const char *message, struct er
     error_hear(ret_err, json);
 }
 
-void wire_read_failure(const struct json *error, struct error *ret_err)
+void rpc_read_failure(const struct json *error, struct error *ret_err)
 {
     const struct json *data = json_member(error, "data"), *errors = json_member(data, "errors");
     struct error one;
@@ -148,11 +147,11 @@ enum {
     IDENTITY_TRANSPORT_BYTES = 16,
 };
 
-bool wire_is_ours(const struct json *params)
+bool rpc_is_ours(const struct json *params)
 {
     int64_t wire = json_member_integer(params, "wire", 0);
 
-    return wire >= 1 && (wire == wire_number() || wire == wire_number() - 1);
+    return wire >= 1 && (wire == rpc_number() || wire == rpc_number() - 1);
 }
 
 /* A name that ends in the middle is not the name that was given. */
@@ -210,10 +209,10 @@ bool identity_read(const struct json *params, struct identity *identity)
     return true;
 }
 
-void wire_write_welcome(struct json_writer *writer, const char *role)
+void rpc_write_welcome(struct json_writer *writer, const char *role)
 {
     json_write_object(writer, NULL);
-    json_write_integer(writer, "wire", wire_number());
+    json_write_integer(writer, "wire", rpc_number());
     json_write_text(writer, "version", SAYSO_VERSION);
     json_write_text(writer, "role", role);
     json_write_list(writer, "features");

@@ -32,7 +32,7 @@ enum {
 
 struct connection {
     uv_pipe_t pipe; /* first: a handle is a connection */
-    struct wire_server *server;
+    struct rpc_server *server;
     struct connection *next, *previous;
     struct connection *next_dirty;
     struct text in, out;
@@ -43,16 +43,16 @@ struct connection {
     bool skips_line; /* the rest of a line that was too long */
     bool is_unread;  /* its peer reads no more; what it said before it went is still heard */
     bool has_begun;  /* something was read */
-    struct wire_peer peer;
+    struct rpc_peer peer;
     int64_t uid, pid;
     int64_t hello_before_ms;
 };
 
-struct wire_server {
+struct rpc_server {
     uv_pipe_t listener; /* first */
     struct loop *loop;
-    struct wire_carrier carrier;
-    struct wire_host host;
+    struct rpc_carrier carrier;
+    struct rpc_host host;
     struct connection *connections, *dirty;
     size_t count;
     struct loop_timer *hello_timer;
@@ -89,12 +89,12 @@ static void forget_dirty(struct connection *connection)
 
 static void connection_close(struct connection *connection)
 {
-    struct wire_server *server = connection->server;
+    struct rpc_server *server = connection->server;
 
     if (connection->is_closing)
         return;
     connection->is_closing = true;
-    wire_peer_leave(&connection->peer);
+    rpc_peer_leave(&connection->peer);
     if (connection->is_dirty)
         forget_dirty(connection);
     LIST_REMOVE(server->connections, connection);
@@ -118,8 +118,8 @@ static void refuse_long_line(struct connection *connection)
 
     connection->skips_line = true;
     text_clear(&connection->in);
-    wire_add_error(&connection->out, id_json ? id_json : "null", JSONRPC_INVALID_REQUEST,
-                   "a line has at most 1048576 bytes");
+    rpc_add_error(&connection->out, id_json ? id_json : "null", JSONRPC_INVALID_REQUEST,
+                  "a line has at most 1048576 bytes");
     free(id_json);
     connection_mark_dirty(connection);
 }
@@ -127,7 +127,7 @@ static void refuse_long_line(struct connection *connection)
 static void take_line(struct connection *connection, const char *line, size_t length)
 {
     if (length > 0)
-        wire_peer_take(&connection->peer, line, length);
+        rpc_peer_take(&connection->peer, line, length);
 }
 
 /* Every whole line is handled; what is left of the last one waits for more. */
@@ -137,14 +137,14 @@ static void take_bytes(struct connection *connection, const char *bytes, size_t 
         const char *end;
         size_t part;
 
-        if (wire_peer_is_full(&connection->peer)) { /* goes on when the peer has read */
+        if (rpc_peer_is_full(&connection->peer)) { /* goes on when the peer has read */
             text_add(&connection->backlog, bytes, length);
             return;
         }
         end = memchr(bytes, '\n', length);
         part = end ? (size_t)(end - bytes) : length;
 
-        if (!connection->skips_line && connection->in.used + part > (size_t)LIMIT_WIRE_LINE_BYTES)
+        if (!connection->skips_line && connection->in.used + part > (size_t)LIMIT_RPC_LINE_BYTES)
             refuse_long_line(connection);
         if (!connection->skips_line && end && connection->in.used == 0) {
             take_line(connection, bytes, part); /* the usual case, without a copy */
@@ -185,7 +185,7 @@ static bool is_foreign(struct connection *connection, char first)
 
 static void refuse_foreign(struct connection *connection)
 {
-    wire_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
+    rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
     connection->closes_when_written = true;
     connection_mark_dirty(connection);
 }
@@ -205,7 +205,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         return;
     }
     take_bytes(connection, buffer->base, (size_t)got);
-    if (wire_peer_is_full(&connection->peer) && connection->is_reading && !connection->is_closing) {
+    if (rpc_peer_is_full(&connection->peer) && connection->is_reading && !connection->is_closing) {
         uv_read_stop(stream);
         connection->is_reading = false;
     }
@@ -246,10 +246,10 @@ static void when_written(struct connection *connection)
         connection_close(connection);
         return;
     }
-    wire_peer_catch_up(&connection->peer);
+    rpc_peer_catch_up(&connection->peer);
     if (connection->backlog.used)
         take_backlog(connection);
-    if (connection->backlog.used == 0 && !wire_peer_is_full(&connection->peer))
+    if (connection->backlog.used == 0 && !rpc_peer_is_full(&connection->peer))
         read_again(connection);
 }
 
@@ -297,14 +297,14 @@ static bool is_own_user(struct connection *connection)
            os_peer(fd, &connection->uid, &connection->pid) && connection->uid == (int64_t)geteuid();
 }
 
-static void connection_accept(struct wire_server *server)
+static void connection_accept(struct rpc_server *server)
 {
     struct connection *connection = mem_new(sizeof *connection);
     uv_loop_t *uv = loop_uv(server->loop);
 
     connection->server = server;
     connection->peer.carrier = &server->carrier;
-    connection->hello_before_ms = loop_boot_ms() + WIRE_HELLO_LIMIT_MS;
+    connection->hello_before_ms = loop_boot_ms() + RPC_HELLO_LIMIT_MS;
     if (uv_pipe_init(uv, &connection->pipe, 0) != 0) {
         free(connection);
         return;
@@ -321,29 +321,29 @@ static void connection_accept(struct wire_server *server)
         connection_close(connection);
 }
 
-static struct connection *connection_of(const struct wire_peer *peer)
+static struct connection *connection_of(const struct rpc_peer *peer)
 {
     return (struct connection *)((char *)peer - offsetof(struct connection, peer));
 }
 
-static struct text *begin(struct wire_peer *peer)
+static struct text *begin(struct rpc_peer *peer)
 {
     return &connection_of(peer)->out;
 }
 
-static void end(struct wire_peer *peer)
+static void end(struct rpc_peer *peer)
 {
     connection_mark_dirty(connection_of(peer));
 }
 
-static size_t behind(const struct wire_peer *peer)
+static size_t behind(const struct rpc_peer *peer)
 {
     const struct connection *connection = connection_of(peer);
 
     return connection->out.used + connection->writing.used;
 }
 
-static void tell(struct wire_peer *peer, const char *line, size_t length)
+static void tell(struct rpc_peer *peer, const char *line, size_t length)
 {
     text_add(begin(peer), line, length);
     text_add_char(begin(peer), '\n');
@@ -364,46 +364,46 @@ static bool read_identity(const struct connection *connection, const struct json
     return true;
 }
 
-static void take_hello(struct wire_peer *peer, const struct json *params, const char *id_json)
+static void take_hello(struct rpc_peer *peer, const struct json *params, const char *id_json)
 {
     struct connection *connection = connection_of(peer);
     struct service *service = peer->carrier->service;
-    struct identity identity = { .context = peer, .event = wire_peer_event, .tty = "" };
+    struct identity identity = { .context = peer, .event = rpc_peer_event, .tty = "" };
     struct os_process own;
 
     if (peer->session) {
-        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
-                         "hello was said already; a connection has one role");
-    } else if (!wire_is_ours(params)) {
-        wire_peer_refuse(peer, id_json, WIRE_NUMBER_REFUSED, "this hub speaks another wire number");
+        rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
+                        "hello was said already; a connection has one role");
+    } else if (!rpc_is_ours(params)) {
+        rpc_peer_refuse(peer, id_json, RPC_NUMBER_REFUSED, "this hub speaks another wire number");
     } else if (!read_identity(connection, params, &identity, &own)) {
-        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
-                         "hello needs role agent or person, a known channel and short names");
+        rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
+                        "hello needs role agent or person, a known channel and short names");
     } else {
         peer->session = service->ops->open(service, &identity);
-        wire_peer_welcome(peer, id_json, identity.role);
+        rpc_peer_welcome(peer, id_json, identity.role);
         connection->server->host.on_change(connection->server->host.context);
     }
 }
 
-static void do_hub(struct wire_peer *peer, enum method method, const char *id_json)
+static void do_hub(struct rpc_peer *peer, enum method method, const char *id_json)
 {
-    struct wire_host *host = &connection_of(peer)->server->host;
+    struct rpc_host *host = &connection_of(peer)->server->host;
     struct text out = { 0 };
 
     if (method == METHOD_hub_status) {
         host->write_status(host->context, &out);
-        wire_peer_reply(peer, id_json, text_string(&out));
+        rpc_peer_reply(peer, id_json, text_string(&out));
         text_release(&out);
     } else {
-        wire_peer_reply(peer, id_json, "{}");
-        host->wish(host->context, method == METHOD_hub_stop ? WIRE_WISH_STOP : WIRE_WISH_RETIRE);
+        rpc_peer_reply(peer, id_json, "{}");
+        host->shut_down(host->context, method == METHOD_hub_stop ? SHUTDOWN_STOP : SHUTDOWN_RETIRE);
     }
 }
 
 /* A newer front makes us go without a hello, so there is no session: it is our own user's process,
  * as every connection here. */
-static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
+static bool greet(struct rpc_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
     bool retires_us = method == METHOD_hub_retire && !peer->session;
@@ -416,7 +416,7 @@ static bool greet(struct wire_peer *peer, enum method method, const struct json 
 }
 
 /* without its service */
-static const struct wire_carrier connection_carrier = {
+static const struct rpc_carrier connection_carrier = {
     .most_calls = 131072,
     .begin = begin,
     .end = end,
@@ -431,7 +431,7 @@ enum { SERVER_BACKLOG = 128 };
 /* Peers that connected and never said hello hold a place; they lose it. */
 static void drop_silent(void *context)
 {
-    struct wire_server *server = context;
+    struct rpc_server *server = context;
     int64_t now = loop_boot_ms(), next = -1;
 
     for (struct connection *peer = server->connections, *after; peer; peer = after) {
@@ -449,7 +449,7 @@ static void drop_silent(void *context)
 
 static void on_connection(uv_stream_t *stream, int status)
 {
-    struct wire_server *server = (struct wire_server *)stream;
+    struct rpc_server *server = (struct rpc_server *)stream;
 
     if (status != 0)
         return;
@@ -474,11 +474,11 @@ static int bind_socket(const char *path)
     return fd;
 }
 
-bool wire_server_open(struct loop *loop, struct service *service, const char *socket_path,
-                      int passed_fd, const struct wire_host *host, struct wire_server **ret_server,
-                      struct error *err)
+bool rpc_server_open(struct loop *loop, struct service *service, const char *socket_path,
+                     int passed_fd, const struct rpc_host *host, struct rpc_server **ret_server,
+                     struct error *err)
 {
-    struct wire_server *server;
+    struct rpc_server *server;
     int fd = passed_fd < 0 ? bind_socket(socket_path) : passed_fd;
 
     if (fd < 0)
@@ -495,7 +495,7 @@ bool wire_server_open(struct loop *loop, struct service *service, const char *so
     server->is_passed = passed_fd >= 0;
     if (uv_pipe_open(&server->listener, fd) != 0 ||
         uv_listen((uv_stream_t *)&server->listener, SERVER_BACKLOG, on_connection) != 0) {
-        wire_server_free(server);
+        rpc_server_free(server);
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_LISTEN, "path", socket_path,
                          NULL);
     }
@@ -503,7 +503,7 @@ bool wire_server_open(struct loop *loop, struct service *service, const char *so
     return true;
 }
 
-void wire_server_flush(struct wire_server *server)
+void rpc_server_flush(struct rpc_server *server)
 {
     while (server->dirty) {
         struct connection *connection = server->dirty;
@@ -514,7 +514,7 @@ void wire_server_flush(struct wire_server *server)
     }
 }
 
-void wire_server_drain(struct wire_server *server)
+void rpc_server_drain(struct rpc_server *server)
 {
     if (server->is_draining)
         return;
@@ -527,7 +527,7 @@ void wire_server_drain(struct wire_server *server)
     }
 }
 
-void wire_server_dismiss(struct wire_server *server, const char *why)
+void rpc_server_dismiss(struct rpc_server *server, const char *why)
 {
     char params[64];
 
@@ -540,28 +540,28 @@ void wire_server_dismiss(struct wire_server *server, const char *why)
         peer->closes_when_written = true;
         connection_mark_dirty(peer);
     }
-    wire_server_flush(server);
+    rpc_server_flush(server);
 }
 
-bool wire_server_is_drained(const struct wire_server *server)
+bool rpc_server_is_drained(const struct rpc_server *server)
 {
     return server->is_dismissed && server->count == 0;
 }
 
-size_t wire_server_peer_count(const struct wire_server *server)
+size_t rpc_server_peer_count(const struct rpc_server *server)
 {
     return server->count;
 }
 
 static void on_listener_closed(uv_handle_t *handle)
 {
-    struct wire_server *server = (struct wire_server *)handle;
+    struct rpc_server *server = (struct rpc_server *)handle;
 
     free(server->socket_path);
     free(server);
 }
 
-void wire_server_free(struct wire_server *server)
+void rpc_server_free(struct rpc_server *server)
 {
     if (!server)
         return;
@@ -571,29 +571,30 @@ void wire_server_free(struct wire_server *server)
     uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }
 
-enum { DOORBELL_LIMIT_MS = 3000, DOORBELL_LOOK_NS = 5000000 };
+enum { ACTIVATION_LIMIT_MS = 3000, ACTIVATION_LOOK_NS = 5000000 };
 
 /* The manager's hub lives in the usual place: who was given another one has nothing to ask there.
  */
-static bool is_usual_place(const struct place *place)
+static bool is_usual_location(const struct location *location)
 {
-    char home[PLACE_PATH_BYTES], usual[PLACE_PATH_BYTES + 32];
+    char home[LOCATION_PATH_BYTES], usual[LOCATION_PATH_BYTES + 32];
 
     if (!os_home(home, sizeof home))
         return false;
     snprintf(usual, sizeof usual, "%s/.local/share/sayso", home);
-    return strcmp(usual, place->data) == 0;
+    return strcmp(usual, location->data) == 0;
 }
 
-static int ring(const struct place *place)
+static int ring(const struct location *location)
 {
-    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
+    char directory[LOCATION_PATH_BYTES], path[LOCATION_PATH_BYTES + 32];
     struct error err;
 
-    if (!is_usual_place(place) || !place_socket_name(place, directory, path, &err) ||
-        snprintf(path, sizeof path, "%s/%s", directory, PLACE_ACTIVATION_NAME) > PLACE_SOCKET_BYTES)
+    if (!is_usual_location(location) || !location_socket_name(location, directory, path, &err) ||
+        snprintf(path, sizeof path, "%s/%s", directory, LOCATION_ACTIVATION_NAME) >
+            LOCATION_SOCKET_BYTES)
         return -1;
-    return place_connect(path);
+    return location_connect(path);
 }
 
 /* The hub that was started for us could not begin, or found another one at work. */
@@ -605,25 +606,25 @@ static bool is_turned_away(int fd)
 }
 
 /* Having the lock it may still find that it can't begin. */
-static bool has_begun(const struct place *place)
+static bool has_begun(const struct location *location)
 {
-    struct place_note note;
+    struct hub_record record;
     struct os_process process;
 
-    return os_is_locked(place->lock) && place_read_note(place, &note, NULL) &&
-           os_process(note.pid, &process) && process.start == note.start;
+    return os_is_locked(location->lock) && hub_record_read(location, &record, NULL) &&
+           os_process(record.pid, &process) && process.start == record.start;
 }
 
-bool doorbell_ring(const struct place *place)
+bool activation_begin(const struct location *location)
 {
-    const struct timespec pause = { .tv_nsec = DOORBELL_LOOK_NS };
-    int64_t until_ms = loop_boot_ms() + DOORBELL_LIMIT_MS;
-    int fd = ring(place);
+    const struct timespec pause = { .tv_nsec = ACTIVATION_LOOK_NS };
+    int64_t until_ms = loop_boot_ms() + ACTIVATION_LIMIT_MS;
+    int fd = ring(location);
 
     if (fd < 0)
         return false;
-    while (!has_begun(place) && !is_turned_away(fd) && loop_boot_ms() < until_ms)
+    while (!has_begun(location) && !is_turned_away(fd) && loop_boot_ms() < until_ms)
         nanosleep(&pause, NULL);
     close(fd);
-    return os_is_locked(place->lock);
+    return os_is_locked(location->lock);
 }

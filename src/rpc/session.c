@@ -16,7 +16,7 @@ enum { SESSION_ID_BYTES = 256 }; /* kept as long as its call is under way */
 /* A request under way at the service; after the peer left, on_done frees it. */
 struct call {
     struct call *next, *previous;
-    struct wire_peer *peer;
+    struct rpc_peer *peer;
     enum method method;
     size_t bytes;
     char id_json[]; /* "": a notification, which gets no reply */
@@ -31,11 +31,11 @@ static void end_call(struct call *call)
 {
     LIST_REMOVE(call->peer->calls, call);
     call->peer->call_count--;
-    call->peer->look_count -= reads(call->method);
+    call->peer->read_count -= reads(call->method);
     spare_free(call, call->bytes);
 }
 
-void wire_peer_leave(struct wire_peer *peer)
+void rpc_peer_leave(struct rpc_peer *peer)
 {
     struct service *service = peer->carrier->service;
 
@@ -47,33 +47,33 @@ void wire_peer_leave(struct wire_peer *peer)
 }
 
 /* A notification is answered by nothing, whatever it was. */
-void wire_peer_reply(struct wire_peer *peer, const char *id_json, const char *result_json)
+void rpc_peer_reply(struct rpc_peer *peer, const char *id_json, const char *result_json)
 {
     if (id_json)
         jsonrpc_add_result(peer->carrier->begin(peer), id_json, result_json);
     peer->carrier->end(peer);
 }
 
-void wire_peer_refuse(struct wire_peer *peer, const char *id_json, int code, const char *message)
+void rpc_peer_refuse(struct rpc_peer *peer, const char *id_json, int code, const char *message)
 {
     if (id_json)
-        wire_add_error(peer->carrier->begin(peer), id_json, code, message);
+        rpc_add_error(peer->carrier->begin(peer), id_json, code, message);
     peer->carrier->end(peer);
 }
 
-void wire_peer_welcome(struct wire_peer *peer, const char *id_json, enum session_role role)
+void rpc_peer_welcome(struct rpc_peer *peer, const char *id_json, enum session_role role)
 {
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    wire_write_welcome(&writer, role == ROLE_AGENT ? "agent" : "person");
+    rpc_write_welcome(&writer, role == ROLE_AGENT ? "agent" : "person");
     json_write_end_object(&writer);
-    wire_peer_reply(peer, id_json, text_string(&out));
+    rpc_peer_reply(peer, id_json, text_string(&out));
     text_release(&out);
 }
 
-void wire_add_failure(struct text *out, const char *id_json, const struct error *err,
-                      const char *detail_json, error_add_words *add_words)
+void rpc_add_failure(struct text *out, const char *id_json, const struct error *err,
+                     const char *detail_json, error_add_words *add_words)
 {
     struct text data = { 0 };
     struct json_writer writer = json_object_to(&data);
@@ -85,7 +85,7 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
     if (add_words)
         add_words(err, &writer);
     json_write_end_object(&writer);
-    jsonrpc_add_error(out, id_json, err->code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS,
+    jsonrpc_add_error(out, id_json, err->code == ERROR_wrong_role ? RPC_NOT_YOURS : RPC_OURS,
                       err->message, text_string(&data));
     text_release(&data);
 }
@@ -93,32 +93,32 @@ void wire_add_failure(struct text *out, const char *id_json, const struct error 
 static void on_done(void *context, const struct reply *reply)
 {
     struct call *call = context;
-    struct wire_peer *peer = call->peer;
-    const struct wire_carrier *carrier = peer->carrier;
+    struct rpc_peer *peer = call->peer;
+    const struct rpc_carrier *carrier = peer->carrier;
     struct text *out = carrier->begin(peer);
 
     if (call->id_json[0] && reply->err.code != ERROR_NONE)
-        wire_add_failure(out, call->id_json, &reply->err, reply->json, carrier->add_words);
+        rpc_add_failure(out, call->id_json, &reply->err, reply->json, carrier->add_words);
     else if (call->id_json[0] &&
              !(carrier->add_more &&
                carrier->add_more(peer, call->method, out, call->id_json, reply->json)))
-        wire_add_result(out, call->id_json, reply->kind, reply->json);
+        rpc_add_result(out, call->id_json, reply->kind, reply->json);
     carrier->end(peer); /* it may be read from again, whether it was answered or not */
     end_call(call);
 }
 
 /* A watcher that does not read is not buffered for: it is told to look again later. */
-void wire_peer_event(void *context, const char *line, size_t length)
+void rpc_peer_event(void *context, const char *line, size_t length)
 {
-    struct wire_peer *peer = context;
+    struct rpc_peer *peer = context;
 
-    if (peer->carrier->behind(peer) > WIRE_EVENT_BYTES)
+    if (peer->carrier->behind(peer) > RPC_EVENT_BYTES)
         peer->needs_resync = true;
     else
         peer->carrier->tell(peer, line, length);
 }
 
-void wire_peer_catch_up(struct wire_peer *peer)
+void rpc_peer_catch_up(struct rpc_peer *peer)
 {
     if (!peer->needs_resync)
         return;
@@ -129,14 +129,14 @@ void wire_peer_catch_up(struct wire_peer *peer)
 
 /* A peer that asks and does not read is not answered further: its memory is not ours to give. Nor
  * is what a far store would bring for all it asks at once. */
-bool wire_peer_is_full(const struct wire_peer *peer)
+bool rpc_peer_is_full(const struct rpc_peer *peer)
 {
-    return peer->carrier->behind(peer) > WIRE_OUT_BYTES || peer->look_count >= WIRE_LOOKS;
+    return peer->carrier->behind(peer) > RPC_OUT_BYTES || peer->read_count >= RPC_READS_MAX;
 }
 
 /* What the hub does itself, once the service has said that this peer may. */
 struct wish {
-    struct wire_peer *peer;
+    struct rpc_peer *peer;
     enum method method;
     const char *id_json;
 };
@@ -144,19 +144,18 @@ struct wish {
 static void on_allowed(void *context, const struct reply *reply)
 {
     const struct wish *wish = context;
-    struct wire_peer *peer = wish->peer;
-    const struct wire_carrier *carrier = peer->carrier;
+    struct rpc_peer *peer = wish->peer;
+    const struct rpc_carrier *carrier = peer->carrier;
 
     if (reply->err.code == ERROR_NONE) {
         carrier->do_hub(peer, wish->method, wish->id_json);
     } else if (wish->id_json) {
-        wire_add_failure(carrier->begin(peer), wish->id_json, &reply->err, NULL,
-                         carrier->add_words);
+        rpc_add_failure(carrier->begin(peer), wish->id_json, &reply->err, NULL, carrier->add_words);
         carrier->end(peer);
     }
 }
 
-static void take_hub(struct wire_peer *peer, const struct request *request, const char *id_json)
+static void take_hub(struct rpc_peer *peer, const struct request *request, const char *id_json)
 {
     struct service *service = peer->carrier->service;
     struct wish wish = { peer, request->method, id_json };
@@ -164,15 +163,15 @@ static void take_hub(struct wire_peer *peer, const struct request *request, cons
     service->ops->call(service, peer->session, request, on_allowed, &wish);
 }
 
-static void serve(struct wire_peer *peer, const struct request *request, const char *id_json)
+static void serve(struct rpc_peer *peer, const struct request *request, const char *id_json)
 {
     struct service *service = peer->carrier->service;
     size_t id_bytes = id_json ? strlen(id_json) + 1 : 1;
     struct call *call;
 
     if (peer->call_count >= peer->carrier->most_calls) {
-        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
-                         "too many calls under way: wait for some of them");
+        rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
+                        "too many calls under way: wait for some of them");
         return;
     }
     call = spare_new(sizeof *call + id_bytes);
@@ -181,12 +180,11 @@ static void serve(struct wire_peer *peer, const struct request *request, const c
     memcpy(call->id_json, id_json ? id_json : "", id_bytes);
     LIST_ADD(peer->calls, call);
     peer->call_count++;
-    peer->look_count += reads(call->method);
+    peer->read_count += reads(call->method);
     service->ops->call(service, peer->session, request, on_done, call);
 }
 
-static void dispatch(struct wire_peer *peer, const struct wire_message *message,
-                     const char *id_json)
+static void dispatch(struct rpc_peer *peer, const struct rpc_message *message, const char *id_json)
 {
     const struct request request = { .method = method_find(message->method),
                                      .params = message->params };
@@ -195,31 +193,31 @@ static void dispatch(struct wire_peer *peer, const struct wire_message *message,
     if (method < METHOD_COUNT && peer->carrier->greet(peer, method, message->params, id_json))
         return;
     if (!peer->session)
-        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
+        rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "say hello first");
     else if (method == METHOD_COUNT || method == METHOD_hub_prove)
-        wire_peer_refuse(peer, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
+        rpc_peer_refuse(peer, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
     else if (methods[method].flags & METHOD_OF_HUB)
         take_hub(peer, &request, id_json);
     else
         serve(peer, &request, id_json);
 }
 
-void wire_peer_take(struct wire_peer *peer, const char *line, size_t length)
+void rpc_peer_take(struct rpc_peer *peer, const char *line, size_t length)
 {
-    struct wire_message message = { 0 };
+    struct rpc_message message = { 0 };
     char *id_json = NULL;
     int code;
 
-    if (!wire_parse(line, length, &message, &code)) {
-        wire_add_unread(peer->carrier->begin(peer), line, length, code);
+    if (!rpc_parse(line, length, &message, &code)) {
+        rpc_add_unread(peer->carrier->begin(peer), line, length, code);
         peer->carrier->end(peer);
     } else if (message.id) {
         id_json = json_encode(message.id);
     }
     if (id_json && strlen(id_json) > SESSION_ID_BYTES)
-        wire_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "the id is too long");
+        rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST, "the id is too long");
     else if (message.method) /* we send no requests, so a response is ignored */
         dispatch(peer, &message, id_json);
     free(id_json);
-    wire_release(&message);
+    rpc_release(&message);
 }

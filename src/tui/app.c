@@ -521,7 +521,7 @@ static void on_lost(void *context, int64_t retry_ms, const struct error *err)
     seat_take_text(seat, NEWS_LOST, &json);
 }
 
-static void on_event(void *context, const struct wire_message *message, const char *line,
+static void on_event(void *context, const struct rpc_message *message, const char *line,
                      size_t length)
 {
     static const struct {
@@ -583,7 +583,7 @@ static void on_agent_lost(void *context, int64_t retry_ms, const struct error *e
         seat_fail(seat, err, NULL);
 }
 
-static void on_agent_event(void *context, const struct wire_message *message, const char *line,
+static void on_agent_event(void *context, const struct rpc_message *message, const char *line,
                            size_t length)
 {
     struct seat *seat = context;

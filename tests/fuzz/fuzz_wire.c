@@ -24,13 +24,13 @@ static void demand(bool is_so)
 }
 
 /* One line, and nothing but its end is a line end. */
-static struct wire_message read_back(const struct text *out)
+static struct rpc_message read_back(const struct text *out)
 {
-    struct wire_message message;
+    struct rpc_message message;
     int code;
 
     demand(out->used > 0 && memchr(out->bytes, '\n', out->used) == out->bytes + out->used - 1);
-    demand(wire_parse(out->bytes, out->used - 1, &message, &code));
+    demand(rpc_parse(out->bytes, out->used - 1, &message, &code));
     return message;
 }
 
@@ -39,11 +39,11 @@ static bool is_plain(const char *method)
     return method[strspn(method, "abcdefghijklmnopqrstuvwxyz_/")] == '\0';
 }
 
-static void check_call(const struct wire_message *message)
+static void check_call(const struct rpc_message *message)
 {
     char *params = message->params ? json_encode(message->params) : NULL;
     struct text out = { 0 };
-    struct wire_message again;
+    struct rpc_message again;
     int64_t id = 0;
 
     if (json_integer_of(message->id, &id))
@@ -53,23 +53,23 @@ static void check_call(const struct wire_message *message)
     again = read_back(&out);
     demand(strcmp(again.method, message->method) == 0);
     demand(!params || json_same(again.params, message->params));
-    wire_release(&again);
+    rpc_release(&again);
     text_release(&out);
     free(params);
 }
 
-static void check_result(const struct wire_message *message)
+static void check_result(const struct rpc_message *message)
 {
     char *id = message->id ? json_encode(message->id) : NULL,
          *result = json_encode(message->result);
     struct text out = { 0 };
-    struct wire_message again;
+    struct rpc_message again;
 
     if (id) {
         jsonrpc_add_result(&out, id, result);
         again = read_back(&out);
         demand(json_same(again.id, message->id) && json_same(again.result, message->result));
-        wire_release(&again);
+        rpc_release(&again);
     }
     text_release(&out);
     free(result);
@@ -87,31 +87,31 @@ static void check_failure(const struct json *error)
 {
     struct error err, same;
     struct text out = { 0 };
-    struct wire_message again;
+    struct rpc_message again;
 
     memset(&err, 'x', sizeof err);
-    wire_read_failure(error, &err);
+    rpc_read_failure(error, &err);
     demand(err.code > ERROR_NONE && err.code < ERROR_COUNT);
     demand(strnlen(err.path, sizeof err.path) < sizeof err.path);
     demand(strnlen(err.message, sizeof err.message) < sizeof err.message);
     if (!is_whole(&err))
         return;
-    wire_add_failure(&out, "1", &err, "{}", NULL);
+    rpc_add_failure(&out, "1", &err, "{}", NULL);
     again = read_back(&out);
-    wire_read_failure(again.error, &same);
+    rpc_read_failure(again.error, &same);
     demand(same.code == err.code && strcmp(same.path, err.path) == 0);
     demand(strcmp(same.message, err.message) == 0);
     demand(same.retry_after_s == (err.retry_after_s > 0 ? err.retry_after_s : 0));
-    wire_release(&again);
+    rpc_release(&again);
     text_release(&out);
 }
 
 static void check_line(const char *line, size_t length)
 {
-    struct wire_message message = { 0 };
-    int code = WIRE_OURS;
+    struct rpc_message message = { 0 };
+    int code = RPC_OURS;
 
-    if (!wire_parse(line, length, &message, &code)) {
+    if (!rpc_parse(line, length, &message, &code)) {
         demand(code == JSONRPC_PARSE_ERROR || code == JSONRPC_INVALID_REQUEST);
         demand(!message.root);
         return;
@@ -123,7 +123,7 @@ static void check_line(const char *line, size_t length)
         check_result(&message);
     if (message.error)
         check_failure(message.error);
-    wire_release(&message);
+    rpc_release(&message);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -31,7 +31,7 @@ struct wire {
 
 static struct front *current; /* whose turn it is */
 
-static struct wire *wire_of(const struct finder *finder)
+static struct wire *rpc_of(const struct finder *finder)
 {
     struct wire *wire = current->wires;
 
@@ -60,7 +60,7 @@ void finder_begin(struct finder *finder, const struct client_identity *who,
     finder->policy = policy; /* the scheduler starts hubs */
     text_add_text(&finder->out, "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"hello\",\"params\":");
     json_write_object(&writer, NULL);
-    json_write_integer(&writer, "wire", wire_number());
+    json_write_integer(&writer, "wire", rpc_number());
     json_write_text(&writer, "role", who->role);
     json_write_text(&writer, "name", who->name);
     json_write_text_if(&writer, "as", who->as_name);
@@ -100,7 +100,7 @@ const char *finder_line(struct finder *finder, size_t *ret_length)
 
 void finder_flush(struct finder *finder)
 {
-    struct cable *cable = wire_of(finder)->cable;
+    struct cable *cable = rpc_of(finder)->cable;
 
     if (!cable || !finder->out.used)
         return;
@@ -119,7 +119,7 @@ void finder_fail(struct finder *finder, enum finder_failure failure, const char 
 
 void finder_drop(struct finder *finder)
 {
-    struct wire *wire = wire_of(finder);
+    struct wire *wire = rpc_of(finder);
 
     if (finder->fd >= 0 && finder->closing)
         finder->closing(finder->context);
@@ -136,7 +136,7 @@ void finder_drop(struct finder *finder)
 
 void finder_release(struct finder *finder)
 {
-    struct wire *wire = wire_of(finder), **at = &current->wires;
+    struct wire *wire = rpc_of(finder), **at = &current->wires;
 
     finder_drop(finder);
     while (*at != wire)

@@ -64,12 +64,12 @@ static void before_sleep(void *context)
     struct hub *hub = context;
 
     engine_flush(hub->engine);
-    wire_server_flush(hub->server);
+    rpc_server_flush(hub->server);
     if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving)
         abort(); /* this disk never fails */
     if (hub->is_leaving && engine_is_settled(hub->engine))
-        wire_server_dismiss(hub->server, "stop");
-    if (hub->is_leaving && wire_server_is_drained(hub->server))
+        rpc_server_dismiss(hub->server, "stop");
+    if (hub->is_leaving && rpc_server_is_drained(hub->server))
         loop_stop(hub->loop);
 }
 
@@ -79,7 +79,7 @@ static void write_status(void *context, struct text *out)
     text_add_text(out, "{}");
 }
 
-static void on_wish(void *context, enum wire_wish wish)
+static void on_wish(void *context, enum shutdown wish)
 {
     (void)context;
     (void)wish; /* the scheduler says when hubs stop */
@@ -98,7 +98,7 @@ static void put_setting(void *context, const char *name, const char *value)
 static void start(void *context)
 {
     struct hub *hub = context;
-    const struct wire_host host = { hub, write_status, on_wish, on_peers };
+    const struct rpc_host host = { hub, write_status, on_wish, on_peers };
     struct engine_parts parts = { .clock = &hub->clock,
                                   .person = "owner",
                                   .uid = (int64_t)geteuid(),
@@ -123,8 +123,8 @@ static void start(void *context)
     parts.store = hub->store;
     parts.settings = hub->settings;
     hub->engine = engine_new(&parts);
-    if (!wire_server_open(hub->loop, engine_service(hub->engine), hub->path, LISTENING_FD, &host,
-                          &hub->server, &err))
+    if (!rpc_server_open(hub->loop, engine_service(hub->engine), hub->path, LISTENING_FD, &host,
+                         &hub->server, &err))
         abort();
     loop_before_sleep(hub->loop, before_sleep, hub);
     turns_end(hub->loop);
@@ -169,7 +169,7 @@ static void stop(void *context)
 {
     struct hub *hub = context;
 
-    wire_server_free(hub->server);
+    rpc_server_free(hub->server);
     hub->store->ops->close(hub->store);
     engine_free(hub->engine);
 }
@@ -302,7 +302,7 @@ static void leave(void *context)
     net_shut_door(hub->number);
     engine_check_clock(hub->engine);
     engine_save_drafts(hub->engine);
-    wire_server_drain(hub->server);
+    rpc_server_drain(hub->server);
     turns_end(hub->loop);
 }
 

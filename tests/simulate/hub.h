@@ -24,7 +24,7 @@ struct hub {
     struct settings *settings;
     struct store *store;
     struct engine *engine;
-    struct wire_server *server;
+    struct rpc_server *server;
 };
 
 struct cable;

@@ -197,7 +197,7 @@ static bool is_refused_at_edge(const struct outcome *outcome)
         return false;
     return outcome->err.code == ERROR_bad_json ||
            (outcome->err.code == ERROR_bad_type && outcome->err.path[0] == '\0') ||
-           (outcome->err.code == ERROR_too_long && outcome->length > LIMIT_WIRE_LINE_BYTES);
+           (outcome->err.code == ERROR_too_long && outcome->length > LIMIT_RPC_LINE_BYTES);
 }
 
 static bool is_as_expected(const struct json *expect, const struct outcome *outcome)

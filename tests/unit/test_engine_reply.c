@@ -114,7 +114,7 @@ static const struct way {
 static void check(const struct round *round, const struct way *way, enum reply_kind kind)
 {
     char *json = round->call.json ? json_encode(round->call.json) : NULL;
-    struct wire_message message;
+    struct rpc_message message;
     enum reply_kind read;
     struct text line = { 0 };
     struct error err;
@@ -123,16 +123,16 @@ static void check(const struct round *round, const struct way *way, enum reply_k
     if (round->call.replies != 1 || round->call.kind != kind)
         fail_msg("%s, %s: %d replies, the last is '%s'", round->tool->tool, way->name,
                  round->call.replies, reply_kind_name(round->call.kind));
-    wire_add_result(&line, "7", round->call.kind, json);
-    assert_true(wire_parse(line.bytes, line.used, &message, &code));
-    assert_true(wire_read_kind(message.root, &read, &err));
+    rpc_add_result(&line, "7", round->call.kind, json);
+    assert_true(rpc_parse(line.bytes, line.used, &message, &code));
+    assert_true(rpc_read_kind(message.root, &read, &err));
     assert_int_equal(read, kind);
     assert_int_equal(message.result_json.length, strlen(json));
     assert_memory_equal(message.result_json.bytes, json, strlen(json)); /* passed on as it is */
     if (kind != REPLY_INPUT && outcome_read(message.result) != way->ending &&
         way->ending != ENDING_UNKNOWN)
         fail_msg("%s, %s: %s", round->tool->tool, way->name, json);
-    wire_release(&message);
+    rpc_release(&message);
     text_release(&line);
     free(json);
 }
@@ -203,16 +203,16 @@ static void test_a_hub_that_does_not_say(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
-        struct wire_message message;
+        struct rpc_message message;
         enum reply_kind kind;
         struct error err;
         int code;
 
-        assert_true(wire_parse(lines[i], strlen(lines[i]), &message, &code));
-        assert_false(wire_read_kind(message.root, &kind, &err));
+        assert_true(rpc_parse(lines[i], strlen(lines[i]), &message, &code));
+        assert_false(rpc_read_kind(message.root, &kind, &err));
         assert_int_equal(err.code, ERROR_unavailable);
         assert_int_equal(kind, REPLY_PLAIN);
-        wire_release(&message);
+        rpc_release(&message);
     }
 }
 

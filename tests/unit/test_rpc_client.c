@@ -402,7 +402,7 @@ static void test_identity(void **state)
         client_identity_write(&writer, who);
         unsetenv("CHOICE_LANG");
         assert_true(json_parse(params.bytes, params.used, &json, NULL));
-        assert_true(wire_is_ours(json) && identity_read(json, &seen));
+        assert_true(rpc_is_ours(json) && identity_read(json, &seen));
         assert_int_equal(seen.role, i ? ROLE_PERSON : ROLE_AGENT);
         assert_string_equal(seen.via, i ? "terminal" : "cli");
         assert_string_equal(seen.name, who->name);

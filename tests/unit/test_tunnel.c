@@ -35,7 +35,7 @@ static void our_frames_are_what_a_server_takes(void **state)
         size_t used;
 
         memset(payload, 'p', lengths[i] + 1);
-        tunnel_add_frame(&frame, WS_TEXT, payload, lengths[i]);
+        remote_add_frame(&frame, WS_TEXT, payload, lengths[i]);
         assert_int_equal(ws_parse(&parser, frame.bytes, frame.used, &used, &piece), WS_HAS_PIECE);
         assert_int_equal(used, frame.used);
         assert_int_equal(piece.length, lengths[i]);
@@ -75,12 +75,12 @@ static void frames_become_lines(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         for (size_t piece = 1; piece <= cases[i].length; piece++) {
-            struct tunnel_reader reader = { 0 };
+            struct remote_reader reader = { 0 };
             struct text lines = { 0 }, out = { 0 };
             bool ok = true;
 
             for (size_t at = 0; ok && at < cases[i].length; at += piece)
-                ok = tunnel_read_frames(&reader, cases[i].bytes + at,
+                ok = remote_read_frames(&reader, cases[i].bytes + at,
                                         cases[i].length - at < piece ? cases[i].length - at : piece,
                                         &lines, &out);
             if (ok != cases[i].ok || reader.is_closed != cases[i].is_closed ||
@@ -95,14 +95,14 @@ static void frames_become_lines(void **state)
 
 static void a_ping_is_answered_with_its_own_words(void **state)
 {
-    struct tunnel_reader reader = { 0 };
+    struct remote_reader reader = { 0 };
     struct text lines = { 0 }, out = { 0 };
     struct ws_parser parser = { 0 };
     struct ws_piece piece;
     size_t used;
 
     (void)state;
-    assert_true(tunnel_read_frames(&reader, "\x89\x04there", 7, &lines, &out));
+    assert_true(remote_read_frames(&reader, "\x89\x04there", 7, &lines, &out));
     assert_int_equal(ws_parse(&parser, out.bytes, out.used, &used, &piece), WS_HAS_PIECE);
     assert_int_equal(piece.opcode, WS_PONG);
     assert_int_equal(piece.length, 4);
@@ -163,9 +163,9 @@ static void tokens_go_nowhere_in_the_clear(void **state)
     close(mkstemp(path));
     write_token(path, "sayso_a_abc\n", 0600);
     for (size_t i = 0; i < ARRAY_LEN(addresses); i++) {
-        const struct tunnel_target target = { addresses[i].url, path, NULL };
+        const struct remote_target target = { addresses[i].url, path, NULL };
 
-        if (tunnel_check(&target, &err) != addresses[i].ok)
+        if (remote_check(&target, &err) != addresses[i].ok)
             fail_msg("%s: %s", addresses[i].url, addresses[i].ok ? err.message : "is taken");
     }
     unlink(path);
@@ -189,22 +189,22 @@ static void a_token_file_is_private_and_holds_one(void **state)
         { "a\r\nX-Evil: yes", 0600, "holds no token" },
     };
     char path[] = "/tmp/sytokenXXXXXX";
-    struct tunnel_target target = { "http://127.0.0.1:1", path, NULL };
+    struct remote_target target = { "http://127.0.0.1:1", path, NULL };
     struct error err;
 
     (void)state;
     close(mkstemp(path));
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         write_token(path, rows[i].text, rows[i].mode);
-        assert_int_equal(tunnel_check(&target, &err), rows[i].says == NULL);
+        assert_int_equal(remote_check(&target, &err), rows[i].says == NULL);
         if (rows[i].says && !strstr(err.message, rows[i].says))
             fail_msg("%s: %s", rows[i].says, err.message);
         unlink(path);
     }
-    assert_false(tunnel_check(&target, &err)); /* there is none any more */
+    assert_false(remote_check(&target, &err)); /* there is none any more */
     assert_int_equal(err.code, ERROR_not_found);
     target.token_file = "/tmp";
-    assert_false(tunnel_check(&target, &err));
+    assert_false(remote_check(&target, &err));
 }
 
 int main(void)

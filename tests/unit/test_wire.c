@@ -43,10 +43,10 @@ static void test_messages(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-        struct wire_message message;
+        struct rpc_message message;
         int code;
 
-        if (!wire_parse(good[i].line, strlen(good[i].line), &message, &code))
+        if (!rpc_parse(good[i].line, strlen(good[i].line), &message, &code))
             fail_msg("%s", good[i].line);
         assert_true((message.method != NULL) ==
                     (good[i].kind == REQUEST || good[i].kind == NOTIFICATION));
@@ -59,9 +59,9 @@ static void test_messages(void **state)
             assert_string_equal(id, good[i].id); /* 1 and "1" are two calls */
             free(id);
         }
-        wire_release(&message);
+        rpc_release(&message);
         assert_null(message.root);
-        wire_release(&message);
+        rpc_release(&message);
     }
 }
 
@@ -98,24 +98,24 @@ static void test_what_is_no_message(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-        struct wire_message message = { 0 };
-        enum wire_code code = WIRE_OURS;
+        struct rpc_message message = { 0 };
+        enum rpc_code code = RPC_OURS;
 
-        if (wire_parse(bad[i].line, strlen(bad[i].line), &message, &code) || code != bad[i].code)
+        if (rpc_parse(bad[i].line, strlen(bad[i].line), &message, &code) || code != bad[i].code)
             fail_msg("%s: %d", bad[i].line, code);
         assert_null(message.root);
     }
 }
 
 /* One whole line, no line end inside: parses it back. */
-static struct wire_message read_back(const struct text *out)
+static struct rpc_message read_back(const struct text *out)
 {
-    struct wire_message message;
+    struct rpc_message message;
     int code;
 
     assert_true(out->used > 1 && out->bytes[out->used - 1] == '\n');
     assert_ptr_equal(memchr(out->bytes, '\n', out->used), out->bytes + out->used - 1);
-    if (!wire_parse(out->bytes, out->used - 1, &message, &code))
+    if (!rpc_parse(out->bytes, out->used - 1, &message, &code))
         fail_msg("%s", out->bytes);
     return message;
 }
@@ -123,7 +123,7 @@ static struct wire_message read_back(const struct text *out)
 static void test_requests_and_results(void **state)
 {
     struct text out = { 0 };
-    struct wire_message message;
+    struct rpc_message message;
     int64_t id;
 
     (void)state;
@@ -132,20 +132,20 @@ static void test_requests_and_results(void **state)
     assert_string_equal(message.method, "ask/get");
     assert_true(json_integer_of(message.id, &id) && id == INT64_MAX);
     assert_string_equal(json_member_text(message.params, "session_id"), "abcd");
-    wire_release(&message);
+    rpc_release(&message);
     text_clear(&out);
     jsonrpc_add_notification(&out, "ask/changed", "{\"seq\":3}");
     message = read_back(&out);
     assert_null(message.id);
     assert_int_equal(json_member_integer(message.params, "seq", 0), 3);
-    wire_release(&message);
+    rpc_release(&message);
     text_clear(&out);
     jsonrpc_add_result(&out, "\"my id\"", "{\"ok\":true}");
     message = read_back(&out);
     assert_null(message.method);
     assert_string_equal(json_text(message.id), "my id");
     assert_true(json_is_yes(json_member(message.result, "ok")));
-    wire_release(&message);
+    rpc_release(&message);
     text_release(&out);
 }
 
@@ -158,7 +158,7 @@ static void test_lines_are_added_behind_each_other(void **state)
     jsonrpc_add_request(&out, 1, "a", "{}");
     jsonrpc_add_notification(&out, "b", "{}");
     jsonrpc_add_result(&out, "1", "{}");
-    wire_add_error(&out, "null", JSONRPC_PARSE_ERROR, "not JSON");
+    rpc_add_error(&out, "null", JSONRPC_PARSE_ERROR, "not JSON");
     for (const char *at = out.bytes; (at = strchr(at, '\n')); at++)
         lines++;
     assert_int_equal(lines, 4);
@@ -168,21 +168,21 @@ static void test_lines_are_added_behind_each_other(void **state)
 static void test_errors_of_the_protocol(void **state)
 {
     struct text out = { 0 };
-    struct wire_message message;
+    struct rpc_message message;
     struct error err;
     const struct json *data;
 
     (void)state;
-    wire_add_error(&out, "5", WIRE_NUMBER_REFUSED, "another \"wire\" number\n");
+    rpc_add_error(&out, "5", RPC_NUMBER_REFUSED, "another \"wire\" number\n");
     message = read_back(&out);
-    assert_int_equal(json_member_integer(message.error, "code", 0), WIRE_NUMBER_REFUSED);
+    assert_int_equal(json_member_integer(message.error, "code", 0), RPC_NUMBER_REFUSED);
     assert_string_equal(json_member_text(message.error, "message"), "another \"wire\" number\n");
     data = json_member(message.error, "data");
-    assert_int_equal(json_member_integer(data, "wire", 0), wire_number());
-    wire_read_failure(message.error, &err);
+    assert_int_equal(json_member_integer(data, "wire", 0), rpc_number());
+    rpc_read_failure(message.error, &err);
     assert_int_equal(err.code, ERROR_unavailable); /* not of the closed list */
     assert_string_equal(err.message, "another \"wire\" number\n");
-    wire_release(&message);
+    rpc_release(&message);
     text_release(&out);
 }
 
@@ -192,7 +192,7 @@ static void test_failures_round_trip(void **state)
     (void)state;
     for (int code = ERROR_NONE + 1; code < ERROR_COUNT; code++) {
         struct text out = { 0 };
-        struct wire_message message;
+        struct rpc_message message;
         struct error err, more, read;
         const struct json *detail;
 
@@ -201,11 +201,11 @@ static void test_failures_round_trip(void **state)
         error_set(&more, ERROR_bad_type, "/title", "no text");
         if (code % 5)
             error_add(&err, &more);
-        wire_add_failure(&out, "1", &err, code % 3 ? "{\"status\":\"submitted\"}" : NULL, NULL);
+        rpc_add_failure(&out, "1", &err, code % 3 ? "{\"status\":\"submitted\"}" : NULL, NULL);
         message = read_back(&out);
         assert_int_equal(json_member_integer(message.error, "code", 0),
-                         code == ERROR_wrong_role ? WIRE_NOT_YOURS : WIRE_OURS);
-        wire_read_failure(message.error, &read);
+                         code == ERROR_wrong_role ? RPC_NOT_YOURS : RPC_OURS);
+        rpc_read_failure(message.error, &read);
         assert_int_equal(read.code, err.code);
         assert_string_equal(read.path, err.path);
         assert_string_equal(read.message, err.message);
@@ -218,7 +218,7 @@ static void test_failures_round_trip(void **state)
         }
         detail = json_member(json_member(message.error, "data"), "detail");
         assert_true((detail != NULL) == (code % 3 != 0));
-        wire_release(&message);
+        rpc_release(&message);
         text_release(&out);
     }
 }
@@ -250,7 +250,7 @@ static void test_failures_from_strangers(void **state)
         struct error err;
 
         assert_true(json_parse(cases[i].json, strlen(cases[i].json), &parsed, NULL));
-        wire_read_failure(parsed, &err);
+        rpc_read_failure(parsed, &err);
         assert_string_equal(error_name(err.code), cases[i].code);
         assert_string_equal(err.path, cases[i].path);
         assert_string_equal(err.message, cases[i].message);
@@ -262,10 +262,10 @@ static void test_failures_from_strangers(void **state)
 static void test_the_number(void **state)
 {
     (void)state;
-    assert_int_equal(wire_number(), WIRE_NUMBER);
+    assert_int_equal(rpc_number(), RPC_NUMBER);
 #ifdef SAYSO_CRASH_POINTS
     assert_int_equal(setenv("SAYSO_WIRE", "2", 1), 0);
-    assert_int_equal(wire_number(), 2);
+    assert_int_equal(rpc_number(), 2);
     unsetenv("SAYSO_WIRE");
 #endif
 }

@@ -30,7 +30,7 @@ struct place {
     struct service service; /* first */
     char directory[64], path[96];
     struct loop *loop;
-    struct wire_server *server;
+    struct rpc_server *server;
     struct identity identity; /* the one who is there */
     int entered, left, confirmed;
 };
@@ -67,7 +67,7 @@ static void write_status(void *context, struct text *out)
     text_add_text(out, "{}");
 }
 
-static void on_wish(void *context, enum wire_wish wish)
+static void on_wish(void *context, enum shutdown wish)
 {
     (void)context;
     (void)wish;
@@ -80,21 +80,21 @@ static void on_change(void *context)
 
 static void before_sleep(void *context)
 {
-    wire_server_flush(((struct place *)context)->server);
+    rpc_server_flush(((struct place *)context)->server);
 }
 
 static int set_up(void **state)
 {
     struct place *place = mem_new(sizeof *place);
-    const struct wire_host host = { place, write_status, on_wish, on_change };
+    const struct rpc_host host = { place, write_status, on_wish, on_change };
     struct error err;
 
     place->service.ops = &ops;
     assert_non_null(make_directory(place->directory, sizeof place->directory, "sayso-wire"));
     snprintf(place->path, sizeof place->path, "%s/hub.sock", place->directory);
     place->loop = loop_new();
-    assert_true(wire_server_open(place->loop, &place->service, place->path, -1, &host,
-                                 &place->server, &err));
+    assert_true(rpc_server_open(place->loop, &place->service, place->path, -1, &host,
+                                &place->server, &err));
     loop_before_sleep(place->loop, before_sleep, place);
     *state = place;
     return 0;
@@ -104,7 +104,7 @@ static int tear_down(void **state)
 {
     struct place *place = *state;
 
-    wire_server_free(place->server);
+    rpc_server_free(place->server);
     loop_free(place->loop);
     remove_tree(place->directory);
     free(place);
@@ -146,10 +146,10 @@ static void test_the_last_words_of_a_peer(void **state)
     assert_int_equal(write(fd, words, strlen(words)), strlen(words));
     close(fd);
     place->identity.event(place->identity.context, "{}", 2);
-    wire_server_flush(place->server);
+    rpc_server_flush(place->server);
     assert_true(loop_run_until(place->loop, has_left, place, loop_boot_ms() + LIMIT_MS));
     assert_int_equal(place->confirmed, 1);
-    assert_int_equal(wire_server_peer_count(place->server), 0);
+    assert_int_equal(rpc_server_peer_count(place->server), 0);
 }
 
 int main(void)

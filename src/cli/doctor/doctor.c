@@ -14,7 +14,7 @@ static const struct {
     const char *name;
     enum text_id label;
     doctor_check *run;
-    bool needs_place;
+    bool needs_location;
 } checks[] = {
     { "program", TEXT_CHECK_PROGRAM, check_program, false },
     { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox, false },
@@ -95,7 +95,7 @@ static void run_checks(struct doctor *doctor)
     for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
         doctor->check = checks[i].name;
         doctor->label = checks[i].label;
-        if (doctor->has_place || !checks[i].needs_place)
+        if (doctor->has_location || !checks[i].needs_location)
             checks[i].run(doctor);
     }
 }
@@ -109,7 +109,7 @@ static enum exit_code run_doctor(const struct arguments *arguments)
                              .has_settings = !arguments->problem,
                              .store = { .outcome = INSPECT_ABSENT } };
 
-    doctor.has_place = place_find(&doctor.place, NULL);
+    doctor.has_location = location_find(&doctor.location, NULL);
     if (doctor.is_json) {
         i18n_use(LANGUAGE_EN); /* what scripts read */
         json_write_object(&writer, NULL);

@@ -20,13 +20,13 @@ struct doctor {
     enum text_id label;
     unsigned counts[3]; /* findings by state */
 
-    struct place place;
-    bool has_place;
+    struct location location;
+    bool has_location;
     bool has_settings; /* that can be read */
     struct inspection store;
-    struct place_note note; /* of the hub that runs; pid 0: none does */
-    int hub_port;           /* that the hub says it has; 0: none */
-    bool hub_listens;       /* to other machines */
+    struct hub_record record; /* of the hub that runs; pid 0: none does */
+    int hub_port;             /* that the hub says it has; 0: none */
+    bool hub_listens;         /* to other machines */
 };
 
 #define DOCTOR_NO_REMEDY TEXT_COUNT
@@ -51,7 +51,7 @@ doctor_check check_program, check_sandbox, check_data, check_files, check_socket
 doctor_check check_hub, check_note, check_store, check_http, check_listen, check_tokens; /* hub.c */
 doctor_check check_clients, check_hooks; /* clients.c, machine.c */
 
-enum { DOCTOR_PATH_BYTES = PLACE_PATH_BYTES + 512 };
+enum { DOCTOR_PATH_BYTES = LOCATION_PATH_BYTES + 512 };
 bool doctor_find_program(const char *name, char out[DOCTOR_PATH_BYTES]); /* first in PATH */
 /* The first client whose entry of ours goes over HTTP with a token; NULL: none. */
 const char *doctor_http_client(void);

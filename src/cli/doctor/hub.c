@@ -73,11 +73,11 @@ static void report_away(struct doctor *doctor, const struct hub_database *databa
 enum { CONNECT_MS = 2000 };
 
 /* The process the note names is there and is the one that wrote it. */
-static bool is_alive(const struct place_note *note)
+static bool is_alive(const struct hub_record *record)
 {
     struct os_process process;
 
-    return os_process(note->pid, &process) && process.start == note->start;
+    return os_process(record->pid, &process) && process.start == record->start;
 }
 
 static void report_running(struct doctor *doctor, const struct json *status)
@@ -96,41 +96,41 @@ static void report_running(struct doctor *doctor, const struct json *status)
 
 void check_hub(struct doctor *doctor)
 {
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct client *link = NULL;
-    struct place_note note = { 0 };
+    struct hub_record record = { 0 };
     struct error err;
 
-    if (!os_is_locked(doctor->place.lock)) {
+    if (!os_is_locked(doctor->location.lock)) {
         doctor_ok(doctor, TEXT_FOUND_HUB_NONE);
         return;
     }
-    if (place_read_note(&doctor->place, &note, NULL) && is_alive(&note))
-        doctor->note = note;
+    if (hub_record_read(&doctor->location, &record, NULL) && is_alive(&record))
+        doctor->record = record;
     if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err))
         report_running(doctor, reply.result);
     else
         doctor_fault(doctor, TEXT_FOUND_HUB_SILENT, TEXT_MEND_HUB_SILENT, "message", err.message,
-                     "pid", TEXT_NUMBER(note.pid));
-    wire_release(&reply);
+                     "pid", TEXT_NUMBER(record.pid));
+    rpc_release(&reply);
     client_free(link);
 }
 
 void check_note(struct doctor *doctor)
 {
-    const struct place *place = &doctor->place;
-    struct place_note note;
-    bool is_there = access(place->note, F_OK) == 0, is_locked;
-    bool is_readable = place_read_note(place, &note, NULL);
+    const struct location *location = &doctor->location;
+    struct hub_record record;
+    bool is_there = access(location->record, F_OK) == 0, is_locked;
+    bool is_readable = hub_record_read(location, &record, NULL);
 
-    is_locked = os_is_locked(place->lock);
-    if (is_locked && doctor->note.pid)
+    is_locked = os_is_locked(location->lock);
+    if (is_locked && doctor->record.pid)
         doctor_ok(doctor, TEXT_FOUND_NOTE);
     else if (is_locked)
-        doctor_fault(doctor, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path", place->lock);
+        doctor_fault(doctor, TEXT_FOUND_NOTE_STALE, TEXT_MEND_NOTE_STALE, "path", location->lock);
     else if (is_there && !is_readable)
         doctor_warning(doctor, TEXT_FOUND_NOTE_UNREADABLE, TEXT_MEND_NOTE_UNREADABLE, "path",
-                       place->note);
+                       location->record);
     else
         doctor_ok(doctor, TEXT_FOUND_NOTE_IDLE);
 }
@@ -138,8 +138,8 @@ void check_note(struct doctor *doctor)
 /* What a hub put aside because it was damaged still has asks and answers in it. */
 static bool find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES])
 {
-    const char *name = strrchr(doctor->place.database, '/') + 1;
-    DIR *folder = opendir(doctor->place.data);
+    const char *name = strrchr(doctor->location.database, '/') + 1;
+    DIR *folder = opendir(doctor->location.data);
     const struct dirent *entry;
     bool is_there = false;
 
@@ -147,7 +147,7 @@ static bool find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES])
         is_there = strncmp(entry->d_name, name, strlen(name)) == 0 &&
                    strncmp(entry->d_name + strlen(name), ".damaged-", strlen(".damaged-")) == 0;
         if (is_there)
-            snprintf(out, DOCTOR_PATH_BYTES, "%s/%.255s", doctor->place.data, entry->d_name);
+            snprintf(out, DOCTOR_PATH_BYTES, "%s/%.255s", doctor->location.data, entry->d_name);
     }
     if (folder)
         closedir(folder);
@@ -174,11 +174,11 @@ static void check_file(struct doctor *doctor)
     bool is_old;
     char aside[DOCTOR_PATH_BYTES];
 
-    hub_examine_store(doctor->place.database, &doctor->store);
+    hub_examine_store(doctor->location.database, &doctor->store);
     is_old = store->outcome == INSPECT_WHOLE && store->version < store->our_version;
     doctor_report(doctor, rows[store->outcome].state,
                   is_old ? TEXT_FOUND_STORE_OLD : rows[store->outcome].found,
-                  rows[store->outcome].remedy, "path", doctor->place.database, "version",
+                  rows[store->outcome].remedy, "path", doctor->location.database, "version",
                   TEXT_NUMBER(store->version), "ours", TEXT_NUMBER(store->our_version), "message",
                   store->message);
     if (find_aside(doctor, aside))
@@ -210,9 +210,9 @@ void check_store(struct doctor *doctor)
 
     if (!doctor->has_settings)
         return; /* said elsewhere */
-    switch (hub_examine_database(&doctor->place, &database, &err)) {
+    switch (hub_examine_database(&doctor->location, &database, &err)) {
     case HUB_STORE_IS_FILE:
-        if (stat(doctor->place.data, &data) != 0 || S_ISDIR(data.st_mode))
+        if (stat(doctor->location.data, &data) != 0 || S_ISDIR(data.st_mode))
             check_file(doctor);
         break;
     case HUB_STORE_IS_DATABASE:
@@ -226,20 +226,20 @@ void check_store(struct doctor *doctor)
 
 void check_http(struct doctor *doctor)
 {
-    struct place_note last = { 0 };
+    struct hub_record last = { 0 };
     int port = doctor->hub_port;
     int64_t owner;
     bool is_foreign;
 
-    if (!port && !doctor->note.pid && place_read_note(&doctor->place, &last, NULL))
+    if (!port && !doctor->record.pid && hub_record_read(&doctor->location, &last, NULL))
         port = last.port;
     owner = port ? os_port_owner(port) : -1;
     is_foreign = owner >= 0 && owner != (int64_t)geteuid();
-    if (doctor->note.pid && !doctor->hub_port)
+    if (doctor->record.pid && !doctor->hub_port)
         doctor_warning(doctor, TEXT_FOUND_HTTP_NONE, TEXT_MEND_HTTP_NONE);
-    else if (!doctor->note.pid && owner < 0)
+    else if (!doctor->record.pid && owner < 0)
         doctor_ok(doctor, TEXT_FOUND_HTTP_IDLE);
-    else if (!doctor->note.pid || is_foreign)
+    else if (!doctor->record.pid || is_foreign)
         doctor_report(doctor, is_foreign ? DOCTOR_FAULT : DOCTOR_WARNING, TEXT_FOUND_HTTP_TAKEN,
                       TEXT_MEND_HTTP_TAKEN, "port", TEXT_NUMBER(port), "owner", TEXT_NUMBER(owner));
     else if (!answers(port))
@@ -311,14 +311,14 @@ static bool judge_times(struct doctor *doctor, const struct hub_listener *listen
 /* What can only be seen by whether a hub runs. False: reported. */
 static bool judge_port(struct doctor *doctor, const struct hub_listener *listener)
 {
-    int64_t owner = listener->port && !doctor->note.pid ? os_port_owner(listener->port) : -1;
+    int64_t owner = listener->port && !doctor->record.pid ? os_port_owner(listener->port) : -1;
 
     if (owner >= 0)
         doctor_fault(doctor, TEXT_FOUND_LISTEN_TAKEN, TEXT_MEND_LISTEN_TAKEN, "port",
                      TEXT_NUMBER(listener->port), "owner", TEXT_NUMBER(owner));
-    else if (doctor->note.pid && !doctor->hub_listens)
+    else if (doctor->record.pid && !doctor->hub_listens)
         doctor_warning(doctor, TEXT_FOUND_LISTEN_NOT, TEXT_MEND_LISTEN_NOT, "where",
-                       listener->where, "log", doctor->place.log);
+                       listener->where, "log", doctor->location.log);
     else
         return true;
     return false;
@@ -362,7 +362,7 @@ void check_listen(struct doctor *doctor)
 
     if (!doctor->has_settings)
         return; /* said elsewhere */
-    listening = hub_examine_listener(&doctor->place, &listener, &err);
+    listening = hub_examine_listener(&doctor->location, &listener, &err);
     error_write_in(&err, i18n_language(), &why);
     if (listening == HUB_LISTENS_NOWHERE)
         doctor_ok(doctor, TEXT_FOUND_LISTEN_NONE);

@@ -49,12 +49,12 @@ static bool judge(struct doctor *doctor, const char *path, bool is_file)
 void check_files(struct doctor *doctor)
 {
     char wal[DOCTOR_PATH_BYTES], old_log[DOCTOR_PATH_BYTES];
-    const char *const files[] = { doctor->place.database, wal,     doctor->place.settings,
-                                  doctor->place.log,      old_log, doctor->place.note };
+    const char *const files[] = { doctor->location.database, wal,     doctor->location.settings,
+                                  doctor->location.log,      old_log, doctor->location.record };
     unsigned before = doctor_troubles(doctor);
 
-    snprintf(wal, sizeof wal, "%s-wal", doctor->place.database);
-    snprintf(old_log, sizeof old_log, "%s.1", doctor->place.log);
+    snprintf(wal, sizeof wal, "%s-wal", doctor->location.database);
+    snprintf(old_log, sizeof old_log, "%s.1", doctor->location.log);
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         judge(doctor, files[i], true);
     if (doctor_troubles(doctor) == before)
@@ -84,12 +84,12 @@ static bool is_terminal_forbidden(void)
 
 void check_sandbox(struct doctor *doctor)
 {
-    const char *path = doctor->place.data;
+    const char *path = doctor->location.data;
     bool may_write = access(path, W_OK) == 0 || errno == ENOENT;
 
     if (!may_connect(AF_UNIX))
         doctor_fault(doctor, TEXT_FOUND_SANDBOX_SOCKET, TEXT_MEND_SANDBOX);
-    else if (doctor->has_place && !may_write)
+    else if (doctor->has_location && !may_write)
         doctor_fault(doctor, TEXT_FOUND_SANDBOX_READ_ONLY, TEXT_MEND_SANDBOX_READ_ONLY, "path",
                      path);
     else if (!may_connect(AF_INET))
@@ -155,9 +155,9 @@ enum {
 
 void check_data(struct doctor *doctor)
 {
-    const char *path = doctor->place.data;
+    const char *path = doctor->location.data;
 
-    if (!doctor->has_place)
+    if (!doctor->has_location)
         doctor_fault(doctor, TEXT_FOUND_NO_HOME, TEXT_MEND_NO_HOME);
     else if (!judge(doctor, path, false))
         return;
@@ -172,14 +172,15 @@ void check_data(struct doctor *doctor)
 void check_socket(struct doctor *doctor)
 {
     const char *given = getenv("XDG_RUNTIME_DIR");
-    char directory[PLACE_PATH_BYTES], path[PLACE_PATH_BYTES + 32];
+    char directory[LOCATION_PATH_BYTES], path[LOCATION_PATH_BYTES + 32];
 
-    if (!place_socket_name(&doctor->place, directory, path, NULL) ||
+    if (!location_socket_name(&doctor->location, directory, path, NULL) ||
         !judge(doctor, directory, false))
         return;
-    if (strlen(path) > PLACE_SOCKET_BYTES)
+    if (strlen(path) > LOCATION_SOCKET_BYTES)
         doctor_fault(doctor, TEXT_FOUND_SOCKET_LONG, TEXT_MEND_SOCKET_LONG, "count",
-                     TEXT_NUMBER((int64_t)strlen(path)), "most", TEXT_NUMBER(PLACE_SOCKET_BYTES));
+                     TEXT_NUMBER((int64_t)strlen(path)), "most",
+                     TEXT_NUMBER(LOCATION_SOCKET_BYTES));
     else if (given && *given && strncmp(directory, given, strlen(given)) != 0)
         doctor_warning(doctor, TEXT_FOUND_RUNTIME_UNUSED, TEXT_MEND_MODE, "path", given);
     else
@@ -188,7 +189,7 @@ void check_socket(struct doctor *doctor)
 
 void check_disk(struct doctor *doctor)
 {
-    const char *path = doctor->place.data;
+    const char *path = doctor->location.data;
     char *existing = mem_text(path);
     int64_t free_bytes, mebibytes;
 
@@ -209,7 +210,8 @@ void check_disk(struct doctor *doctor)
 
 void check_clock(struct doctor *doctor)
 {
-    const char *const files[] = { doctor->place.database, doctor->place.note, doctor->place.lock };
+    const char *const files[] = { doctor->location.database, doctor->location.record,
+                                  doctor->location.lock };
     time_t now = time(NULL);
     struct tm parts;
     char words[64];
@@ -221,7 +223,7 @@ void check_clock(struct doctor *doctor)
         doctor_fault(doctor, TEXT_FOUND_CLOCK_EARLY, TEXT_MEND_CLOCK, "time", words);
         return;
     }
-    for (size_t i = 0; doctor->has_place && i < ARRAY_LEN(files); i++) {
+    for (size_t i = 0; doctor->has_location && i < ARRAY_LEN(files); i++) {
         if (stat(files[i], &found) == 0 && found.st_mtime > now + CLOCK_SLACK_S) {
             doctor_warning(doctor, TEXT_FOUND_CLOCK_BACK, TEXT_MEND_CLOCK, "time", words, "path",
                            files[i]);
@@ -234,7 +236,7 @@ void check_clock(struct doctor *doctor)
 void check_settings(struct doctor *doctor)
 {
     struct settings *settings = call_settings();
-    const char *path = doctor->place.settings;
+    const char *path = doctor->location.settings;
 
     for (size_t i = 0; i < settings_warning_count(settings); i++) {
         const struct setting_warning *warning = settings_warning(settings, i);

@@ -174,7 +174,7 @@ static void read_result(const struct gate_question *question, const struct json 
 
 /* Until it is over: a hook explains nothing to a person who asks back, and opens no terminal. */
 static bool ask_and_wait(struct client *client, const struct text *params,
-                         struct wire_message *reply, struct error *err)
+                         struct rpc_message *reply, struct error *err)
 {
     const struct request request = {
         .method = METHOD_ask_create, .text = params, .wait_ms = -1, .tag = TAG
@@ -182,11 +182,11 @@ static bool ask_and_wait(struct client *client, const struct text *params,
     enum reply_kind kind;
     bool ok = client_request_and_wait(client, &request, reply, err);
 
-    while (ok && (ok = wire_read_kind(reply->root, &kind, err)) && kind != REPLY_FINAL) {
+    while (ok && (ok = rpc_read_kind(reply->root, &kind, err)) && kind != REPLY_FINAL) {
         const char *id = json_member_text(reply->result, "session_id");
         char *again = mem_format("{\"session_id\":\"%s\",\"wait_seconds\":-1}", id ? id : "");
 
-        wire_release(reply);
+        rpc_release(reply);
         ok = client_call_and_wait(client, "ask/wait", again, reply, err);
         free(again);
     }
@@ -196,7 +196,7 @@ static bool ask_and_wait(struct client *client, const struct text *params,
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer)
 {
     struct text params = { 0 };
-    struct wire_message reply = { 0 };
+    struct rpc_message reply = { 0 };
     struct error err;
 
     snprintf(ret_answer->name, sizeof ret_answer->name, own_name, question->client);
@@ -217,7 +217,7 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
         text_add_format(&ret_answer->reason, unreachable, hub_was_stopped);
     else
         text_add_format(&ret_answer->reason, unreachable, err.message);
-    wire_release(&reply);
+    rpc_release(&reply);
     text_release(&params);
 }
 

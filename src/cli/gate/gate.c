@@ -196,9 +196,9 @@ static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match
 {
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
-    struct place place;
+    struct location location;
     struct gate_rules rules;
-    bool ok = place_find(&place, err);
+    bool ok = location_find(&location, err);
     struct gate_call call = {
         .tool = hook->question.tool,
         .input = hook->question.input,
@@ -206,7 +206,7 @@ static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match
         .home = os_home(home, sizeof home) ? home : NULL,
     };
 
-    settings_load(settings, ok ? place.settings : NULL);
+    settings_load(settings, ok ? location.settings : NULL);
     ok = ok && !settings_problem(settings, err);
     rules = (struct gate_rules){
         .commands = settings_text(settings, SETTING_GATE_COMMANDS),
@@ -290,4 +290,4 @@ static const char *const examples[] = {
     "settings set gate_commands 'rm -r;git push --force*;terraform destroy'",
     NULL,
 };
-VERB_ROW(gate, TEXT_CLI_GATE, VERB_TABLES, .may_go_far = true, .runs_without_settings = true);
+VERB_ROW(gate, TEXT_CLI_GATE, VERB_TABLES, .works_remotely = true, .runs_without_settings = true);

@@ -114,7 +114,7 @@ static bool export_pages(struct look_back *look, struct client *link,
         format->begin(&out);
     ok = write_out(file, &out);
     while (ok && !look->is_over) {
-        struct wire_message reply = { 0 };
+        struct rpc_message reply = { 0 };
         const struct json *asks;
 
         ok = look_back_page(look, link, EXPORT_PAGE, &reply);
@@ -128,7 +128,7 @@ static bool export_pages(struct look_back *look, struct client *link,
             progress_show(&progress,
                           PERMILLE - json_member_integer(reply.result, "left_permille", 0),
                           PERMILLE);
-        wire_release(&reply);
+        rpc_release(&reply);
     }
     progress_end(&progress);
     text_release(&out);

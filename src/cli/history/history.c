@@ -120,7 +120,7 @@ static void write_params(const struct look_back *look, int64_t limit, struct tex
 }
 
 bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
-                    struct wire_message *ret_reply)
+                    struct rpc_message *ret_reply)
 {
     struct text params = { 0 };
     const char *next;
@@ -192,7 +192,7 @@ static bool print_all(struct look_back *look, struct client *link, int64_t limit
     bool ok = true, has_begun = false;
 
     while (ok && count < limit && !look->is_over) {
-        struct wire_message reply = { 0 };
+        struct rpc_message reply = { 0 };
         int64_t left = limit - count;
         const struct json *asks;
 
@@ -203,7 +203,7 @@ static bool print_all(struct look_back *look, struct client *link, int64_t limit
         has_begun = true;
         print_page(arguments, asks, count);
         count += (int64_t)json_length(asks);
-        wire_release(&reply);
+        rpc_release(&reply);
     }
     if (arguments->is_json && ok)
         printf("]\n");
@@ -252,7 +252,7 @@ static const char *const examples[] = { "history deploy production",
                                         "history '\"roll back\"' --since 7d",
                                         "history --agent claude-code --status declined --json",
                                         NULL };
-VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .most_words = 8, .may_go_far = true);
+VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .most_words = 8, .works_remotely = true);
 
 /* `sayso list`. */
 
@@ -328,4 +328,4 @@ static const char *const list_usage[] = { "list [--active|--completed] [--limit 
 static const char *const list_examples[] = { "list --active", "list --completed --limit 5 --json",
                                              NULL };
 VERB_ACTS(list, TEXT_CLI_LIST, .usage = list_usage, .examples = list_examples,
-          VERB_OPTIONS_OF(list_options), .may_go_far = true);
+          VERB_OPTIONS_OF(list_options), .works_remotely = true);

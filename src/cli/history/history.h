@@ -31,7 +31,7 @@ bool look_back_has_filters(const struct look_back *look);
 /* At most `limit` asks more, in reply->result's `asks`; is_over tells whether those were the last.
  * False: said why. The caller releases *ret_reply either way. */
 bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
-                    struct wire_message *ret_reply);
+                    struct rpc_message *ret_reply);
 
 /* How an ask is exported. To add a format: its functions and a row in record_formats.c. */
 struct record_format {

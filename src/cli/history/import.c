@@ -86,8 +86,8 @@ static bool read_lines(struct source *source, struct backup_place *check,
 
 static bool check_file(struct source *source, struct error *err)
 {
-    struct backup_place place = { 0 };
-    bool ok = read_lines(source, &place, NULL, err) && backup_check_end(&place, err);
+    struct backup_place location = { 0 };
+    bool ok = read_lines(source, &location, NULL, err) && backup_check_end(&location, err);
 
     rewind(source->stream);
     return ok;

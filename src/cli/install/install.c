@@ -249,12 +249,12 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
 static void choose_address(struct job *job)
 {
     struct settings *settings = call_settings();
-    struct place place;
-    struct place_note note;
+    struct location location;
+    struct hub_record note;
 
     job->entry.port = (int)settings_integer(settings, SETTING_PORT);
     job->entry.needs_token = settings_integer(settings, SETTING_MCP_AUTH) == MCP_AUTH_TOKEN;
-    if (place_find(&place, NULL) && place_read_note(&place, &note, NULL) && note.port > 0)
+    if (location_find(&location, NULL) && hub_record_read(&location, &note, NULL) && note.port > 0)
         job->entry.port = note.port;
     settings_free(settings);
 }

@@ -89,15 +89,15 @@ bool launch_is_usable(const struct engine *engine)
 static void write_command(const struct engine *engine, const struct session *session,
                           const struct live *live, const char *code, struct text *out)
 {
-    bool is_far = session->uid < 0;
+    bool is_remote = session->uid < 0;
     const char *socket = engine->parts.socket;
-    const char *place = is_far ? engine->public_url : socket ? socket : "";
+    const char *place = is_remote ? engine->public_url : socket ? socket : "";
     struct text hub = { 0 };
 
-    text_add_shell_word(out, is_far || !engine->parts.program ? "sayso" : engine->parts.program);
+    text_add_shell_word(out, is_remote || !engine->parts.program ? "sayso" : engine->parts.program);
     text_add_format(out, " attach %s", live->id);
     if (*place) {
-        text_add_format(&hub, "%s%s", is_far ? "" : "unix:", place);
+        text_add_format(&hub, "%s%s", is_remote ? "" : "unix:", place);
         text_add_text(out, " --hub ");
         text_add_shell_word(out, text_string(&hub));
     }

@@ -256,7 +256,7 @@ static void on_delete(void *context, struct http_exchange *exchange,
 }
 
 static const struct guard_route routes[] = {
-    { "POST", "/mcp", GUARD_AGENT, LIMIT_WIRE_LINE_BYTES, "application/json", on_post },
+    { "POST", "/mcp", GUARD_AGENT, LIMIT_RPC_LINE_BYTES, "application/json", on_post },
     { "GET", "/mcp", GUARD_AGENT, 0, NULL, on_get },
     { "DELETE", "/mcp", GUARD_AGENT, 0, NULL, on_delete },
 };

@@ -200,7 +200,7 @@ static void serve_socket(void *context, struct http_exchange *exchange,
 static const struct guard_route routes[] = {
     /* The token is in its first message: a browser can set no header here. */
     { "GET", "/ws", GUARD_OPEN, 0, NULL, serve_socket },
-    { "GET", "/wire", GUARD_ANYONE, 0, NULL, serve_guest },
+    { "GET", "/wire", GUARD_ANYONE, 0, NULL, serve_remote_client },
     { "GET", "/portal/open", GUARD_OPEN, 0, NULL, serve_look },
     { "POST", "/portal/open", GUARD_OPEN, BODY_BYTES, "application/json", serve_open },
     { "GET", "/", GUARD_OPEN, 0, NULL, serve_document },
@@ -258,7 +258,7 @@ static void follow_portal(struct web *web)
 
     for (struct portal_session *session = web->sessions; is_off && !web->is_off && session;
          session = session->next) {
-        if (!session->guest)
+        if (!session->token_holder)
             ws_peer_close(session->peer, WS_CLOSE_GOING, "the portal is switched off");
     }
     web->is_off = is_off;

@@ -55,7 +55,7 @@ static void session_enter(struct portal_session *session, struct identity *ident
     identity->uid = -1;
     identity->tty = "";
     identity->context = session;
-    identity->event = wire_peer_event;
+    identity->event = rpc_peer_event;
     identity->locate = locate;
     session->wire.session = service->ops->open(service, identity);
     snprintf(session->token_id, sizeof session->token_id, "%s", identity->token_id);
@@ -65,7 +65,7 @@ static void session_enter(struct portal_session *session, struct identity *ident
 static void refuse(struct portal_session *session, const char *id_json, const char *code,
                    const char *message, int64_t retry_s)
 {
-    struct wire_peer *peer = &session->wire;
+    struct rpc_peer *peer = &session->wire;
     struct text data = { 0 };
     struct json_writer writer = json_object_to(&data);
 
@@ -74,7 +74,7 @@ static void refuse(struct portal_session *session, const char *id_json, const ch
         json_write_integer(&writer, "retry_after_seconds", retry_s);
     json_write_end_object(&writer);
     if (id_json)
-        jsonrpc_add_error(peer->carrier->begin(peer), id_json, WIRE_NOT_SIGNED_IN, message,
+        jsonrpc_add_error(peer->carrier->begin(peer), id_json, RPC_NOT_SIGNED_IN, message,
                           text_string(&data));
     peer->carrier->end(peer);
     text_release(&data);
@@ -96,12 +96,12 @@ static void welcome(struct portal_session *session, const struct guard_identity 
     struct json_writer writer = json_writer_to(&out);
 
     session_enter(session, &identity);
-    wire_write_welcome(&writer, "person");
+    rpc_write_welcome(&writer, "person");
     json_write_text(&writer, "tab", who->token);
     json_write_text_if(&writer, "token", json_member_text(made, "token"));
     json_write_text_if(&writer, "proof_key", json_member_text(made, "proof_key"));
     json_write_end_object(&writer);
-    wire_peer_reply(&session->wire, id_json, text_string(&out));
+    rpc_peer_reply(&session->wire, id_json, text_string(&out));
     if (out.bytes)
         explicit_bzero(out.bytes, out.used);
     text_release(&out);
@@ -240,37 +240,38 @@ static void try_token(struct portal_session *session, const char *token, const c
  * gate and speak the wire of the unix socket on a WebSocket. The token says which role they have
  * and whose they are; what hello says beside it are claims, as everywhere. */
 
-static void refuse_guest(struct portal_session *session, const char *id_json, int code,
-                         const char *message)
+static void refuse_remote_client(struct portal_session *session, const char *id_json, int code,
+                                 const char *message)
 {
-    wire_peer_refuse(&session->wire, id_json, code, message);
+    rpc_peer_refuse(&session->wire, id_json, code, message);
     ws_peer_close(session->peer, WS_CLOSE_POLICY, "hello was refused");
 }
 
-static void guest_enter(struct portal_session *session, const struct json *params,
-                        const char *id_json)
+static void remote_client_enter(struct portal_session *session, const struct json *params,
+                                const char *id_json)
 {
-    struct identity identity = { .token = session->guest->label,
-                                 .token_id = session->guest->token,
-                                 .may_answer = session->guest->may_answer };
+    struct identity identity = { .token = session->token_holder->label,
+                                 .token_id = session->token_holder->token,
+                                 .may_answer = session->token_holder->may_answer };
 
     if (!identity_read(params, &identity)) {
-        refuse_guest(session, id_json, JSONRPC_INVALID_PARAMS,
-                     "hello needs role agent or person, a known channel and short names");
+        refuse_remote_client(session, id_json, JSONRPC_INVALID_PARAMS,
+                             "hello needs role agent or person, a known channel and short names");
         return;
     }
-    if (!(identity.role == ROLE_AGENT ? session->guest->is_agent : session->guest->is_person)) {
-        refuse_guest(
-            session, id_json, WIRE_NOT_YOURS,
+    if (!(identity.role == ROLE_AGENT ? session->token_holder->is_agent
+                                      : session->token_holder->is_person)) {
+        refuse_remote_client(
+            session, id_json, RPC_NOT_YOURS,
             identity.role == ROLE_AGENT
                 ? "this token is a person's and cannot ask: use an agent's (sayso token new)"
                 : "this token is an agent's and cannot answer: use a person's (sayso token new "
                   "--kind person)");
         return;
     }
-    identity.is_sub_agent |= session->guest->is_sub_agent;
+    identity.is_sub_agent |= session->token_holder->is_sub_agent;
     session_enter(session, &identity);
-    wire_peer_welcome(&session->wire, id_json, identity.role);
+    rpc_peer_welcome(&session->wire, id_json, identity.role);
 }
 
 static void hello_take(struct portal_session *session, const struct json *params,
@@ -285,16 +286,16 @@ static void hello_take(struct portal_session *session, const struct json *params
     const char *key = read_text(params, "key", KEY_BYTES);
 
     if (session->wire.session || session->sign_in) {
-        wire_peer_refuse(&session->wire, id_json, JSONRPC_INVALID_REQUEST,
-                         "hello was said already; a connection has one role");
+        rpc_peer_refuse(&session->wire, id_json, JSONRPC_INVALID_REQUEST,
+                        "hello was said already; a connection has one role");
         return;
     }
-    if (!wire_is_ours(params)) {
-        wire_peer_refuse(&session->wire, id_json, WIRE_NUMBER_REFUSED,
-                         "this hub speaks another wire number");
+    if (!rpc_is_ours(params)) {
+        rpc_peer_refuse(&session->wire, id_json, RPC_NUMBER_REFUSED,
+                        "this hub speaks another wire number");
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
-    } else if (session->guest) {
-        guest_enter(session, params, id_json);
+    } else if (session->token_holder) {
+        remote_client_enter(session, params, id_json);
     } else if (!role || strcmp(role, "person") != 0 || !!token + !!code + !!device != 1) {
         refuse(session, id_json, "unauthorized",
                "hello needs role person and either the tab's token, a device's signature or the "
@@ -334,7 +335,7 @@ static void hello_prove(struct portal_session *session, const struct json *param
     json_write_text(&writer, "proof", text_string(&proof));
     json_write_text(&writer, "challenge", session->challenge);
     json_write_end_object(&writer);
-    wire_peer_reply(&session->wire, id_json, text_string(&out));
+    rpc_peer_reply(&session->wire, id_json, text_string(&out));
     text_release(&proof);
     text_release(&out);
 }
@@ -361,7 +362,8 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
     free(arrival);
 }
 
-void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match)
+void serve_remote_client(void *context, struct http_exchange *exchange,
+                         const struct guard_match *match)
 {
     struct web *web = context;
     struct arrival *arrival;
@@ -379,17 +381,17 @@ void serve_guest(void *context, struct http_exchange *exchange, const struct gua
 
 /* The wire on it. */
 
-static struct portal_session *session_of(const struct wire_peer *peer)
+static struct portal_session *session_of(const struct rpc_peer *peer)
 {
     return (struct portal_session *)peer;
 }
 
-static struct text *begin(struct wire_peer *peer)
+static struct text *begin(struct rpc_peer *peer)
 {
     return &session_of(peer)->web->line;
 }
 
-static void end(struct wire_peer *peer)
+static void end(struct rpc_peer *peer)
 {
     struct text *line = begin(peer);
 
@@ -399,13 +401,13 @@ static void end(struct wire_peer *peer)
     ws_peer_stir(session_of(peer)->peer);
 }
 
-static size_t behind(const struct wire_peer *peer)
+static size_t behind(const struct rpc_peer *peer)
 {
     return ws_peer_behind(session_of(peer)->peer);
 }
 
 /* All pages are told the same one after the other: it is encoded for the first of them. */
-static void tell(struct wire_peer *peer, const char *line, size_t length)
+static void tell(struct rpc_peer *peer, const char *line, size_t length)
 {
     struct web *web = session_of(peer)->web;
 
@@ -416,11 +418,11 @@ static void tell(struct wire_peer *peer, const char *line, size_t length)
     ws_send_frame(session_of(peer)->peer, web->newest);
 }
 
-static bool greet(struct wire_peer *peer, enum method method, const struct json *params,
+static bool greet(struct rpc_peer *peer, enum method method, const struct json *params,
                   const char *id_json)
 {
     struct portal_session *session = session_of(peer);
-    bool proves = method == METHOD_hub_prove && !session->guest;
+    bool proves = method == METHOD_hub_prove && !session->token_holder;
 
     if (method == METHOD_hello)
         hello_take(session, params, id_json);
@@ -430,24 +432,24 @@ static bool greet(struct wire_peer *peer, enum method method, const struct json 
 }
 
 /* Of what the hub does itself its status alone is for tokens. */
-static void do_hub(struct wire_peer *peer, enum method method, const char *id_json)
+static void do_hub(struct rpc_peer *peer, enum method method, const char *id_json)
 {
     const struct web_parts *parts = &session_of(peer)->web->parts;
     struct text status = { 0 };
 
     (void)method;
     parts->write_status(parts->context, &status);
-    wire_peer_reply(peer, id_json, text_string(&status));
+    rpc_peer_reply(peer, id_json, text_string(&status));
     text_release(&status);
 }
 
 /* A page gets what may be shown of an ask beside the ask itself. */
-static bool add_shown(const struct wire_peer *peer, enum method method, struct text *out,
+static bool add_shown(const struct rpc_peer *peer, enum method method, struct text *out,
                       const char *id_json, const char *result_json)
 {
     struct text shown = { 0 };
 
-    if (method != METHOD_ask_get || session_of(peer)->guest)
+    if (method != METHOD_ask_get || session_of(peer)->token_holder)
         return false;
     shown_add(result_json, &shown);
     jsonrpc_add_result(out, id_json, text_string(&shown));
@@ -472,7 +474,7 @@ static void add_said(const struct error *err, struct json_writer *data)
     text_release(&words);
 }
 
-const struct wire_carrier session_carrier = {
+const struct rpc_carrier session_carrier = {
     .most_calls = 1024,
     .begin = begin,
     .end = end,
@@ -489,8 +491,8 @@ static void take_message(void *owner, const char *text, size_t length)
 {
     struct portal_session *session = owner;
 
-    wire_peer_take(&session->wire, text, length);
-    if (wire_peer_is_full(&session->wire))
+    rpc_peer_take(&session->wire, text, length);
+    if (rpc_peer_is_full(&session->wire))
         ws_peer_pause(session->peer, true);
 }
 
@@ -498,8 +500,8 @@ static void on_drained(void *owner)
 {
     struct portal_session *session = owner;
 
-    wire_peer_catch_up(&session->wire);
-    if (session->wire.look_count < WIRE_LOOKS)
+    rpc_peer_catch_up(&session->wire);
+    if (session->wire.read_count < RPC_READS_MAX)
         ws_peer_pause(session->peer, false);
 }
 
@@ -514,7 +516,7 @@ static void *open_session(void *context, struct ws_peer *peer)
     session->wire.carrier = &web->carrier;
     session->web = web;
     session->peer = peer;
-    session->guest = web->arriving;
+    session->token_holder = web->arriving;
     web->arriving = NULL;
     LIST_ADD(web->sessions, session);
     return session;
@@ -525,10 +527,10 @@ static void close_session(void *owner)
     struct portal_session *session = owner;
 
     LIST_REMOVE(session->web->sessions, session);
-    wire_peer_leave(&session->wire);
+    rpc_peer_leave(&session->wire);
     if (session->sign_in) /* what is under way comes to nothing */
         session->sign_in->session = NULL;
-    free(session->guest);
+    free(session->token_holder);
     pool_free(session, sizeof *session);
 }
 

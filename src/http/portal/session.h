@@ -16,19 +16,19 @@ enum {
 
 /* One page that is connected. */
 struct portal_session {
-    struct wire_peer wire; /* first: a peer of the wire is a session */
+    struct rpc_peer wire; /* first: a peer of the wire is a session */
     struct portal_session *next, *previous;
     struct web *web;
     struct ws_peer *peer;
-    struct sign_in *sign_in;      /* a code is being exchanged; NULL: none */
-    struct guard_identity *guest; /* who brought a token at the gate; owned; NULL: a page */
+    struct sign_in *sign_in;             /* a code is being exchanged; NULL: none */
+    struct guard_identity *token_holder; /* who brought a token at the gate; owned; NULL: a page */
     char token_id[17];
     char challenge[WEB_CHALLENGE_BYTES]; /* to be signed, once; "": none */
 };
 
 struct web {
     struct web_parts parts;
-    struct wire_carrier carrier;
+    struct rpc_carrier carrier;
     struct ws_server *server;
     struct portal_session *sessions;
     struct text line; /* a message that is being written */
@@ -41,9 +41,10 @@ struct web {
 };
 
 /* session.c: one page, from its first message on */
-extern const struct ws_handler session_handler;   /* without its context */
-extern const struct wire_carrier session_carrier; /* without its service */
+extern const struct ws_handler session_handler;  /* without its context */
+extern const struct rpc_carrier session_carrier; /* without its service */
 /* Clients of other machines, `sayso --hub`, who speak the wire as on the unix socket. */
-void serve_guest(void *context, struct http_exchange *exchange, const struct guard_match *match);
+void serve_remote_client(void *context, struct http_exchange *exchange,
+                         const struct guard_match *match);
 
 #endif

@@ -17,10 +17,10 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
 
 static void find_path(struct current_settings *current)
 {
-    struct place place;
+    struct location location;
 
-    if (place_find(&place, NULL))
-        current->path = mem_text(place.settings);
+    if (location_find(&location, NULL))
+        current->path = mem_text(location.settings);
 }
 
 const struct settings *current_settings(struct current_settings *current)

@@ -214,7 +214,7 @@ static void take_bytes(struct stdio *stdio, const char *bytes, size_t length)
         const char *newline = memchr(bytes, '\n', length);
         size_t part = newline ? (size_t)(newline - bytes) : length;
 
-        if (!stdio->skips_line && stdio->in.used + part > LIMIT_WIRE_LINE_BYTES) {
+        if (!stdio->skips_line && stdio->in.used + part > LIMIT_RPC_LINE_BYTES) {
             stdio->skips_line = true;
             mcp_refuse_long_line(stdio->mcp, &stdio->stream, text_string(&stdio->in),
                                  stdio->in.used);
