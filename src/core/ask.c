@@ -64,7 +64,7 @@ static const int64_t BY_HAND_MS = 10000; /* earlier than this it is likely to be
 static const int64_t SAME_WITHIN_MS = 2000;
 static const int64_t MARGIN_MS = 5000; /* the answer must be there before the client gives up */
 
-int64_t patience_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up)
+int64_t client_timeout_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up)
 {
     int64_t seen_ms, apart_ms;
 
@@ -83,7 +83,7 @@ int64_t patience_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up)
     return known_ms > 0 ? known_ms : -held_ms;
 }
 
-int64_t patience_hold_ms(int64_t known_ms)
+int64_t client_timeout_hold_ms(int64_t known_ms)
 {
     int64_t margin_ms = known_ms / 10;
 
@@ -109,7 +109,7 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
-bool patience_is_time_up(const char *reason)
+bool client_timeout_is_time_up(const char *reason)
 {
     /* the SDKs' own words and code, and those of others */
     return reason && (contains(reason, "timed out") || contains(reason, "timeout") ||

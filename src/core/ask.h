@@ -71,11 +71,11 @@ void notices_add(const struct notice *notices, size_t count, size_t more, struct
  */
 
 /* What is known once a call was given up after `held_ms`. */
-int64_t patience_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up);
+int64_t client_timeout_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up);
 /* How long a call may be held by what is known; -1: as long as anybody likes. */
-int64_t patience_hold_ms(int64_t known_ms);
+int64_t client_timeout_hold_ms(int64_t known_ms);
 /* Whether the reason a client gives for a cancellation is its own clock. */
-bool patience_is_time_up(const char *reason);
+bool client_timeout_is_time_up(const char *reason);
 
 /* That an agent waits, told to a person who looks at none of our screens. The words are made
  * harmless; everything is borrowed for the call. */

@@ -330,14 +330,14 @@ bool own_may_destroy(const struct engine *engine, struct session *session,
                      text_head(id, 8, (char[9]){ 0 }), NULL);
 }
 
-bool own_must_leave(const struct errand *errand, const struct store_row *row)
+bool own_must_leave(const struct operation *operation, const struct store_row *row)
 {
-    struct asker asker = own_read(errand->engine, row->ask.origin_json);
+    struct asker asker = own_read(operation->engine, row->ask.origin_json);
     struct error err;
 
     return (row->ask.flags & ASK_DESTRUCTIVE) && state_is_open(row->ask.state) &&
-           errand->session->role == ROLE_PERSON &&
-           !own_may_destroy(errand->engine, errand->session, &asker, row->ask.id, &err);
+           operation->session->role == ROLE_PERSON &&
+           !own_may_destroy(operation->engine, operation->session, &asker, row->ask.id, &err);
 }
 
 bool own_may_govern(const struct engine *engine, struct session *session, struct error *err)

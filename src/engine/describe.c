@@ -19,21 +19,21 @@ static int64_t seconds_of(int64_t left_ms)
     return left_ms > 0 ? (left_ms + 999) / 1000 : 0;
 }
 
-int64_t describe_remaining_s(const struct engine *engine, const struct live *live)
+int64_t describe_remaining_s(const struct engine *engine, const struct active_ask *active)
 {
-    if (!live || !state_is_open(live->state))
+    if (!active || !state_is_open(active->state))
         return -1;
-    if (!live->deadline.place) /* its time is up and the end of it is on its way to the store */
-        return live->is_deciding ? 0 : -1;
-    return seconds_of(live->deadline.boot_ms - engine_boot_ms(engine));
+    if (!active->deadline.place) /* its time is up and the end of it is on its way to the store */
+        return active->is_deciding ? 0 : -1;
+    return seconds_of(active->deadline.boot_ms - engine_boot_ms(engine));
 }
 
 /* How long others stay silent yet, because the agent's own client shows it (R2.6). */
-static int64_t quiet_s(const struct engine *engine, const struct live *live)
+static int64_t quiet_s(const struct engine *engine, const struct active_ask *active)
 {
-    if (!live || !state_is_open(live->state) || !client_shows(live))
+    if (!active || !state_is_open(active->state) || !client_shows(active))
         return 0;
-    return seconds_of(live_rare(live)->quiet_until_boot_ms - engine_boot_ms(engine));
+    return seconds_of(active_rare(active)->quiet_until_boot_ms - engine_boot_ms(engine));
 }
 
 void describe_time(struct json_writer *writer, const char *key, int64_t utc_ms)
@@ -117,10 +117,10 @@ static void show_ask(const struct ask *ask, const char *agent, struct json_write
 /* How long a decision can still be taken back. */
 static void write_undo(const struct engine *engine, const char *id, struct json_writer *writer)
 {
-    const struct live *live = live_find(engine, id);
-    int64_t left_ms = live ? live->deadline.boot_ms - engine_boot_ms(engine) : 0;
+    const struct active_ask *active = active_find(engine, id);
+    int64_t left_ms = active ? active->deadline.boot_ms - engine_boot_ms(engine) : 0;
 
-    if (live && !state_is_open(live->state) && live->deadline.place && left_ms > 0)
+    if (active && !state_is_open(active->state) && active->deadline.place && left_ms > 0)
         json_write_integer(writer, "undo_ms", left_ms);
 }
 
@@ -128,20 +128,20 @@ static void write_undo(const struct engine *engine, const char *id, struct json_
 static void write_detached(const struct engine *engine, const struct ask *ask,
                            struct json_writer *writer)
 {
-    const struct live *live = live_find(engine, ask->id);
+    const struct active_ask *active = active_find(engine, ask->id);
     bool is_detached = state_is_open(ask->state) && (ask->flags & ASK_DETACHED);
 
     json_write_bool(writer, "detached", is_detached);
-    if (is_detached && live && live->detached_ms > 0)
-        describe_time(writer, "detached_at", live->detached_ms);
+    if (is_detached && active && active->detached_ms > 0)
+        describe_time(writer, "detached_at", active->detached_ms);
 }
 
 /* A row is read a moment before we hear that it was stored, or after we knew that it has ended:
  * then it alone says until when. */
 static int64_t remaining_s(const struct engine *engine, const struct ask *ask,
-                           const struct live *live)
+                           const struct active_ask *active)
 {
-    int64_t left_s = describe_remaining_s(engine, live);
+    int64_t left_s = describe_remaining_s(engine, active);
 
     return left_s >= 0 || ask->deadline_ms == 0
                ? left_s
@@ -158,9 +158,9 @@ static void write_members(const struct engine *engine, const struct store_row *r
                           const char *agent, struct json_writer *writer)
 {
     const struct ask *ask = &row->ask;
-    const struct live *live = live_find(engine, ask->id);
+    const struct active_ask *active = active_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
-    int64_t left_s = remaining_s(engine, ask, live), silent_s = quiet_s(engine, live);
+    int64_t left_s = remaining_s(engine, ask, active), silent_s = quiet_s(engine, active);
     int64_t later_ms = later_until_ms(engine, ask->id);
 
     json_write_text(writer, "session_id", ask->id);
@@ -194,11 +194,11 @@ void describe_members(const struct engine *engine, const struct store_row *row,
 {
     struct json *origin = json_of(row->ask.origin_json);
     struct store_row shown = *row;
-    const struct live *live = live_find(engine, row->ask.id);
+    const struct active_ask *active = active_find(engine, row->ask.id);
 
-    if (live) { /* memory knows better who waits and who types right now */
-        shown.ask.flags = live->flags;
-        shown.ask.hold_used_ms = live_rare(live)->hold_used_ms;
+    if (active) { /* memory knows better who waits and who types right now */
+        shown.ask.flags = active->flags;
+        shown.ask.hold_used_ms = active_rare(active)->hold_used_ms;
     }
     write_members(engine, &shown, describe_agent(origin), writer);
     json_free(origin);
@@ -212,13 +212,13 @@ void describe_summary(const struct engine *engine, const struct store_row *row,
     json_write_end_object(writer);
 }
 
-void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
-                   const char *key)
+void describe_active(const struct engine *engine, const struct active_ask *active,
+                     struct json_writer *writer, const char *key)
 {
-    struct store_row row = live_row(live);
+    struct store_row row = active_row(active);
 
     json_write_object(writer, key);
-    write_members(engine, &row, live->origin->agent, writer);
+    write_members(engine, &row, active->origin->agent, writer);
     json_write_end_object(writer);
 }
 
@@ -349,7 +349,8 @@ struct reply describe_open(const struct engine *engine, const struct store_row *
     return reply;
 }
 
-void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row)
+void operation_fail_won(struct operation *operation, const struct error *err,
+                        const struct store_row *row)
 {
     struct text winner = { 0 };
     struct json_writer writer = json_object_to(&winner);
@@ -361,6 +362,6 @@ void errand_fail_won(struct errand *errand, const struct error *err, const struc
                   row->answered_ms ? row->answered_ms : row->ask.decided_ms);
     json_write_raw(&writer, "answered_by", actor_of(row));
     json_write_end_object(&writer);
-    errand_fail(errand, err, text_string(&winner));
+    operation_fail(operation, err, text_string(&winner));
     text_release(&winner);
 }

@@ -8,7 +8,8 @@ struct form;
 struct json;
 
 /* describe.c: JSON of asks */
-int64_t describe_remaining_s(const struct engine *engine, const struct live *live); /* -1: none */
+int64_t describe_remaining_s(const struct engine *engine,
+                             const struct active_ask *active); /* -1: none */
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* "2026-11-15T12:00:00.000Z"; null, or nothing at all, for a time that is 0. */
@@ -21,8 +22,8 @@ void describe_shown(const char *title, const char *agent, const char *directory,
 /* The members alone, for an object that has more of them. */
 void describe_members(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer);
-void describe_live(const struct engine *engine, const struct live *live, struct json_writer *writer,
-                   const char *key);
+void describe_active(const struct engine *engine, const struct active_ask *active,
+                     struct json_writer *writer, const char *key);
 /* A decision as it was just made, so that its own texts need not be read back. Borrowed. */
 struct known {
     const struct answer *answer; /* NULL: cancelled or declined */
@@ -39,18 +40,19 @@ struct reply describe_result(const struct engine *engine, const struct store_row
 /* That it is open; how a terminal gets it (`command` is ours alone), or what is asked back. */
 struct reply describe_open(const struct engine *engine, const struct store_row *row,
                            const char *command, const char *asked_back, struct text *out);
-/* Ends the errand of one who came too late, with how the ask ended and by whom. */
-void errand_fail_won(struct errand *errand, const struct error *err, const struct store_row *row);
+/* Ends the operation of one who came too late, with how the ask ended and by whom. */
+void operation_fail_won(struct operation *operation, const struct error *err,
+                        const struct store_row *row);
 
 /* effects.c: what watchers are told */
 /* Room for a line that is written and sent at once; given back, its memory is used again. */
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);
-void publish(struct engine *engine, struct live *live);
+void publish(struct engine *engine, struct active_ask *active);
 void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* engine/people/list.c: what an agent sees of its own asks */
-void mine_publish(struct engine *engine, struct live *live);
-void mine_publish_over(struct engine *engine, const struct live *live);
+void mine_publish(struct engine *engine, struct active_ask *active);
+void mine_publish_over(struct engine *engine, const struct active_ask *active);
 
 #endif

@@ -55,38 +55,38 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
 /* One ask that was not over when the last hub ended. Nobody waits for it yet. */
 static void recover(struct engine *engine, const struct store_row *row)
 {
-    struct live *live = follow_take_up(engine, row);
+    struct active_ask *active = follow_take_up(engine, row);
 
-    if (!live || follow_is_shared(engine))
+    if (!active || follow_is_shared(engine))
         return; /* where there are others, who waits is theirs to know */
-    live->flags |= ASK_DETACHED;
-    live->detached_ms = engine_utc_ms(engine);
+    active->flags |= ASK_DETACHED;
+    active->detached_ms = engine_utc_ms(engine);
 }
 
 /* What is in memory and was not listed may have ended while the list was read. */
 static void look_at_unlisted(struct engine *engine)
 {
-    for (struct live *live = NULL; (live = live_each(engine, live));) {
-        if (live->is_stored && live->load_pass != engine->load_pass)
-            follow_ask(engine, live->id);
+    for (struct active_ask *active = NULL; (active = active_each(engine, active));) {
+        if (active->is_stored && active->load_pass != engine->load_pass)
+            follow_ask(engine, active->id);
     }
 }
 
-static void on_live(void *context, const struct store_row *row, const struct error *err)
+static void on_active(void *context, const struct store_row *row, const struct error *err)
 {
     struct engine *engine = context;
-    struct live *live;
+    struct active_ask *active;
 
     if (row && DELIBERATE_FAULT(ask_lost_at_restart))
         return;
     if (row) {
-        if (live_find(engine, row->ask.id))
+        if (active_find(engine, row->ask.id))
             follow_row(engine, row);
         else
             recover(engine, row);
-        live = live_find(engine, row->ask.id);
-        if (live)
-            live->load_pass = engine->load_pass;
+        active = active_find(engine, row->ask.id);
+        if (active)
+            active->load_pass = engine->load_pass;
         return;
     }
     if (err)
@@ -105,9 +105,9 @@ void load_asks(struct engine *engine, const struct error *err)
     struct store *store = engine->parts.store;
 
     if (err && follow_is_shared(engine))
-        on_live(engine, NULL, err);
+        on_active(engine, NULL, err);
     else
-        store->ops->list_live(store, engine_utc_ms(engine), on_live, engine);
+        store->ops->list_active(store, engine_utc_ms(engine), on_active, engine);
 }
 
 void load_ring(struct engine *engine, struct alarm *alarm)
@@ -128,9 +128,9 @@ struct engine *engine_new(const struct engine_parts *parts)
 
     engine->service.ops = &engine_ops;
     engine->parts = *parts;
-    engine->by_id = TABLE_OF(live, by_id, id);
-    engine->by_call = TABLE_OF(live, by_call, call_match);
-    engine->by_key = TABLE_OF(live_key, link, key);
+    engine->by_id = TABLE_OF(active_ask, by_id, id);
+    engine->by_call = TABLE_OF(active_ask, by_call, call_match);
+    engine->by_key = TABLE_OF(active_key, link, key);
     delivery_init(engine);
     launch_init(engine);
     engine->principals = TABLE_OF(principal, link, id);
@@ -164,9 +164,9 @@ void engine_free(struct engine *engine)
         return;
     questions_release(engine);
     publish_dirty(engine); /* one by one each would be looked for among all */
-    for (struct live *live = live_each(engine, NULL), *after; live; live = after) {
-        after = live_each(engine, live); /* from the start again would be quadratic */
-        live_free(engine, live);
+    for (struct active_ask *active = active_each(engine, NULL), *after; active; active = after) {
+        after = active_each(engine, active); /* from the start again would be quadratic */
+        active_free(engine, active);
     }
     for (link = table_each(&engine->principals, NULL); link; link = next) {
         next = table_each(&engine->principals, link);
@@ -197,15 +197,15 @@ struct service *engine_service(struct engine *engine)
 
 static void on_swept(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-    struct engine *engine = errand->engine;
+    struct operation *operation = context;
+    struct engine *engine = operation->engine;
     bool is_more = reply->outcome == STORE_DONE && reply->seq > 0;
     bool is_busy = engine->parts.store->ops->last_seq(engine->parts.store) != engine->swept_at_seq;
 
     if (reply->outcome == STORE_FAILED)
         log_error("retention.failed", "reason=%s", error_name(reply->err.code));
     engine->is_sweeping = false;
-    errand_end(errand);
+    operation_end(operation);
     if (!is_more && engine->under_way == 0)
         os_give_memory_back(); /* thousands of asks on their way to the disk take much */
     if (is_more && is_busy)
@@ -233,7 +233,7 @@ void sweep_ring(struct engine *engine, struct alarm *alarm)
     engine->is_sweeping = true;
     engine->swept_at_seq = engine->parts.store->ops->last_seq(engine->parts.store);
     keys_refresh(engine);
-    store_write_sweep(engine->parts.store, &sweep, on_swept, errand_to_write(engine));
+    store_write_sweep(engine->parts.store, &sweep, on_swept, operation_to_write(engine));
 }
 
 void sweep_soon(struct engine *engine)
@@ -246,8 +246,8 @@ void sweep_soon(struct engine *engine)
 
 void engine_save_drafts(struct engine *engine)
 {
-    for (struct live *live = NULL; (live = live_each(engine, live));)
-        draft_save_now(engine, live);
+    for (struct active_ask *active = NULL; (active = active_each(engine, active));)
+        draft_save_now(engine, active);
 }
 
 void engine_leave(struct engine *engine)
@@ -286,8 +286,8 @@ void index_later(struct engine *engine)
 
 static void on_indexed(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-    struct engine *engine = errand->engine;
+    struct operation *operation = context;
+    struct engine *engine = operation->engine;
     int64_t seq = engine->parts.store->ops->last_seq(engine->parts.store);
     bool is_busy = seq != engine->indexed_at_seq;
     bool is_more = reply->outcome == STORE_DONE && reply->seq > 0;
@@ -295,7 +295,7 @@ static void on_indexed(void *context, const struct store_reply *reply)
     if (reply->outcome == STORE_FAILED)
         log_error("index.failed", "reason=%s", error_name(reply->err.code));
     engine->is_indexing = false;
-    errand_end(errand);
+    operation_end(operation);
     if (is_more && is_busy)
         alarm_in(engine, &engine->index_alarm,
                  follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS);
@@ -320,7 +320,7 @@ void index_ring(struct engine *engine, struct alarm *alarm)
     }
     engine->is_indexing = true;
     engine->indexed_at_seq = store->ops->last_seq(store);
-    store_write_index(store, &index, on_indexed, errand_to_write(engine));
+    store_write_index(store, &index, on_indexed, operation_to_write(engine));
 }
 
 /* What became of asks since this hub began, for /metrics. */
@@ -329,12 +329,12 @@ static const int64_t wait_bounds_ms[] = { 1000,   2000,   5000,    15000,   3000
                                           120000, 300000, 1800000, 3600000, 28800000, 86400000 };
 static const struct metrics_scale wait_scale = { wait_bounds_ms, ARRAY_LEN(wait_bounds_ms), 1000 };
 
-void tally_ended(struct engine *engine, const struct live *live)
+void tally_ended(struct engine *engine, const struct active_ask *active)
 {
-    engine->tally.ended[live->state]++;
-    if (state_is_decided_by_person(live->state))
+    engine->tally.ended[active->state]++;
+    if (state_is_decided_by_person(active->state))
         metrics_observe(&engine->tally.waited_ms, &wait_scale,
-                        engine_utc_ms(engine) - live->created_ms);
+                        engine_utc_ms(engine) - active->created_ms);
 }
 
 void engine_write_metrics(const struct engine *engine, struct text *out)

@@ -44,85 +44,85 @@ void engine_call(struct service *service, struct session *calling, const struct 
     json_free(parsed);
 }
 
-static void count(struct errand *errand)
+static void count(struct operation *operation)
 {
-    errand->is_counted = true;
-    errand->engine->under_way++;
+    operation->is_counted = true;
+    operation->engine->under_way++;
 }
 
-void *errand_new(size_t bytes, struct method_call call)
+void *operation_new(size_t bytes, struct method_call call)
 {
-    struct errand *errand = spare_new(bytes);
+    struct operation *operation = spare_new(bytes);
 
-    memset(errand, 0, bytes);
-    errand->bytes = bytes;
-    errand->engine = call.engine;
-    errand->session = call.session;
-    errand->done = call.done;
-    errand->context = call.context;
-    errand->is_ours = call.is_ours;
+    memset(operation, 0, bytes);
+    operation->bytes = bytes;
+    operation->engine = call.engine;
+    operation->session = call.session;
+    operation->done = call.done;
+    operation->context = call.context;
+    operation->is_ours = call.is_ours;
     if (call.session) {
         engine_check_clock(call.engine); /* before anything is dated by a clock that was set */
         call.session->references++;
     }
     if (call.session && call.session == call.engine->reader) {
-        errand->holds_news = true;
-        call.session->look_count++;
+        operation->holds_news = true;
+        call.session->read_count++;
     }
     if (call.done)
-        count(errand); /* also while it only reads: it may write next, and its reply is owed */
-    return errand;
+        count(operation); /* also while it only reads: it may write next, and its reply is owed */
+    return operation;
 }
 
-void *errand_of_ours(size_t bytes, struct engine *engine, const char *id)
+void *operation_of_ours(size_t bytes, struct engine *engine, const char *id)
 {
-    struct errand *errand = errand_new(bytes, (struct method_call){ .engine = engine });
+    struct operation *operation = operation_new(bytes, (struct method_call){ .engine = engine });
 
     if (id)
-        memcpy(errand->id, id, sizeof errand->id);
-    return errand;
+        memcpy(operation->id, id, sizeof operation->id);
+    return operation;
 }
 
-struct method_call errand_call(const struct errand *errand)
+struct method_call operation_call(const struct operation *operation)
 {
     return (struct method_call){
-        .engine = errand->engine,
-        .session = errand->session,
-        .done = errand->done,
-        .context = errand->context,
+        .engine = operation->engine,
+        .session = operation->session,
+        .done = operation->done,
+        .context = operation->context,
     };
 }
 
-void errand_begin_write(struct errand *errand)
+void operation_begin_write(struct operation *operation)
 {
-    errand->utc_minus_boot_ms = errand->engine->utc_minus_boot_ms;
-    if (!errand->is_counted) /* it may be written again */
-        count(errand);
+    operation->utc_minus_boot_ms = operation->engine->utc_minus_boot_ms;
+    if (!operation->is_counted) /* it may be written again */
+        count(operation);
 }
 
-struct errand *errand_to_write(struct engine *engine)
+struct operation *operation_to_write(struct engine *engine)
 {
-    struct errand *errand = errand_of_ours(sizeof *errand, engine, NULL);
+    struct operation *operation = operation_of_ours(sizeof *operation, engine, NULL);
 
-    errand_begin_write(errand);
-    return errand;
+    operation_begin_write(operation);
+    return operation;
 }
 
-void look_drop(struct session *session)
+void held_events_drop(struct session *session)
 {
-    if (session->unheard)
-        text_release(session->unheard);
-    free(session->unheard);
-    session->unheard = NULL;
+    if (session->held_events)
+        text_release(session->held_events);
+    free(session->held_events);
+    session->held_events = NULL;
 }
 
 /* Lines are JSON, which has no line ends inside. Who is told may leave, and may look again. */
-static void tell_unheard(struct session *session)
+static void send_held_events(struct session *session)
 {
-    struct text *lines = session->unheard;
+    struct text *lines = session->held_events;
     char *at = lines ? lines->bytes : NULL;
 
-    session->unheard = NULL;
+    session->held_events = NULL;
     for (char *end; at && !session->is_gone && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
         session->event(session->context, at, (size_t)(end - at));
@@ -132,61 +132,62 @@ static void tell_unheard(struct session *session)
     free(lines);
 }
 
-static void look_end(struct session *session)
+static void held_events_send(struct session *session)
 {
-    if (--session->look_count == 0)
-        tell_unheard(session);
+    if (--session->read_count == 0)
+        send_held_events(session);
 }
 
-void errand_end(struct errand *errand)
+void operation_end(struct operation *operation)
 {
-    if (errand->drop)
-        errand->drop(errand);
-    errand->engine->under_way -= errand->is_counted;
-    if (errand->holds_news)
-        look_end(errand->session);
-    if (errand->session)
-        session_release(errand->session);
-    free(errand->text);
-    spare_free(errand, errand->bytes);
+    if (operation->drop)
+        operation->drop(operation);
+    operation->engine->under_way -= operation->is_counted;
+    if (operation->holds_news)
+        held_events_send(operation->session);
+    if (operation->session)
+        session_release(operation->session);
+    free(operation->text);
+    spare_free(operation, operation->bytes);
 }
 
-void errand_forget(void *context, const struct store_reply *reply)
+void operation_forget(void *context, const struct store_reply *reply)
 {
     (void)reply;
-    errand_end(context);
+    operation_end(context);
 }
 
-void errand_reply(const struct errand *errand, const struct reply *reply)
+void operation_reply(const struct operation *operation, const struct reply *reply)
 {
-    if (errand->done && (errand->is_ours || !(errand->session && errand->session->is_gone)))
-        errand->done(errand->context, reply);
+    if (operation->done &&
+        (operation->is_ours || !(operation->session && operation->session->is_gone)))
+        operation->done(operation->context, reply);
 }
 
-void errand_ok(struct errand *errand, const char *json)
+void operation_ok(struct operation *operation, const char *json)
 {
-    struct reply reply = { .json = json, .session_id = errand->id[0] ? errand->id : NULL };
+    struct reply reply = { .json = json, .session_id = operation->id[0] ? operation->id : NULL };
 
-    errand_reply(errand, &reply);
-    errand_end(errand);
+    operation_reply(operation, &reply);
+    operation_end(operation);
 }
 
-void errand_ok_take(struct errand *errand, struct text *take_json)
+void operation_ok_take(struct operation *operation, struct text *take_json)
 {
-    errand_ok(errand, text_string(take_json));
+    operation_ok(operation, text_string(take_json));
     text_release(take_json);
 }
 
-void errand_fail(struct errand *errand, const struct error *err, const char *data_json)
+void operation_fail(struct operation *operation, const struct error *err, const char *data_json)
 {
     struct reply reply = { .err = *err, .json = data_json };
 
-    errand_reply(errand, &reply);
-    errand_end(errand);
+    operation_reply(operation, &reply);
+    operation_end(operation);
 }
 
-void errand_refuse(struct errand *errand, enum error_code code, const char *path,
-                   const char *format, ...)
+void operation_refuse(struct operation *operation, enum error_code code, const char *path,
+                      const char *format, ...)
 {
     struct error err = { .code = code };
     va_list arguments;
@@ -195,11 +196,11 @@ void errand_refuse(struct errand *errand, enum error_code code, const char *path
     va_start(arguments, format);
     vsnprintf(err.message, sizeof err.message, format, arguments);
     va_end(arguments);
-    errand_fail(errand, &err, NULL);
+    operation_fail(operation, &err, NULL);
 }
 
-void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
-                ...)
+void operation_say(struct operation *operation, enum error_code code, const char *path,
+                   enum text_id text, ...)
 {
     struct error err;
     va_list arguments;
@@ -207,39 +208,39 @@ void errand_say(struct errand *errand, enum error_code code, const char *path, e
     va_start(arguments, text);
     error_say_list(&err, code, path, text, arguments);
     va_end(arguments);
-    errand_fail(errand, &err, NULL);
+    operation_fail(operation, &err, NULL);
 }
 
-bool errand_may(struct errand *errand, bool may, const struct error *err)
+bool operation_may(struct operation *operation, bool may, const struct error *err)
 {
     if (!may)
-        errand_fail(errand, err, NULL);
+        operation_fail(operation, err, NULL);
     return may;
 }
 
-bool errand_fails(struct errand *errand, const struct store_reply *reply)
+bool operation_fails(struct operation *operation, const struct store_reply *reply)
 {
     if (reply->outcome != STORE_FAILED)
         return false;
-    errand_fail(errand, &reply->err, NULL);
+    operation_fail(operation, &reply->err, NULL);
     return true;
 }
 
-void errand_saved(void *context, const struct store_reply *reply)
+void operation_saved(void *context, const struct store_reply *reply)
 {
-    if (!errand_fails(context, reply))
-        errand_ok(context, "{}");
+    if (!operation_fails(context, reply))
+        operation_ok(context, "{}");
 }
 
-void errand_not_found(struct errand *errand, const struct store_reply *reply)
+void operation_not_found(struct operation *operation, const struct store_reply *reply)
 {
-    if (!errand_fails(errand, reply))
-        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
+    if (!operation_fails(operation, reply))
+        operation_say(operation, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
 }
 
-void errand_is_over(struct errand *errand)
+void operation_is_over(struct operation *operation)
 {
-    errand_say(errand, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
+    operation_say(operation, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
 }
 
 enum { PREFIX_LEAST_CHARS = 4 };
@@ -260,84 +261,84 @@ bool id_is_one(const char *given, size_t count, const struct named_by_prefix *wo
     return count == 1 || error_say(err, ERROR_not_found, "/id", words->none, NULL);
 }
 
-static void fail_to_find(struct errand *errand)
+static void fail_to_find(struct operation *operation)
 {
-    if (errand->found > 1)
-        errand_refuse(
-            errand, ERROR_conflicting_arguments, "/session_id", "%s: give the id, or more of it",
-            errand->is_prefix ? "more than one ask begins so" : "several asks are waiting");
-    else if (errand->is_prefix)
-        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
+    if (operation->found > 1)
+        operation_refuse(
+            operation, ERROR_conflicting_arguments, "/session_id", "%s: give the id, or more of it",
+            operation->is_prefix ? "more than one ask begins so" : "several asks are waiting");
+    else if (operation->is_prefix)
+        operation_say(operation, ERROR_not_found, "/session_id", TEXT_REASON_NO_SUCH_ASK, NULL);
     else
-        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOTHING_WAITS, NULL);
+        operation_say(operation, ERROR_not_found, "/session_id", TEXT_REASON_NOTHING_WAITS, NULL);
 }
 
-static void on_made_elsewhere(void *context, const struct store_reply *reply)
+static void on_made_by_other_hub(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
-    if (reply->outcome == STORE_DONE && !live_find(errand->engine, errand->id))
-        follow_found(errand->engine, reply->row);
-    errand->next(errand);
+    if (reply->outcome == STORE_DONE && !active_find(operation->engine, operation->id))
+        follow_found(operation->engine, reply->row);
+    operation->next(operation);
 }
 
 /* What another hub made a moment ago is not in memory yet: acts find it there. What we make
  * ourselves may be in a list before the store's word has come back to us: acts wait for it. */
-static void go_on(struct errand *errand)
+static void go_on(struct operation *operation)
 {
-    struct engine *engine = errand->engine;
-    const struct live *live = live_find(engine, errand->id);
+    struct engine *engine = operation->engine;
+    const struct active_ask *active = active_find(engine, operation->id);
 
-    if (live && !live->is_stored) {
-        errand->next_early = engine->early;
-        engine->early = errand;
-    } else if (!live && follow_is_shared(engine)) {
-        errand_get(errand, on_made_elsewhere);
+    if (active && !active->is_stored) {
+        operation->next_early = engine->early;
+        engine->early = operation;
+    } else if (!active && follow_is_shared(engine)) {
+        operation_get(operation, on_made_by_other_hub);
     } else {
-        errand->next(errand);
+        operation->next(operation);
     }
 }
 
-static struct errand *take_early(struct engine *engine, const char *id)
+static struct operation *take_early(struct engine *engine, const char *id)
 {
-    for (struct errand **at = &engine->early; *at; at = &(*at)->next_early) {
-        struct errand *errand = *at;
+    for (struct operation **at = &engine->early; *at; at = &(*at)->next_early) {
+        struct operation *operation = *at;
 
-        if (strcmp(errand->id, id) == 0) {
-            *at = errand->next_early;
-            return errand;
+        if (strcmp(operation->id, id) == 0) {
+            *at = operation->next_early;
+            return operation;
         }
     }
     return NULL;
 }
 
-void errand_stored(struct engine *engine, const char *id)
+void operation_stored(struct engine *engine, const char *id)
 {
-    struct errand *errand;
+    struct operation *operation;
 
-    while ((errand = take_early(engine, id)))
-        errand->next(errand);
+    while ((operation = take_early(engine, id)))
+        operation->next(operation);
 }
 
 static void on_candidate(void *context, const struct store_row *row, const struct error *err)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
     if (row) {
-        if (errand->found++ == 0)
-            memcpy(errand->id, row->ask.id, sizeof errand->id);
+        if (operation->found++ == 0)
+            memcpy(operation->id, row->ask.id, sizeof operation->id);
         return;
     }
     if (err) {
-        errand_fail(errand, err, NULL);
+        operation_fail(operation, err, NULL);
         return;
     }
-    if (errand->found == 1) {
-        go_on(errand);
+    if (operation->found == 1) {
+        go_on(operation);
         return;
     }
-    errand->id[0] = '\0';
-    fail_to_find(errand);
+    operation->id[0] = '\0';
+    fail_to_find(operation);
 }
 
 static bool is_id_prefix(const char *text)
@@ -348,10 +349,11 @@ static bool is_id_prefix(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyz234567") == length;
 }
 
-static bool check_given_id(const struct errand *errand, const struct json *given, struct error *err)
+static bool check_given_id(const struct operation *operation, const struct json *given,
+                           struct error *err)
 {
     const char *id = json_text(given);
-    bool is_agent = errand->session->role == ROLE_AGENT;
+    bool is_agent = operation->session->role == ROLE_AGENT;
 
     if (given && (!id || strlen(id) != json_length(given)))
         return error_set(err, ERROR_bad_type, "/session_id", "session_id must be a text");
@@ -364,50 +366,50 @@ static bool check_given_id(const struct errand *errand, const struct json *given
     return true;
 }
 
-void errand_find_ask(struct errand *errand, const struct json *params,
-                     void (*next)(struct errand *errand))
+void operation_find_ask(struct operation *operation, const struct json *params,
+                        void (*next)(struct operation *operation))
 {
     const struct json *given = json_member(params, "session_id");
     const char *id = json_text(given);
-    struct store *store = errand->engine->parts.store;
+    struct store *store = operation->engine->parts.store;
     struct store_list_query query = { .limit = 2, .id_prefix = id };
     struct error err;
 
-    errand->next = next;
-    errand->is_prefix = id != NULL;
-    if (!errand_may(errand, check_given_id(errand, given, &err), &err))
+    operation->next = next;
+    operation->is_prefix = id != NULL;
+    if (!operation_may(operation, check_given_id(operation, given, &err), &err))
         return;
     if (id && ask_id_is_valid(id)) {
-        memcpy(errand->id, id, sizeof errand->id);
-        go_on(errand);
+        memcpy(operation->id, id, sizeof operation->id);
+        go_on(operation);
         return;
     }
     query.which = id ? STORE_LIST_ALL : STORE_LIST_OPEN;
-    store->ops->list(store, &query, on_candidate, errand);
+    store->ops->list(store, &query, on_candidate, operation);
 }
 
-void errand_for_ask(void (*next)(struct errand *errand), struct method_call call)
+void operation_for_ask(void (*next)(struct operation *operation), struct method_call call)
 {
-    errand_find_ask(errand_new(sizeof(struct errand), call), call.params, next);
+    operation_find_ask(operation_new(sizeof(struct operation), call), call.params, next);
 }
 
-void errand_get(struct errand *errand, store_done *done)
+void operation_get(struct operation *operation, store_done *done)
 {
-    struct store *store = errand->engine->parts.store;
+    struct store *store = operation->engine->parts.store;
 
-    store->ops->get(store, errand->id, done, errand);
+    store->ops->get(store, operation->id, done, operation);
 }
 
-static void writing_drop(struct errand *errand)
+static void writing_drop(struct operation *operation)
 {
-    text_release(&((struct writing *)errand)->out);
+    text_release(&((struct writing *)operation)->out);
 }
 
 void *writing_new(size_t bytes, struct method_call call)
 {
-    struct writing *writing = errand_new(bytes, call);
+    struct writing *writing = operation_new(bytes, call);
 
-    writing->errand.drop = writing_drop;
+    writing->operation.drop = writing_drop;
     writing->writer = json_object_to(&writing->out);
     return writing;
 }
@@ -415,30 +417,30 @@ void *writing_new(size_t bytes, struct method_call call)
 void writing_end(struct writing *writing)
 {
     json_write_end_object(&writing->writer);
-    errand_ok(&writing->errand, text_string(&writing->out));
+    operation_ok(&writing->operation, text_string(&writing->out));
 }
 
 /* News that wait while a reply about asks is read for the same peer. */
 
 /* So much is kept for one peer; with more he is told, and to look again. */
-enum { UNHEARD_BYTES = 262144 };
+enum { HELD_EVENTS_BYTES = 262144 };
 
-bool look_holds(struct session *session, const char *line, size_t length)
+bool held_events_take(struct session *session, const char *line, size_t length)
 {
     static const char resync[] = "{\"jsonrpc\":\"2.0\",\"method\":\"resync\",\"params\":{}}";
 
-    if (session->look_count == 0)
+    if (session->read_count == 0)
         return false;
-    if (!session->unheard)
-        session->unheard = mem_new(sizeof *session->unheard);
-    text_add(session->unheard, line, length);
-    text_add(session->unheard, "\n", 1);
-    if (session->unheard->used <= UNHEARD_BYTES)
+    if (!session->held_events)
+        session->held_events = mem_new(sizeof *session->held_events);
+    text_add(session->held_events, line, length);
+    text_add(session->held_events, "\n", 1);
+    if (session->held_events->used <= HELD_EVENTS_BYTES)
         return true;
     if (session->is_watching) { /* a list that is on its way may be older than all this */
-        text_add(session->unheard, resync, strlen(resync));
-        text_add(session->unheard, "\n", 1);
+        text_add(session->held_events, resync, strlen(resync));
+        text_add(session->held_events, "\n", 1);
     }
-    tell_unheard(session);
+    send_held_events(session);
     return true;
 }

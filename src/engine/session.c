@@ -47,10 +47,10 @@ static void load_client(struct engine *engine, struct session *session)
     if (!client.transport)
         return;
     session->loading = 2;
-    store->ops->get_client_fact(store, &client, false, patience_loaded,
-                                errand_new(sizeof(struct errand), call));
+    store->ops->get_client_fact(store, &client, false, client_timeout_loaded,
+                                operation_new(sizeof(struct operation), call));
     store->ops->get_client_fact(store, &client, true, form_fact_loaded,
-                                errand_new(sizeof(struct errand), call));
+                                operation_new(sizeof(struct operation), call));
 }
 
 struct session *session_open(struct service *service, const struct identity *identity)
@@ -132,7 +132,7 @@ void session_close(struct service *service, struct session *leaving)
     LIST_REMOVE(engine->sessions, session);
     launch_lose(engine, session);
     wait_drop_session(engine, session);
-    handed_return_all(engine, session);
+    in_flight_return_all(engine, session);
     session_release(session);
 }
 
@@ -141,7 +141,7 @@ void session_release(struct session *session)
     if (--session->references > 0)
         return;
     notices_repeat(session);
-    look_drop(session);
+    held_events_drop(session);
     for (struct shown_code *code; (code = session->codes); free(code))
         session->codes = code->next;
     free(session->tty);
@@ -157,11 +157,11 @@ void session_release(struct session *session)
     pool_free(session, sizeof *session);
 }
 
-void session_end_load(struct errand *errand)
+void session_end_load(struct operation *operation)
 {
-    if (--errand->session->loading == 0)
-        submit_held_back(errand->session);
-    errand_end(errand);
+    if (--operation->session->loading == 0)
+        submit_held_back(operation->session);
+    operation_end(operation);
 }
 
 struct store_client session_client(const struct session *session)
@@ -183,7 +183,7 @@ bool session_is_of(const struct session *session, const struct store_client *cli
 
 void session_send(struct session *session, const char *line, size_t length)
 {
-    if (!session->is_gone && session->event && !look_holds(session, line, length))
+    if (!session->is_gone && session->event && !held_events_take(session, line, length))
         session->event(session->context, line, length);
 }
 

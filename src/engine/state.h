@@ -28,10 +28,10 @@
 #include "store/store.h"
 
 struct ask_tool;
-struct errand;
+struct operation;
 struct known;
 struct launch;
-struct live;
+struct active_ask;
 struct rule_subject;
 struct session;
 struct wait_terms;
@@ -42,11 +42,11 @@ enum {
     CODE_DIGITS = 3,
     PRINCIPALS_KEPT = 1024,
     UNDELIVERED_KEPT = 1024,
-    HANDED_RETURNED = 1024, /* results that may still be confirmed elsewhere */
+    IN_FLIGHT_RETURNED = 1024, /* results that may still be confirmed elsewhere */
     LINE_KEPT_BYTES = 16384,
-    LIVE_FORMS = 1024,      /* kept at most, */
-    LIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
-    PORTAL_CODES = 16,      /* at once; the oldest goes */
+    ACTIVE_FORMS = 1024,      /* kept at most, */
+    ACTIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
+    PORTAL_CODES = 16,        /* at once; the oldest goes */
     PORTAL_URL_BYTES = 64,
     PUBLIC_URL_BYTES = 300,
     LATER_KEPT = 64,
@@ -79,7 +79,7 @@ struct client_side {
 };
 
 /* How often a modern client was asked in one exchange, and when last. */
-struct round {
+struct round_trip {
     int64_t asked_ms;
     int number;
     bool is_bad;         /* what it brought was not good once */
@@ -92,17 +92,17 @@ struct round {
 struct waiter {
     struct waiter *next;                            /* of the same ask */
     struct waiter *session_next, *session_previous; /* of the same session */
-    struct live *live;
+    struct active_ask *active;
     struct session *session;
     struct alarm alarm; /* only for waits with an end */
     int64_t wait_ms;    /* as it was asked for; -1: no end */
     reply_done *done;
     void *context;
-    struct round *round; /* owned; NULL: its client has not been asked again */
+    struct round_trip *round_trip; /* owned; NULL: its client has not been asked again */
     struct client_side client;
     bool is_overdue : 1; /* its time was up before its ask was stored */
     bool is_owed : 1;    /* counted in engine->under_way */
-    bool comes_back : 1; /* its client is not shown that it is pending */
+    bool resumes : 1;    /* its client is not shown that it is pending */
     bool shows_form : 1; /* a legacy client, until it answers */
     bool is_url : 1;     /* what its client shows is an address */
 };
@@ -111,7 +111,7 @@ struct principal {
     struct table_link link;
     char id[PRINCIPAL_BYTES];
     size_t open_count;
-    size_t live_count; /* asks that point here */
+    size_t active_count; /* asks that point here */
     /* New asks in each of the last RATE_SLOTS seconds; slot_s says for which second. */
     uint32_t slots[RATE_SLOTS];
     int64_t slot_s;
@@ -142,8 +142,8 @@ struct origin {
 };
 
 /* What a person does with an ask before deciding; few asks have it at any time. */
-struct attention {
-    struct live *live;
+struct activity {
+    struct active_ask *active;
     struct alarm draft_alarm;
     char *draft; /* not yet saved; NULL: none */
     int64_t draft_saved_boot_ms;
@@ -159,14 +159,14 @@ struct shown_code {
 };
 
 /* The key its agent gave an ask; few do. */
-struct live_key {
+struct active_key {
     struct table_link link;
-    struct live *live;
+    struct active_ask *active;
     uint8_t key[MATCH_BYTES];
 };
 
 /* What few of the asks in memory have. */
-struct live_rare {
+struct active_rare {
     struct submission *late;     /* found it before it was stored: to be told its id then */
     struct launch *launch;       /* NULL: it was never handed to a terminal */
     int64_t hold_used_ms;        /* as stored */
@@ -175,32 +175,32 @@ struct live_rare {
 };
 
 /* There may be a hundred thousand, so what most asks never need is outside. */
-struct live {
+struct active_ask {
     struct table_link by_id, by_call;
     char id[ASK_ID_BYTES];
-    bool is_stored : 1;    /* false while its creation is being committed */
-    bool is_deciding : 1;  /* expiry is on its way to the store */
-    bool is_undoing : 1;   /* so is an undo: what it takes back may not be delivered meanwhile */
-    bool is_sending : 1;   /* so is the end of its undo window */
-    bool is_back_told : 1; /* an agent was told what is asked back */
-    bool is_dirty : 1;     /* watchers have not seen the newest change */
-    bool is_elsewhere : 1; /* another hub made it, or had it before us: that one ends it on time */
-    bool is_overtaken : 1; /* somebody changed it before we knew that it is stored */
-    bool is_told : 1;      /* agents were told of this version */
+    bool is_stored : 1;     /* false while its creation is being committed */
+    bool is_deciding : 1;   /* expiry is on its way to the store */
+    bool is_undoing : 1;    /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_sending : 1;    /* so is the end of its undo window */
+    bool is_back_told : 1;  /* an agent was told what is asked back */
+    bool is_dirty : 1;      /* watchers have not seen the newest change */
+    bool is_other_hubs : 1; /* another hub made it, or had it before us: that one ends it on time */
+    bool is_overtaken : 1;  /* somebody changed it before we knew that it is stored */
+    bool is_told : 1;       /* agents were told of this version */
     uint8_t call_match[MATCH_BYTES];
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
     uint32_t flags, load_pass;
-    struct live_key *key; /* NULL: none */
+    struct active_key *key; /* NULL: none */
     int64_t version, seq;
     int64_t created_ms, deadline_ms, original_ms; /* UTC, as stored */
     int64_t detached_ms;                          /* 0: it is not */
     struct principal *principal;
     struct origin *origin;
-    struct alarm deadline;       /* while open; the end of the undo window afterwards */
-    struct attention *attention; /* NULL: none yet */
+    struct alarm deadline;     /* while open; the end of the undo window afterwards */
+    struct activity *activity; /* NULL: none yet */
     struct waiter *waiters;
-    struct live_rare *rare; /* NULL: nothing of it; live_rare() reads it */
-    struct live *next_dirty;
+    struct active_rare *rare; /* NULL: nothing of it; active_rare() reads it */
+    struct active_ask *next_dirty;
     const struct ask_tool *tool; /* NULL: one that is not known here */
     struct form *form;           /* NULL: only the store has it */
     char title[];
@@ -212,16 +212,16 @@ struct session {
     int references;
     bool is_gone;
     bool is_watching;
-    bool wants_remaining; /* what time is left, again and again */
-    bool is_following;    /* an agent's: told of its own asks */
-    uint32_t look_count;  /* replies about asks that are being read for it */
-    struct text *unheard; /* lines that wait for those replies; NULL: none */
+    bool wants_remaining;     /* what time is left, again and again */
+    bool is_following;        /* an agent's: told of its own asks */
+    uint32_t read_count;      /* replies about asks that are being read for it */
+    struct text *held_events; /* lines that wait for those replies; NULL: none */
     struct waiter *waiters;
     struct shown_code *codes;    /* owned; one for an ask */
     char attached[ASK_ID_BYTES]; /* the ask this terminal shows, told of as if it watched */
     bool is_attach_kept;         /* the store knows that it does */
-    struct handed *handed;       /* results it has not confirmed */
-    size_t handed_count;
+    struct in_flight *in_flight; /* results it has not confirmed */
+    size_t in_flight_count;
     struct announced *announced; /* late answers it was told of; NULL: of none */
     int64_t late_seen;           /* the principal's late_count when it was told of all */
     enum session_role role;
@@ -277,7 +277,7 @@ struct announcing {
 struct engine {
     struct service service; /* first: a service is an engine */
     struct engine_parts parts;
-    struct table by_id, by_call, by_key, by_launch, principals, handed, tokens;
+    struct table by_id, by_call, by_key, by_launch, principals, in_flight, tokens;
     struct table notes;    /* of sessions: engine/cluster/session_notes.c */
     int64_t notes_over_ms; /* when the first of them is over; 0: there is none */
     struct alarm_heap alarms;
@@ -285,8 +285,8 @@ struct engine {
     int64_t utc_minus_boot_ms;
     struct session *sessions;
     size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
-    struct live *dirty;
-    struct errand *early;         /* acts on asks whose storing we have not heard of yet */
+    struct active_ask *dirty;
+    struct operation *early;      /* acts on asks whose storing we have not heard of yet */
     const struct session *reader; /* it calls METHOD_READS; NULL: nobody does right now */
     struct seal_ring seals;
     bool is_making_key;
@@ -307,13 +307,13 @@ struct engine {
     uint32_t load_pass;        /* how often that was begun */
     bool is_loaded;
     struct tally tally;
-    struct text line;                            /* see line_take */
-    struct table undelivered, undelivered_calls; /* see engine/delivery/delivery.c */
-    bool forgets_undelivered;                    /* there are more than these */
-    struct handed *returned[HANDED_RETURNED];    /* a ring: see engine/delivery/delivery.c */
-    size_t returned_count;                       /* ever */
-    struct table delivering;                     /* results whose confirmations are on their way */
-    struct delivered_errand *unsure, *last_unsure; /* the first is with the store, others wait */
+    struct text line;                               /* see line_take */
+    struct table undelivered, undelivered_calls;    /* see engine/delivery/delivery.c */
+    bool forgets_undelivered;                       /* there are more than these */
+    struct in_flight *returned[IN_FLIGHT_RETURNED]; /* a ring: see engine/delivery/delivery.c */
+    size_t returned_count;                          /* ever */
+    struct table delivering; /* results whose confirmations are on their way */
+    struct confirm_operation *unsure, *last_unsure; /* the first is with the store, others wait */
     struct portal_code codes[PORTAL_CODES];
     struct later later[LATER_KEPT];
     size_t later_count;
@@ -356,50 +356,51 @@ void load_ring(struct engine *engine, struct alarm *alarm);
 void load_asks(struct engine *engine, const struct error *err); /* once own_load has ended */
 void index_later(struct engine *engine);
 void index_ring(struct engine *engine, struct alarm *alarm);
-void tally_ended(struct engine *engine, const struct live *live);
+void tally_ended(struct engine *engine, const struct active_ask *active);
 
 /* engine/cluster/follow.c: asks that other hubs make and change, where they share the store */
 bool follow_is_shared(const struct engine *engine);
 /* Of a row that is not in memory; NULL: it is over. */
-struct live *follow_take_up(struct engine *engine, const struct store_row *row);
+struct active_ask *follow_take_up(struct engine *engine, const struct store_row *row);
 /* The same of one that was read a moment ago. */
-struct live *follow_found(struct engine *engine, const struct store_row *row);
+struct active_ask *follow_found(struct engine *engine, const struct store_row *row);
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
  * being read and `again` called then; false, at the second time or where nobody shares the store.
  */
-bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand));
+bool follow_looks_first(struct operation *operation, void (*again)(struct operation *operation));
 /* Within its undo window, by the store's clock. */
 bool follow_is_held_back(const struct engine *engine, const struct ask *ask);
 void follow_store(struct engine *engine);
 
 /* engine/ask/active.c: the asks that are alive */
-struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
-                      const struct asker *asker, const char *agent);
-void live_free(struct engine *engine, struct live *live);
-void live_forget(struct engine *engine, struct live *live);            /* it never was */
+struct active_ask *active_new(struct engine *engine, const struct ask *ask,
+                              const struct match *match, const struct asker *asker,
+                              const char *agent);
+void active_free(struct engine *engine, struct active_ask *active);
+void active_forget(struct engine *engine, struct active_ask *active);  /* it never was */
 struct table_link *id_find(const struct table *table, const char *id); /* of asks, by any text */
-struct live *live_find(const struct engine *engine, const char *id);   /* may miss */
+struct active_ask *active_find(const struct engine *engine, const char *id); /* may miss */
 /* All of them, in no order: begins with NULL, ends with NULL. */
-struct live *live_each(const struct engine *engine, const struct live *after);
-const struct live_rare *live_rare(const struct live *live);
-void live_set_version(struct live *live, int64_t version);
-struct live_rare *live_need_rare(struct live *live); /* to be written to */
-struct submission *live_take_late(struct live *live);
-void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t decided_ms);
+struct active_ask *active_each(const struct engine *engine, const struct active_ask *after);
+const struct active_rare *active_rare(const struct active_ask *active);
+void active_set_version(struct active_ask *active, int64_t version);
+struct active_rare *active_need_rare(struct active_ask *active); /* to be written to */
+struct submission *active_take_late(struct active_ask *active);
+void active_set_stored_times(struct active_ask *active, int64_t hold_used_ms, int64_t decided_ms);
 /* Open asks are counted. */
-void live_set_state(struct engine *engine, struct live *live, enum ask_state state);
-struct match live_match(const struct ask *ask);
-struct live *live_find_match(const struct engine *engine, const struct match *match,
-                             const struct session *session);
+void active_set_state(struct engine *engine, struct active_ask *active, enum ask_state state);
+struct match active_match(const struct ask *ask);
+struct active_ask *active_find_match(const struct engine *engine, const struct match *match,
+                                     const struct session *session);
 /* Keeps the form if it is small and few are kept; afterwards `take_form` is empty or untouched. */
-void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
-                    size_t json_bytes);
+void active_keep_form(struct engine *engine, struct active_ask *active, struct form *take_form,
+                      size_t json_bytes);
 struct store_row
-live_row(const struct live *live);                /* borrowed; texts of form and answer left out */
-struct attention *live_attend(struct live *live); /* made at its first use */
-void live_mark_dirty(struct engine *engine, struct live *live);
+active_row(const struct active_ask *active); /* borrowed; texts of form and answer left out */
+struct activity *active_need_activity(struct active_ask *active); /* made at its first use */
+void active_mark_dirty(struct engine *engine, struct active_ask *active);
 struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
@@ -418,7 +419,7 @@ bool session_sees(const struct session *session,
                   const char *id); /* it is told of changes of this ask */
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
 struct store_client session_client(const struct session *session);
-void session_end_load(struct errand *errand); /* one thing that is known of it was read */
+void session_end_load(struct operation *operation); /* one thing that is known of it was read */
 bool session_is_of(const struct session *session, const struct store_client *client);
 /* JSON for its asks; the session's own */
 const char *session_origin(const struct engine *engine, struct session *session);
@@ -449,12 +450,12 @@ bool own_is_agents(const struct engine *engine, struct session *session, const s
 bool own_may_destroy(const struct engine *engine, struct session *session,
                      const struct asker *asker, const char *id, struct error *err);
 /* The same of an ask that is shown to it: it is destructive, and must be answered elsewhere. */
-bool own_must_leave(const struct errand *errand, const struct store_row *row);
+bool own_must_leave(const struct operation *operation, const struct store_row *row);
 /* False: rules, tokens, links into the portal and settings of the host are not for agents. */
 bool own_may_govern(const struct engine *engine, struct session *session, struct error *err);
 
 /* operation.c: an act of a peer that waits for the store; acts that need more embed it first */
-struct errand {
+struct operation {
     struct engine *engine;
     struct session *session; /* NULL: the engine's own */
     reply_done *done;
@@ -466,12 +467,12 @@ struct errand {
     bool is_prefix;
     bool is_ours; /* as in method_call */
     bool has_looked;
-    bool holds_news; /* it is of METHOD_READS, see look_end */
-    void (*next)(struct errand *errand);
-    struct errand *next_early;           /* of engine->early */
-    char *text;                          /* owned; what it brings; NULL: nothing */
-    void (*drop)(struct errand *errand); /* NULL: nothing embedded to free */
-    size_t bytes;                        /* of the struct it begins */
+    bool holds_news; /* it is of METHOD_READS, see held_events_send */
+    void (*next)(struct operation *operation);
+    struct operation *next_early;              /* of engine->early */
+    char *text;                                /* owned; what it brings; NULL: nothing */
+    void (*drop)(struct operation *operation); /* NULL: nothing embedded to free */
+    size_t bytes;                              /* of the struct it begins */
 };
 /* Who calls, with what, and who is told of it. Borrowed for the call. */
 struct method_call {
@@ -489,33 +490,35 @@ typedef void method_handler(struct method_call call);
 #include "rpc/methods.def"
 void engine_call(struct service *service, struct session *session, const struct request *request,
                  reply_done *done, void *context);
-void *errand_new(size_t bytes, struct method_call call);
-void *errand_of_ours(size_t bytes, struct engine *engine, const char *id); /* `id` NULL: of none */
+void *operation_new(size_t bytes, struct method_call call);
+void *operation_of_ours(size_t bytes, struct engine *engine,
+                        const char *id); /* `id` NULL: of none */
 struct method_call
-errand_call(const struct errand *errand); /* the one it began with, without params */
-void errand_begin_write(struct errand *errand);
-struct errand *errand_to_write(struct engine *engine); /* one of ours, which has begun to */
-void errand_end(struct errand *errand);                /* drops what it embeds and frees it */
-void errand_forget(void *context, const struct store_reply *reply); /* the same, however it went */
-void errand_reply(const struct errand *errand, const struct reply *reply);
+operation_call(const struct operation *operation); /* the one it began with, without params */
+void operation_begin_write(struct operation *operation);
+struct operation *operation_to_write(struct engine *engine); /* one of ours, which has begun to */
+void operation_end(struct operation *operation);             /* drops what it embeds and frees it */
+void operation_forget(void *context,
+                      const struct store_reply *reply); /* the same, however it went */
+void operation_reply(const struct operation *operation, const struct reply *reply);
 /* Reply, then end. */
-void errand_ok(struct errand *errand, const char *json);
-void errand_ok_take(struct errand *errand, struct text *take_json);
-void errand_fail(struct errand *errand, const struct error *err, const char *data_json);
-void errand_refuse(struct errand *errand, enum error_code code, const char *path,
-                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+void operation_ok(struct operation *operation, const char *json);
+void operation_ok_take(struct operation *operation, struct text *take_json);
+void operation_fail(struct operation *operation, const struct error *err, const char *data_json);
+void operation_refuse(struct operation *operation, enum error_code code, const char *path,
+                      const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* The same in words for people (error_say). */
-void errand_say(struct errand *errand, enum error_code code, const char *path, enum text_id text,
-                ...);
+void operation_say(struct operation *operation, enum error_code code, const char *path,
+                   enum text_id text, ...);
 /* Where it may not it fails with `err`, and ends. */
-bool errand_may(struct errand *errand, bool may, const struct error *err);
+bool operation_may(struct operation *operation, bool may, const struct error *err);
 /* True: the store failed, and with it this ends. */
-bool errand_fails(struct errand *errand, const struct store_reply *reply);
-/* A store_done of an errand: all there was to do was to store it. */
-void errand_saved(void *context, const struct store_reply *reply);
+bool operation_fails(struct operation *operation, const struct store_reply *reply);
+/* A store_done of an operation: all there was to do was to store it. */
+void operation_saved(void *context, const struct store_reply *reply);
 /* There is no such ask, unless the store failed; and: it is over. */
-void errand_not_found(struct errand *errand, const struct store_reply *reply);
-void errand_is_over(struct errand *errand);
+void operation_not_found(struct operation *operation, const struct store_reply *reply);
+void operation_is_over(struct operation *operation);
 /* Things that are named by the first characters of their ids: `id` begins with those that were
  * given, which may be NULL; and false with an error unless that was so of one. */
 struct named_by_prefix {
@@ -524,20 +527,21 @@ struct named_by_prefix {
 bool id_begins(const char *id, const char *given);
 bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
                struct error *err);
-/* Calls `next` once errand->id is known: the ask named by params.session_id, whole or by a unique
- * prefix, or, where it is left out, the only one that is open. Agents must give whole ids. Where
- * there is no such ask the errand fails and ends. */
-void errand_find_ask(struct errand *errand, const struct json *params,
-                     void (*next)(struct errand *errand));
+/* Calls `next` once operation->id is known: the ask named by params.session_id, whole or by a
+ * unique prefix, or, where it is left out, the only one that is open. Agents must give whole ids.
+ * Where there is no such ask the operation fails and ends. */
+void operation_find_ask(struct operation *operation, const struct json *params,
+                        void (*next)(struct operation *operation));
 /* A method that does no more than that. */
-void errand_for_ask(void (*next)(struct errand *errand), struct method_call call);
-void errand_get(struct errand *errand, store_done *done); /* the row of errand->id, for itself */
+void operation_for_ask(void (*next)(struct operation *operation), struct method_call call);
+void operation_get(struct operation *operation,
+                   store_done *done); /* the row of operation->id, for itself */
 /* The ask is stored, or came to nothing: acts that others began before we knew go on. */
-void errand_stored(struct engine *engine, const char *id);
+void operation_stored(struct engine *engine, const char *id);
 
 /* One whose reply is an object that is written while the store hands out what goes into it. */
 struct writing {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     struct text out;
     struct json_writer writer;
 };
@@ -546,13 +550,13 @@ void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the peer hears that behind it, and what it hears last is the newest. */
-void look_drop(struct session *session); /* nobody is there to be told */
+void held_events_drop(struct session *session); /* nobody is there to be told */
 /* False: there is no such reply under way, it is told at once. */
-bool look_holds(struct session *session, const char *line, size_t length);
+bool held_events_take(struct session *session, const char *line, size_t length);
 
 /* engine/people/announce.c: telling a person who looks at none of our screens */
-void announce_new(struct engine *engine, const struct live *live);
-void announce_taken_up(struct engine *engine, const struct live *live);
+void announce_new(struct engine *engine, const struct active_ask *active);
+void announce_taken_up(struct engine *engine, const struct active_ask *active);
 void announce_retime(struct engine *engine); /* after remind_minutes has changed */
 void announce_ring(struct engine *engine, struct alarm *alarm);
 void later_load(struct engine *engine);
@@ -575,7 +579,8 @@ void keys_release(struct engine *engine);
 void keys_refresh(struct engine *engine); /* makes one where it is time */
 
 /* time.c */
-void time_start(struct engine *engine, struct live *live); /* deadline, or end of undo window */
+void time_start(struct engine *engine,
+                struct active_ask *active); /* deadline, or end of undo window */
 void time_arm(struct engine *engine);
 void remaining_arm(struct engine *engine);
 
@@ -585,11 +590,11 @@ void retime_say(enum ask_event event, struct method_call call, const char *id, c
                 int64_t version);
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
-bool challenge_takes(const struct errand *errand, const char *typed, struct error *err);
+bool challenge_takes(const struct operation *operation, const char *typed, struct error *err);
 void draft_ring(struct engine *engine, struct alarm *alarm);
-void draft_save_now(struct engine *engine, struct live *live);
+void draft_save_now(struct engine *engine, struct active_ask *active);
 /* Typed elsewhere than with us: saved now, and shown to who has the ask open. */
-void draft_keep(struct engine *engine, struct live *live, const char *json);
+void draft_keep(struct engine *engine, struct active_ask *active, const char *json);
 
 /* effects.c */
 /* The change that this event makes to an ask, for whoever does not look at its row; `step` NULL: it
@@ -599,9 +604,9 @@ struct store_change effects_change(const struct engine *engine, const char *id,
                                    const struct lifecycle_facts *facts);
 /* After a SAVE that worked: performs the rest of the step on the ask and on who waits. `ack` may
  * be NULL, and so may `known`. */
-void effects_run(struct engine *engine, struct live *live, const struct lifecycle_step *step,
-                 const struct store_change *change, const struct known *known,
-                 const struct errand *ack);
+void effects_run(struct engine *engine, struct active_ask *active,
+                 const struct lifecycle_step *step, const struct store_change *change,
+                 const struct known *known, const struct operation *ack);
 void effects_write_ack(const struct engine *engine, const char *id, enum ask_state state,
                        int64_t version, bool is_already, struct text *out);
 
@@ -619,12 +624,12 @@ void decide_by_client(enum ask_event event, struct method_call call, const char 
 void decide_question(enum ask_event event, struct method_call call, const char *id);
 
 /* engine/ask/ask_back.c: a person asks back, the agent explains */
-void back_tell_waiters(struct engine *engine, struct live *live, const char *question);
+void back_tell_waiters(struct engine *engine, struct active_ask *active, const char *question);
 /* What others were asked back here is told to who waits here. */
-void back_tell_of(struct engine *engine, const struct live *live);
-bool back_is_news(const struct live *live); /* nobody was told yet what is asked back */
+void back_tell_of(struct engine *engine, const struct active_ask *active);
+bool back_is_news(const struct active_ask *active); /* nobody was told yet what is asked back */
 /* That this open ask is asked back, and what. */
-void back_reply(const struct errand *errand, const struct store_row *row);
+void back_reply(const struct operation *operation, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
 void back_explain(struct method_call call, const struct wait_terms *terms);
 /* One object of `talk`. */
@@ -638,10 +643,10 @@ void rules_release(struct engine *engine);
 const char *rules_match(const struct engine *engine, const struct rule_subject *subject);
 /* False: it is gone, or does not fit any more. True: it is on its way to the store, and if it comes
  * to nothing the ask is shown. */
-bool rules_apply(struct engine *engine, struct live *live, const char *id);
+bool rules_apply(struct engine *engine, struct active_ask *active, const char *id);
 
 /* engine/people/list.c */
-void look_reply(struct errand *errand); /* errand->id whole, then it ends */
+void list_reply_ask(struct operation *operation); /* operation->id whole, then it ends */
 /* `summary` and `confirmed`, where something was answered. */
 void history_write_answer(struct json_writer *writer, const struct store_row *row);
 

@@ -24,19 +24,19 @@ static const int64_t TIME_EARLY_MS = 50;       /* one that the store's clock doe
 static const int64_t TIME_OTHERS_MS = 2000;    /* for the hub that has the ask to end it */
 static const int64_t TIME_CLOCK_STEP_MS = 500; /* the wall clock was set, not slewed */
 
-void time_start(struct engine *engine, struct live *live)
+void time_start(struct engine *engine, struct active_ask *active)
 {
-    int64_t left_ms = live->deadline_ms - engine_utc_ms(engine);
+    int64_t left_ms = active->deadline_ms - engine_utc_ms(engine);
 
-    if (live->deadline_ms == 0 || DELIBERATE_FAULT(deadline_missed)) {
-        alarm_clear(&engine->alarms, &live->deadline); /* of an undo window */
+    if (active->deadline_ms == 0 || DELIBERATE_FAULT(deadline_missed)) {
+        alarm_clear(&engine->alarms, &active->deadline); /* of an undo window */
         return;
     }
-    if (left_ms > live->original_ms)
-        left_ms = live->original_ms;
+    if (left_ms > active->original_ms)
+        left_ms = active->original_ms;
     if (left_ms < 0)
         left_ms = 0;
-    alarm_in(engine, &live->deadline, left_ms);
+    alarm_in(engine, &active->deadline, left_ms);
 }
 
 void time_arm(struct engine *engine)
@@ -50,71 +50,73 @@ void time_arm(struct engine *engine)
 }
 
 struct expiry {
-    struct errand errand; /* first; its text is an answer only if a setting submits the defaults */
+    struct operation
+        operation; /* first; its text is an answer only if a setting submits the defaults */
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;
 };
 
 /* Still open: the disk failed, or something else about the ask changed meanwhile. */
-static void expire_later(struct engine *engine, struct live *live, const struct store_reply *reply)
+static void expire_later(struct engine *engine, struct active_ask *active,
+                         const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED) {
-        log_error("ask.expire_failed", "ask=%s reason=%s", live->id, error_name(reply->err.code));
-        alarm_in(engine, &live->deadline, TIME_RETRY_MS);
+        log_error("ask.expire_failed", "ask=%s reason=%s", active->id, error_name(reply->err.code));
+        alarm_in(engine, &active->deadline, TIME_RETRY_MS);
     } else if (reply->outcome == STORE_LOST && follow_is_shared(engine)) {
         follow_row(engine, reply->row);
-        if (live_find(engine, reply->row->ask.id) == live && !live->deadline.place &&
-            state_is_open(live->state)) /* not yet, by the store's own clock */
-            alarm_in(engine, &live->deadline, TIME_EARLY_MS);
-    } else if (reply->outcome == STORE_LOST && !live->deadline.place) {
-        live_set_version(live, reply->row->ask.version);
-        time_start(engine, live);
+        if (active_find(engine, reply->row->ask.id) == active && !active->deadline.place &&
+            state_is_open(active->state)) /* not yet, by the store's own clock */
+            alarm_in(engine, &active->deadline, TIME_EARLY_MS);
+    } else if (reply->outcome == STORE_LOST && !active->deadline.place) {
+        active_set_version(active, reply->row->ask.version);
+        time_start(engine, active);
     }
 }
 
 static void on_expired(void *context, const struct store_reply *reply)
 {
     struct expiry *expiry = context;
-    struct engine *engine = expiry->errand.engine;
-    struct live *live = live_find(engine, expiry->errand.id);
+    struct engine *engine = expiry->operation.engine;
+    struct active_ask *active = active_find(engine, expiry->operation.id);
 
-    if (live) {
-        live->is_deciding = false;
-        if (reply->outcome == STORE_DONE && live->seq < reply->seq) {
-            live->seq = reply->seq;
-            effects_run(engine, live, &expiry->step, &expiry->change, NULL, NULL);
+    if (active) {
+        active->is_deciding = false;
+        if (reply->outcome == STORE_DONE && active->seq < reply->seq) {
+            active->seq = reply->seq;
+            effects_run(engine, active, &expiry->step, &expiry->change, NULL, NULL);
         } else if (reply->outcome == STORE_DONE) {
-            follow_ask(engine, live->id);
-        } else if (state_is_open(live->state)) {
-            expire_later(engine, live, reply);
+            follow_ask(engine, active->id);
+        } else if (state_is_open(active->state)) {
+            expire_later(engine, active, reply);
         }
     }
-    errand_end(&expiry->errand);
+    operation_end(&expiry->operation);
 }
 
 static void save_expiry(struct expiry *expiry)
 {
-    struct engine *engine = expiry->errand.engine;
-    struct live *live = live_find(engine, expiry->errand.id);
+    struct engine *engine = expiry->operation.engine;
+    struct active_ask *active = active_find(engine, expiry->operation.id);
     struct store_change *change = &expiry->change;
 
-    if (!live || !state_is_open(live->state)) {
-        errand_end(&expiry->errand);
+    if (!active || !state_is_open(active->state)) {
+        operation_end(&expiry->operation);
         return;
     }
-    expiry->step = lifecycle_next(live->state, EVENT_EXPIRED, &expiry->facts);
+    expiry->step = lifecycle_next(active->state, EVENT_EXPIRED, &expiry->facts);
     *change =
-        effects_change(engine, expiry->errand.id, EVENT_EXPIRED, &expiry->step, &expiry->facts);
-    change->if_version = live->version; /* more time may be on its way to the store */
+        effects_change(engine, expiry->operation.id, EVENT_EXPIRED, &expiry->step, &expiry->facts);
+    change->if_version = active->version; /* more time may be on its way to the store */
     change->when = STORE_PAST_DEADLINE;
     change->decided_ms = change->now_ms;
-    if (expiry->errand.text) {
-        change->answer_json = expiry->errand.text;
+    if (expiry->operation.text) {
+        change->answer_json = expiry->operation.text;
         change->person = engine->parts.person;
     }
     CRASH_POINT(engine_before_expire);
-    errand_begin_write(&expiry->errand);
+    operation_begin_write(&expiry->operation);
     store_write_change(engine->parts.store, change, on_expired, expiry);
 }
 
@@ -132,7 +134,7 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
 
             answer_from_defaults(&form, &answer);
             answer_encode(&form, &answer, &json);
-            expiry->errand.text = text_take(&json);
+            expiry->operation.text = text_take(&json);
             expiry->facts.submits_defaults = true;
             answer_release(&answer);
         }
@@ -141,43 +143,44 @@ static void on_expiring_row(void *context, const struct store_reply *reply)
     save_expiry(expiry);
 }
 
-static void expire(struct engine *engine, struct live *live)
+static void expire(struct engine *engine, struct active_ask *active)
 {
-    struct expiry *expiry = errand_of_ours(sizeof *expiry, engine, live->id);
+    struct expiry *expiry = operation_of_ours(sizeof *expiry, engine, active->id);
 
-    expiry->facts.is_destructive = live->flags & ASK_DESTRUCTIVE;
-    live->is_deciding = true;
+    expiry->facts.is_destructive = active->flags & ASK_DESTRUCTIVE;
+    active->is_deciding = true;
     if (engine_setting(engine, SETTING_TIMEOUT_ACTION) == TIMEOUT_ACTION_SUBMIT_DEFAULTS ||
         DELIBERATE_FAULT(silence_is_consent))
-        errand_get(&expiry->errand, on_expiring_row);
+        operation_get(&expiry->operation, on_expiring_row);
     else
         save_expiry(expiry);
 }
 
 static void deadline_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct live *live = (struct live *)(void *)((char *)alarm - offsetof(struct live, deadline));
+    struct active_ask *active =
+        (struct active_ask *)(void *)((char *)alarm - offsetof(struct active_ask, deadline));
 
-    if (live->is_undoing || live->is_sending)
+    if (active->is_undoing || active->is_sending)
         return; /* how that ends decides; engine/ask/change.c goes on */
-    if (!state_is_open(live->state))
-        wait_finish(engine, live, NULL, NULL); /* the undo window is over */
-    else if (live->is_elsewhere && !live->waiters &&
-             engine_utc_ms(engine) < live->deadline_ms + TIME_OTHERS_MS)
+    if (!state_is_open(active->state))
+        wait_finish(engine, active, NULL, NULL); /* the undo window is over */
+    else if (active->is_other_hubs && !active->waiters &&
+             engine_utc_ms(engine) < active->deadline_ms + TIME_OTHERS_MS)
         alarm_in(engine, alarm, TIME_OTHERS_MS);
-    else if (DELIBERATE_FAULT(deadline_late) && engine_utc_ms(engine) < live->deadline_ms + 10000)
+    else if (DELIBERATE_FAULT(deadline_late) && engine_utc_ms(engine) < active->deadline_ms + 10000)
         alarm_in(engine, alarm, TIME_RETRY_MS);
     else if (engine->grace_until_boot_ms > engine_boot_ms(engine))
         alarm_set(&engine->alarms, alarm, engine->grace_until_boot_ms);
-    else if (!live->is_deciding)
-        expire(engine, live);
+    else if (!active->is_deciding)
+        expire(engine, active);
 }
 
 static void on_shifted(void *context, const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED)
         log_error("clock.shift_failed", "reason=%s", error_name(reply->err.code));
-    errand_end(context);
+    operation_end(context);
 }
 
 void engine_check_clock(struct engine *engine)
@@ -189,16 +192,16 @@ void engine_check_clock(struct engine *engine)
         return;
     engine->utc_minus_boot_ms = offset;
     log_info("clock.was_set", "by_ms=%lld", (long long)step_ms);
-    for (struct live *live = NULL; (live = live_each(engine, live));) {
+    for (struct active_ask *active = NULL; (active = active_each(engine, active));) {
         if (!follow_is_shared(engine))
-            live->deadline_ms += live->deadline_ms > 0 ? step_ms : 0;
-        else if (state_is_open(live->state))
-            time_start(engine, live); /* the clock is the store's: its deadlines stand */
+            active->deadline_ms += active->deadline_ms > 0 ? step_ms : 0;
+        else if (state_is_open(active->state))
+            time_start(engine, active); /* the clock is the store's: its deadlines stand */
     }
     if (follow_is_shared(engine))
         return;
     store_write_shift(engine->parts.store, &(struct store_shift){ step_ms }, on_shifted,
-                      errand_to_write(engine));
+                      operation_to_write(engine));
 }
 
 /* How much time is left, told every few seconds to watchers that want it (R7.2): a page shows the
@@ -207,17 +210,17 @@ void engine_check_clock(struct engine *engine)
 
 enum { REMAINING_EVERY_MS = 5000, REMAINING_ASKS = 1000 /* a message */ };
 
-static void write_some(struct engine *engine, struct live **at, struct text *line)
+static void write_some(struct engine *engine, struct active_ask **at, struct text *line)
 {
     struct json_writer writer = event_begin(line, "ask/remaining");
     size_t count = 0;
 
     json_write_object(&writer, "asks");
-    for (; *at && count < REMAINING_ASKS; *at = live_each(engine, *at)) {
-        const struct live *live = *at;
+    for (; *at && count < REMAINING_ASKS; *at = active_each(engine, *at)) {
+        const struct active_ask *active = *at;
 
-        if (state_is_open(live->state) && live->is_stored && live->deadline_ms > 0) {
-            json_write_integer(&writer, live->id, describe_remaining_s(engine, live));
+        if (state_is_open(active->state) && active->is_stored && active->deadline_ms > 0) {
+            json_write_integer(&writer, active->id, describe_remaining_s(engine, active));
             count++;
         }
     }
@@ -227,7 +230,7 @@ static void write_some(struct engine *engine, struct live **at, struct text *lin
 
 static void remaining_ring(struct engine *engine, struct alarm *alarm)
 {
-    struct live *at = live_each(engine, NULL);
+    struct active_ask *at = active_each(engine, NULL);
 
     (void)alarm;
     while (at) {

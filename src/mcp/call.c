@@ -157,7 +157,7 @@ void call_end(struct mcp_call *call)
         call->session->uses--;
     free_work(call->work);
     free(call->progress);
-    free(call->come_back);
+    free(call->resume);
     if (call->compat)
         free(call->compat->given);
     free(call->compat);

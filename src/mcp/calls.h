@@ -122,7 +122,7 @@ struct mcp_call {
     struct call_work *work;                    /* NULL: it waits for a person */
     struct shown_form *shown;                  /* at the client, for the service; NULL: none */
     struct compat_call *compat;                /* of another server's tool; NULL: of one of ours */
-    char *come_back; /* with which its client may call again, sealed; NULL: it may not */
+    char *resume; /* with which its client may call again, sealed; NULL: it may not */
     uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
     bool needs_session : 1;             /* which owes a reply */
     bool is_away : 1;                   /* its stream is paused */
@@ -208,14 +208,14 @@ void session_note(struct mcp *mcp, const char *word, const char *rest, const cha
 
 /* takeover.c: what another server of this session began */
 /* Its ask will have a name in a moment. */
-void elsewhere_expect(struct mcp_call *call);
+void takeover_expect(struct mcp_call *call);
 /* The ask of this call has one, or its form is about to be shown: its stream is told what its
  * client can come back with. */
-void elsewhere_tell_stream(struct mcp_call *call);
+void takeover_send_stream(struct mcp_call *call);
 /* What the id of a form carries; NULL: nothing. The caller frees. */
-char *elsewhere_seal_form(const struct mcp *mcp, const char *session_id, bool is_url);
-void elsewhere_take_response(struct mcp *mcp, const char *sealed,
-                             const struct jsonrpc_message *message);
+char *takeover_seal_form(const struct mcp *mcp, const char *session_id, bool is_url);
+void takeover_take_response(struct mcp *mcp, const char *sealed,
+                            const struct jsonrpc_message *message);
 
 /* features.c: methods that both eras have, or nearly */
 mcp_method_call prompts_list, prompts_get;
@@ -314,13 +314,12 @@ void hold_wake_at(struct mcp *mcp, int64_t boot_ms);
 void hold_on_time(struct mcp *mcp);
 /* Rounds of a call that is held longer than its client waits. */
 /* What the client came back with, NULL: nothing. False: refused. */
-bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
-                    const char **ret_state);
-void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
-void come_back_learn(struct mcp_call *call, const struct json *params);
+bool resume_read(struct mcp_request *request, const struct tool_plan *plan, const char **ret_state);
+void resume_write(const struct mcp_call *call, const char *state, struct json_writer *writer);
+void resume_learn(struct mcp_call *call, const struct json *params);
 /* The client is told to come back, or that its state is none. False: this reply is for the agent.
  */
-bool come_back_reply(struct mcp_call *call, const struct reply *reply);
+bool resume_reply(struct mcp_call *call, const struct reply *reply);
 
 /* question.c: our requests to the client */
 /* As call_ask; its id carries `carried`, letters that JSON needs not escape; NULL: nothing. */

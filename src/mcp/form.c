@@ -217,7 +217,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
                  const char *params_json)
 {
     struct shown_form *shown = mem_new(sizeof *shown);
-    char *carried = elsewhere_seal_form(call->to.mcp, session_id, is_url);
+    char *carried = takeover_seal_form(call->to.mcp, session_id, is_url);
 
     shown->call = call;
     shown->is_url = is_url;
@@ -226,7 +226,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     call->shown = shown;
     if (known_client(call->session->name)->stops_clock && call->deadline_boot_ms)
         hold_until(call, call->deadline_boot_ms);
-    elsewhere_tell_stream(call); /* who has this event need not be shown the form again */
+    takeover_send_stream(call); /* who has this event need not be shown the form again */
     /* no end of its own: the ask's deadline ends the call, and the call the question */
     shown->question =
         question_ask(call, carried, "elicitation/create", params_json, 0, on_answer, shown);

@@ -93,7 +93,7 @@ void hold_report_cut_off(const struct mcp_call *call, const char *reason)
         return;
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "held_ms", mcp_boot_ms(call->to.mcp) - call->started_boot_ms);
-    json_write_bool_if(&writer, "timed_out", patience_is_time_up(reason));
+    json_write_bool_if(&writer, "timed_out", client_timeout_is_time_up(reason));
     tool_act(METHOD_client_cut_off, call->session, &writer, NULL, NULL);
 }
 
@@ -118,22 +118,22 @@ static void tell_waiting(struct mcp_call *call, int64_t now)
 /* What is due of one call. Returns when it wants the next look; 0: never. */
 static int64_t look_at(struct mcp_call *call, int64_t now)
 {
-    int64_t patience = call->hold_until_boot_ms + HOLD_GRACE_MS;
+    int64_t limit = call->hold_until_boot_ms + HOLD_GRACE_MS;
     struct call_progress *progress = call->progress;
 
     if (!call->hold_until_boot_ms || call->is_away || !call->to.stream)
         return 0;
-    if (patience <= now) {
+    if (limit <= now) {
         tool_reply_pending(call);
         return 0;
     }
     if (!progress || !progress->next_boot_ms)
-        return patience;
+        return limit;
     if (progress->next_boot_ms <= now) {
         tell_waiting(call, now);
         progress->next_boot_ms = now + PROGRESS_EVERY_MS;
     }
-    return progress->next_boot_ms < patience ? progress->next_boot_ms : patience;
+    return progress->next_boot_ms < limit ? progress->next_boot_ms : limit;
 }
 
 void hold_on_time(struct mcp *mcp)
@@ -170,8 +170,7 @@ static bool are_responses(const struct mcp_request *request)
            json_kind(responses) == KIND_OBJECT;
 }
 
-bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
-                    const char **ret_state)
+bool resume_read(struct mcp_request *request, const struct tool_plan *plan, const char **ret_state)
 {
     const struct json *state = json_member(request->params, "requestState");
     const char *text = json_text(state);
@@ -192,32 +191,32 @@ bool come_back_read(struct mcp_request *request, const struct tool_plan *plan,
     return true;
 }
 
-void come_back_write(const struct mcp_call *call, const char *state, struct json_writer *writer)
+void resume_write(const struct mcp_call *call, const char *state, struct json_writer *writer)
 {
     json_write_bool_if(writer, "comes_back", call->revision == REVISION_2026_07_28);
     if (state) /* an empty one is a bad one, and none at all another call */
         json_write_text(writer, "state", state);
 }
 
-void come_back_learn(struct mcp_call *call, const struct json *params)
+void resume_learn(struct mcp_call *call, const struct json *params)
 {
     const char *state = json_member_text(params, "state");
 
     if (!state)
         return;
-    free(call->come_back);
-    call->come_back = mem_text(state);
+    free(call->resume);
+    call->resume = mem_text(state);
 }
 
-bool come_back_reply(struct mcp_call *call, const struct reply *reply)
+bool resume_reply(struct mcp_call *call, const struct reply *reply)
 {
     if (reply->err.code == ERROR_bad_format && strcmp(reply->err.path, "/state") == 0) {
         call_reply_error(call, JSONRPC_INVALID_PARAMS, bad_state);
         return true;
     }
     /* what the agent must read (a terminal's command, what the person asks back) it is told */
-    if (!call->come_back || reply->err.code != ERROR_NONE || reply->kind != REPLY_PENDING)
+    if (!call->resume || reply->err.code != ERROR_NONE || reply->kind != REPLY_PENDING)
         return false;
-    input_reply(call, NULL, call->come_back);
+    input_reply(call, NULL, call->resume);
     return true;
 }

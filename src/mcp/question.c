@@ -126,7 +126,7 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
         end_question(unlink_at(at), message->error ? CALL_REFUSED : CALL_ANSWERED,
                      message->error ? message->error : message->result);
     else if (carried)
-        elsewhere_take_response(mcp, carried + 1, message);
+        takeover_take_response(mcp, carried + 1, message);
 }
 
 /* The first of this call, or, `call` NULL, whose time is over. */

@@ -43,7 +43,7 @@ static bool is_told(const struct mcp_call *call)
            call->revision != REVISION_2026_07_28;
 }
 
-void elsewhere_expect(struct mcp_call *call)
+void takeover_expect(struct mcp_call *call)
 {
     if (is_told(call))
         call->to.stream->awaits_state = true;
@@ -73,7 +73,7 @@ static void write_state(const struct mcp_call *call, struct text *out)
     json_write_end_object(&writer);
 }
 
-void elsewhere_tell_stream(struct mcp_call *call)
+void takeover_send_stream(struct mcp_call *call)
 {
     struct mcp_stream *stream = call->to.stream;
 
@@ -144,7 +144,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     call->has_returned = json_is_yes(json_member(state, "shown"));
     used = used_s(call, state);
     call->started_boot_ms -= used * 1000;
-    elsewhere_tell_stream(call);
+    takeover_send_stream(call);
     begin_stream(stream);
     limit_s = hold_limit_s(call);
     hold_begin(call, limit_s);
@@ -183,7 +183,7 @@ bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed)
 /* Forms -----------------------------------------------------------------------------------------
  */
 
-char *elsewhere_seal_form(const struct mcp *mcp, const char *session_id, bool is_url)
+char *takeover_seal_form(const struct mcp *mcp, const char *session_id, bool is_url)
 {
     char *state = mem_format("%s %d %" PRId64, session_id, is_url, utc_ms(mcp));
     char *sealed = seal(mcp, form_binding, state);
@@ -192,8 +192,8 @@ char *elsewhere_seal_form(const struct mcp *mcp, const char *session_id, bool is
     return sealed;
 }
 
-void elsewhere_take_response(struct mcp *mcp, const char *sealed,
-                             const struct jsonrpc_message *message)
+void takeover_take_response(struct mcp *mcp, const char *sealed,
+                            const struct jsonrpc_message *message)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);
     char *state = unseal(mcp, form_binding, sealed);

@@ -181,7 +181,7 @@ static void on_done(void *context, const struct reply *reply)
     if (stream && reply->kind == REPLY_INPUT && channel_need_input(call, reply->json))
         return;
     if (stream) {
-        if (!come_back_reply(call, reply))
+        if (!resume_reply(call, reply))
             reply_call(call, reply);
     } else {
         if (is_over) /* not taken: it must not count as being on its way */
@@ -253,11 +253,11 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
 
     if (call && id) {
         text_put(call->session_id, sizeof call->session_id, id);
-        elsewhere_tell_stream(call);
+        takeover_send_stream(call);
         learn(call, "asked", params);
         learn_url(mcp, id, json_member_text(params, "url"));
         tell_asked(call, json_member_text(params, "url"));
-        come_back_learn(call, params);
+        resume_learn(call, params);
         if (!call->to.stream || call->is_away)
             call_detach_soon(call);
     }
@@ -351,7 +351,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
     channel_write_client(&writer, call);
-    come_back_write(call, state, &writer);
+    resume_write(call, state, &writer);
     if (state)
         channel_write_returned(&writer, request->params);
     json_write_end_object(&writer);
@@ -374,7 +374,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         tool_refuse_busy(request);
         return;
     }
-    if (!come_back_read(request, plan, &state))
+    if (!resume_read(request, plan, &state))
         return;
     call = call_begin(request, session);
     hold_s = hold_limit_s(call);
@@ -385,12 +385,12 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     hold_begin(call, hold_s);
     if (plan->wish == TOOL_ASKS) {
         call->tool = tool->ask;
-        elsewhere_expect(call);
+        takeover_expect(call);
         submit(call, tool, request, plan, hold_s, state);
     } else {
         memcpy(call->session_id, plan->session_id, sizeof call->session_id);
         if (hold_s > 0)
-            elsewhere_tell_stream(call);
+            takeover_send_stream(call);
         tool_wait(call, hold_s, plan);
     }
 }

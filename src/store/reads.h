@@ -75,7 +75,7 @@ size_t read_three(const char *at, const char *end);
 #define STORE_READS(OP)                                                                            \
     OP(get)                                                                                        \
     OP(list)                                                                                       \
-    OP(list_live)                                                                                  \
+    OP(list_active)                                                                                \
     OP(history)                                                                                    \
     OP(get_draft)                                                                                  \
     OP(meta)

@@ -328,7 +328,7 @@ struct store_ops {
                     void *context);
     /* Recovery: every open ask, every one whose deliver_after lies ahead of now_ms, and every
      * answer by a person that is not delivered. Texts left out. */
-    void (*list_live)(struct store *store, int64_t now_ms, store_each *each, void *context);
+    void (*list_active)(struct store *store, int64_t now_ms, store_each *each, void *context);
     /* Called once; NULL: there is none, or `err` says why it could not be read. */
     void (*get_conversation)(struct store *store, const char *id, store_conversation_each *each,
                              void *context);

@@ -210,7 +210,7 @@ static void pass_list_live(struct store *port, int64_t now_ms, store_each *each,
     struct reading *reading = begin(port, context);
 
     reading->call.each = each;
-    inner_of(port)->ops->list_live(inner_of(port), now_ms, on_each, reading);
+    inner_of(port)->ops->list_active(inner_of(port), now_ms, on_each, reading);
 }
 
 static void pass_list_said(struct store *port, const char *ask_id, store_said_each *each,
@@ -326,7 +326,7 @@ void stage_add_reads(struct store_ops *ops)
 {
     ops->list_undelivered = pass_list_undelivered;
     ops->list = pass_list;
-    ops->list_live = pass_list_live;
+    ops->list_active = pass_list_live;
     ops->get_draft = pass_get_draft;
     ops->list_said = pass_list_said;
     ops->list_settings = pass_list_settings;

@@ -33,7 +33,7 @@ struct stage_act {
     struct session *session;
     char tag[24], session_id[27];
     int64_t wait_s;
-    bool comes_back;
+    bool resumes;
     bool has_state;
     char state[64]; /* its client came back with; "" without */
     char arguments[STAGE_TOLD_BYTES];

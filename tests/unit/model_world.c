@@ -51,7 +51,7 @@ static struct lifecycle_facts facts_of(const struct world *world, enum ask_event
 {
     return (struct lifecycle_facts){
         .wait_for_terminal = event == EVENT_CREATED && who,
-        .within_undo = event == EVENT_UNDONE && !is_open(world->live_state) && world->alarm,
+        .within_undo = event == EVENT_UNDONE && !is_open(world->active_state) && world->alarm,
     };
 }
 
@@ -75,7 +75,7 @@ static bool request(struct world *world, const struct rules *rules, enum ask_eve
     if (!step.is_legal || step.is_ignored || world->write_count == QUEUE_MOST)
         return false;
     if (event == EVENT_EXPIRED && !rules->expires_any_version)
-        write.if_version = world->live_version;
+        write.if_version = world->active_version;
     if (event == EVENT_EXTENDED || event == EVENT_UNDONE || event == EVENT_CREATED)
         write.deadline = world->now + TIMEOUT;
     if (rules->acknowledges_early && (event == EVENT_ANSWERED || event == EVENT_CANCELLED)) {
@@ -175,19 +175,19 @@ static void deliver(struct world *world)
     if (world->is_waiting)
         world->reply = result_of(world);
     world->is_waiting = world->is_live = 0;
-    world->live_state = world->live_version = world->live_deadline = world->alarm = 0;
+    world->active_state = world->active_version = world->active_deadline = world->alarm = 0;
 }
 
 static void run_effects(struct world *world, const struct write *write,
                         const struct lifecycle_step *step)
 {
-    world->live_state = step->state;
-    world->live_version += step->raises_version;
-    if (write->deadline > world->live_deadline || write->event == EVENT_EXTENDED)
-        world->live_deadline = write->deadline;
+    world->active_state = step->state;
+    world->active_version += step->raises_version;
+    if (write->deadline > world->active_deadline || write->event == EVENT_EXTENDED)
+        world->active_deadline = write->deadline;
     for (const enum ask_effect *effect = step->effects; *effect != DO_NOTHING; effect++) {
         if (*effect == DO_START_CLOCK)
-            world->alarm = world->live_deadline + 1;
+            world->alarm = world->active_deadline + 1;
         else if (*effect == DO_STOP_CLOCK)
             world->alarm = world->deliver_after > world->now ? world->deliver_after + 1 : 0;
         else if (*effect == DO_ACK)
@@ -202,7 +202,7 @@ static void give_up(struct world *world, const struct write *write)
 {
     if (write->event == EVENT_CREATED)
         world->is_live = world->is_waiting = 0;
-    else if (write->event == EVENT_EXPIRED && is_open(world->live_state) && !world->alarm)
+    else if (write->event == EVENT_EXPIRED && is_open(world->active_state) && !world->alarm)
         world->alarm = world->now + 1;
     else if (write->event == EVENT_UNDONE && world->is_live && !world->alarm)
         deliver(world);
@@ -268,8 +268,8 @@ static bool ask_again(struct world *world, const struct rules *rules)
 
 static bool attach(struct world *world, const struct rules *rules)
 {
-    return world->is_live && world->live_state == STATE_PENDING_TERMINAL_LAUNCH &&
-           request(world, rules, EVENT_ATTACHED, 0, world->live_state);
+    return world->is_live && world->active_state == STATE_PENDING_TERMINAL_LAUNCH &&
+           request(world, rules, EVENT_ATTACHED, 0, world->active_state);
 }
 
 static bool submit(struct world *world, const struct rules *rules, unsigned who)
@@ -304,14 +304,14 @@ static bool withdraw(struct world *world, const struct rules *rules)
 
 static bool extend(struct world *world, const struct rules *rules)
 {
-    return world->is_live && request(world, rules, EVENT_EXTENDED, 0, world->live_state) &&
+    return world->is_live && request(world, rules, EVENT_EXTENDED, 0, world->active_state) &&
            spend(world);
 }
 
 static bool undo(struct world *world, const struct rules *rules)
 {
     if (!world->is_live || world->is_undoing || world->opening == OPENINGS_MOST ||
-        !request(world, rules, EVENT_UNDONE, 0, world->live_state) || !spend(world))
+        !request(world, rules, EVENT_UNDONE, 0, world->active_state) || !spend(world))
         return false;
     world->is_undoing = true;
     return true;
@@ -323,11 +323,11 @@ static bool ring(struct world *world, const struct rules *rules)
     if (!world->is_live || !world->alarm || world->now + 1 < world->alarm || world->is_expiring ||
         (world->is_undoing && !rules->delivers_while_undoing))
         return false;
-    if (!is_open(world->live_state)) {
+    if (!is_open(world->active_state)) {
         deliver(world);
         return true;
     }
-    if (!request(world, rules, EVENT_EXPIRED, 0, world->live_state))
+    if (!request(world, rules, EVENT_EXPIRED, 0, world->active_state))
         return false;
     world->is_expiring = true;
     world->alarm = 0;
@@ -340,7 +340,7 @@ static bool crash(struct world *world, const struct rules *rules)
     if (!world->is_up || !spend(world))
         return false;
     world->is_up = world->is_live = world->is_waiting = world->reply = world->alarm = 0;
-    world->live_state = world->live_version = world->live_deadline = 0;
+    world->active_state = world->active_version = world->active_deadline = 0;
     world->is_expiring = world->is_undoing = 0;
     memset(world->writes, 0, sizeof world->writes);
     world->write_count = 0;
@@ -357,9 +357,9 @@ static bool restart(struct world *world, const struct rules *rules)
         is_open(world->state) || (!world->is_delivered && world->deliver_after > world->now);
     if (!world->is_live)
         return true;
-    world->live_state = world->state;
-    world->live_version = world->version;
-    world->live_deadline = world->deadline;
+    world->active_state = world->state;
+    world->active_version = world->version;
+    world->active_deadline = world->deadline;
     world->alarm = (is_open(world->state) ? world->deadline : world->deliver_after) + 1;
     return true;
 }

@@ -31,8 +31,8 @@ struct world {
     uint8_t state, version, decision, deadline, deliver_after, is_delivered;
     uint8_t opening; /* how often it was taken back; ghost */
     /* the hub */
-    uint8_t is_up, is_live, live_state, live_version, is_expiring, is_undoing;
-    uint8_t live_deadline;
+    uint8_t is_up, is_live, active_state, active_version, is_expiring, is_undoing;
+    uint8_t active_deadline;
     uint8_t alarm; /* 0: none, else the tick + 1 */
     struct write writes[QUEUE_MOST];
     uint8_t write_count;

@@ -305,7 +305,7 @@ static void test_who_comes_back_is_a_setting(void **state)
 {
     static const struct {
         const char *value, *client;
-        bool comes_back;
+        bool resumes;
     } cases[] = {
         { "auto", "bot", true },          { "on", "bot", true },           { "off", "bot", false },
         { "auto", "claude-code", false }, /* strips what comes late of its standing */
@@ -320,7 +320,7 @@ static void test_who_comes_back_is_a_setting(void **state)
 
         stage_set(stage, "come_back", cases[i].value);
         ask(&round);
-        assert_int_equal(round.state[0] != '\0', cases[i].comes_back);
+        assert_int_equal(round.state[0] != '\0', cases[i].resumes);
         caller_leave(round.agent);
         round_close(&round);
     }

@@ -315,13 +315,13 @@ static void test_so_many_are_returned(void **state)
     scene_open(&scene, state, "cli", "");
     return_one(&scene, "The first", first);
     return_one(&scene, "The second", second);
-    for (int i = 0; i < HANDED_RETURNED; i++) {
+    for (int i = 0; i < IN_FLIGHT_RETURNED; i++) {
         call_run(&scene.did, scene.agent, METHOD_ask_wait, "{'session_id':'%s'}", second);
         caller_leave(scene.agent);
         scene.agent = caller_enter(scene.stage, "again", &bot);
     }
     assert_int_equal(changes_by_confirming(&scene, first), 1);
-    for (int i = 0; i < HANDED_RETURNED; i++) {
+    for (int i = 0; i < IN_FLIGHT_RETURNED; i++) {
         snprintf(title, sizeof title, "Returned %d", i);
         return_one(&scene, title, id);
     }

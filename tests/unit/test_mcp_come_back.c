@@ -73,7 +73,7 @@ static void test_is_told_to_come_back_and_does(void **state)
     struct one *one = *state;
 
     call_tool(one, "provide_choice", stage_ask, "");
-    assert_true(one->stage.acts[0].comes_back);
+    assert_true(one->stage.acts[0].resumes);
     assert_string_equal(one->stage.acts[0].state, "");
     stage_name_with(&one->stage, 0, ask_id, "first");
     stage_answer(&one->stage, 0, false);
@@ -114,7 +114,7 @@ static void test_legacy_clients_know_nothing_of_it(void **state)
                             stage_ask);
 
     stage_take(&one->stage, &one->stream, line);
-    assert_false(one->stage.acts[0].comes_back);
+    assert_false(one->stage.acts[0].resumes);
     assert_string_equal(one->stage.acts[0].state, "");
     free(line);
 }
@@ -126,7 +126,7 @@ static void test_collecting_is_no_round(void **state)
     char *arguments = mem_format("{\"session_id\":\"%s\"}", ask_id);
 
     call_tool(one, "get_answer", arguments, "");
-    assert_false(one->stage.acts[0].comes_back);
+    assert_false(one->stage.acts[0].resumes);
     stage_answer(&one->stage, 0, false);
     assert_member(one, 0, "resultType", "complete");
     call_tool(one, "get_answer", arguments, ",\"requestState\":\"first\"");

@@ -43,7 +43,7 @@ static void test_what_is_learnt(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        if (patience_learn(cases[i].known, cases[i].held, cases[i].says_so) != cases[i].then)
+        if (client_timeout_learn(cases[i].known, cases[i].held, cases[i].says_so) != cases[i].then)
             fail_msg("%s", cases[i].name);
     }
 }
@@ -60,7 +60,7 @@ static void test_calls_are_held_for_less(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(patience_hold_ms(cases[i].known), cases[i].hold);
+        assert_int_equal(client_timeout_hold_ms(cases[i].known), cases[i].hold);
 }
 
 static void test_reasons(void **state)
@@ -81,7 +81,7 @@ static void test_reasons(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-        assert_int_equal(patience_is_time_up(cases[i].reason), cases[i].is_time);
+        assert_int_equal(client_timeout_is_time_up(cases[i].reason), cases[i].is_time);
 }
 
 int main(void)

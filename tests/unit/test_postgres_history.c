@@ -307,7 +307,7 @@ static void indices_are_used(void **state)
     }
     pg_get(stage->store, "xxxx", ignore, NULL);
     assert_plans(stage, "get", "asks_id");
-    pg_list_live(stage->store, 5, nothing, NULL);
+    pg_list_active(stage->store, 5, nothing, NULL);
     assert_plans(stage, "live", "asks_unsettled");
     both_list_undelivered(stage->store, "p3", 50, nothing, NULL);
     assert_plans(stage, "undelivered", "asks_un");

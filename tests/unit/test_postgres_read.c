@@ -177,11 +177,11 @@ static void what_is_asked_with_is_copied(void **state)
     assert_string_equal(listed.numbers, "1 ");
 }
 
-static struct listed list_live(struct stage *stage, int64_t now_ms)
+static struct listed list_active(struct stage *stage, int64_t now_ms)
 {
     struct listed listed = { 0 };
 
-    pg_list_live(stage->store, now_ms, on_row, &listed);
+    pg_list_active(stage->store, now_ms, on_row, &listed);
     pool_run(&stage->pool);
     assert_int_equal(listed.ends, 1);
     return listed;
@@ -197,12 +197,12 @@ static void many_that_live_come_in_pages(void **state)
     stage_run(stage, "DO $$ BEGIN FOR i IN 2..2000 LOOP"
                      " INSERT INTO asks SELECT (json_populate_record(k, json_build_object('number',"
                      " i, 'id', 'x' || i))).* FROM asks k WHERE number = 1; END LOOP; END $$");
-    listed = list_live(stage, 1);
+    listed = list_active(stage, 1);
     assert_int_equal(listed.count, 2000);
     assert_int_equal(listed.last, 2000);
     assert_int_equal(stage->pool.reads, 3);
     stage->pool.fail_at = stage->pool.reads + 2;
-    listed = list_live(stage, 1);
+    listed = list_active(stage, 1);
     assert_true(listed.has_failed);
     assert_int_equal(listed.count, 1000);
 }

@@ -210,7 +210,7 @@ static void the_living_are_open_or_not_delivered(void **state)
         create_done(place, &ask);
         live += cases[i].is_live;
     }
-    place->store->ops->list_live(place->store, 1000, on_row, &rows);
+    place->store->ops->list_active(place->store, 1000, on_row, &rows);
     wait_until(place, &rows.ends);
     assert_int_equal(rows.ends, 1);
     assert_int_equal(rows.count, live);

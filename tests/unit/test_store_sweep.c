@@ -425,7 +425,7 @@ static int count_live(struct place *place)
 {
     struct counted counted = { 0 };
 
-    place->store->ops->list_live(place->store, 0, count_row, &counted);
+    place->store->ops->list_active(place->store, 0, count_row, &counted);
     wait_until(place, &counted.ends);
     return counted.rows;
 }

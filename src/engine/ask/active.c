@@ -28,7 +28,7 @@ static void match_of(const char *principal, const char *what, const void *bytes,
     memcpy(out, hash, MATCH_BYTES);
 }
 
-struct match live_match(const struct ask *ask)
+struct match active_match(const struct ask *ask)
 {
     struct match match = { .has_key = ask->idempotency_key != NULL };
 
@@ -39,186 +39,187 @@ struct match live_match(const struct ask *ask)
     return match;
 }
 
-const struct live_rare *live_rare(const struct live *live)
+const struct active_rare *active_rare(const struct active_ask *active)
 {
-    static const struct live_rare nothing;
+    static const struct active_rare nothing;
 
-    return live->rare ? live->rare : &nothing;
+    return active->rare ? active->rare : &nothing;
 }
 
-struct live_rare *live_need_rare(struct live *live)
+struct active_rare *active_need_rare(struct active_ask *active)
 {
-    if (!live->rare)
-        live->rare = mem_new(sizeof *live->rare);
-    return live->rare;
+    if (!active->rare)
+        active->rare = mem_new(sizeof *active->rare);
+    return active->rare;
 }
 
-void live_set_version(struct live *live, int64_t version)
+void active_set_version(struct active_ask *active, int64_t version)
 {
-    live->is_told = live->is_told && version == live->version;
-    live->version = version;
+    active->is_told = active->is_told && version == active->version;
+    active->version = version;
 }
 
-struct submission *live_take_late(struct live *live)
+struct submission *active_take_late(struct active_ask *active)
 {
-    struct submission *late = live_rare(live)->late;
+    struct submission *late = active_rare(active)->late;
 
     if (late)
-        live->rare->late = NULL;
+        active->rare->late = NULL;
     return late;
 }
 
-void live_set_stored_times(struct live *live, int64_t hold_used_ms, int64_t decided_ms)
+void active_set_stored_times(struct active_ask *active, int64_t hold_used_ms, int64_t decided_ms)
 {
-    if (live->rare || hold_used_ms || decided_ms) {
-        live_need_rare(live)->hold_used_ms = hold_used_ms;
-        live->rare->decided_ms = decided_ms;
+    if (active->rare || hold_used_ms || decided_ms) {
+        active_need_rare(active)->hold_used_ms = hold_used_ms;
+        active->rare->decided_ms = decided_ms;
     }
 }
 
-static void count_open(struct engine *engine, const struct live *live, int more)
+static void count_open(struct engine *engine, const struct active_ask *active, int more)
 {
-    live->principal->open_count += (size_t)more;
+    active->principal->open_count += (size_t)more;
     engine->open_count += (size_t)more;
 }
 
-static size_t live_bytes(size_t title_bytes)
+static size_t active_bytes(size_t title_bytes)
 {
-    return offsetof(struct live, title) + title_bytes + 1;
+    return offsetof(struct active_ask, title) + title_bytes + 1;
 }
 
-struct live *live_new(struct engine *engine, const struct ask *ask, const struct match *match,
-                      const struct asker *asker, const char *agent)
+struct active_ask *active_new(struct engine *engine, const struct ask *ask,
+                              const struct match *match, const struct asker *asker,
+                              const char *agent)
 {
     size_t title_bytes = ask->title ? strlen(ask->title) : 0;
-    struct live *live = pool_new(live_bytes(title_bytes));
+    struct active_ask *active = pool_new(active_bytes(title_bytes));
 
-    memcpy(live->id, ask->id, sizeof live->id);
-    memcpy(live->call_match, match->call, MATCH_BYTES);
+    memcpy(active->id, ask->id, sizeof active->id);
+    memcpy(active->call_match, match->call, MATCH_BYTES);
     if (title_bytes)
-        memcpy(live->title, ask->title, title_bytes);
-    live->state = (uint8_t)ask->state;
-    live->interface = (uint8_t)ask->interface;
-    live->flags = ask->flags;
-    live->version = ask->version;
-    live->created_ms = ask->created_ms;
-    live->deadline_ms = ask->deadline_ms;
-    live->original_ms = ask->original_ms;
-    live_set_stored_times(live, ask->hold_used_ms, 0);
-    live->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
-    live->deadline.kind = ALARM_DEADLINE;
-    live->principal = principal_get(engine, ask->principal);
-    live->principal->live_count++;
-    live->origin = origin_use(live->principal, ask->origin_json, agent, asker);
-    table_insert(&engine->by_id, &live->by_id);
-    table_insert(&engine->by_call, &live->by_call);
+        memcpy(active->title, ask->title, title_bytes);
+    active->state = (uint8_t)ask->state;
+    active->interface = (uint8_t)ask->interface;
+    active->flags = ask->flags;
+    active->version = ask->version;
+    active->created_ms = ask->created_ms;
+    active->deadline_ms = ask->deadline_ms;
+    active->original_ms = ask->original_ms;
+    active_set_stored_times(active, ask->hold_used_ms, 0);
+    active->tool = ask->tool ? ask_tool_find(ask->tool) : NULL;
+    active->deadline.kind = ALARM_DEADLINE;
+    active->principal = principal_get(engine, ask->principal);
+    active->principal->active_count++;
+    active->origin = origin_use(active->principal, ask->origin_json, agent, asker);
+    table_insert(&engine->by_id, &active->by_id);
+    table_insert(&engine->by_call, &active->by_call);
     if (match->has_key) {
-        live->key = mem_new(sizeof *live->key);
-        live->key->live = live;
-        memcpy(live->key->key, match->key, MATCH_BYTES);
-        table_insert(&engine->by_key, &live->key->link);
+        active->key = mem_new(sizeof *active->key);
+        active->key->active = active;
+        memcpy(active->key->key, match->key, MATCH_BYTES);
+        table_insert(&engine->by_key, &active->key->link);
     }
-    if (state_is_open(live->state))
-        count_open(engine, live, 1);
-    return live;
+    if (state_is_open(active->state))
+        count_open(engine, active, 1);
+    return active;
 }
 
-void live_set_state(struct engine *engine, struct live *live, enum ask_state state)
+void active_set_state(struct engine *engine, struct active_ask *active, enum ask_state state)
 {
-    bool was_open = state_is_open(live->state), is_open = state_is_open(state);
+    bool was_open = state_is_open(active->state), is_open = state_is_open(state);
 
-    live->state = (uint8_t)state;
+    active->state = (uint8_t)state;
     if (was_open == is_open)
         return;
-    count_open(engine, live, is_open ? 1 : -1);
+    count_open(engine, active, is_open ? 1 : -1);
     if (is_open)
         engine->tally.undone++;
     else
-        tally_ended(engine, live);
+        tally_ended(engine, active);
     index_later(engine);
 }
 
-struct attention *live_attend(struct live *live)
+struct activity *active_need_activity(struct active_ask *active)
 {
-    if (!live->attention) {
-        live->attention = mem_new(sizeof *live->attention);
-        live->attention->live = live;
-        live->attention->draft_alarm.kind = ALARM_DRAFT;
+    if (!active->activity) {
+        active->activity = mem_new(sizeof *active->activity);
+        active->activity->active = active;
+        active->activity->draft_alarm.kind = ALARM_DRAFT;
     }
-    return live->attention;
+    return active->activity;
 }
 
-void live_forget(struct engine *engine, struct live *live)
+void active_forget(struct engine *engine, struct active_ask *active)
 {
-    struct live **dirty = &engine->dirty;
+    struct active_ask **dirty = &engine->dirty;
 
-    while (live->is_dirty && *dirty && *dirty != live)
+    while (active->is_dirty && *dirty && *dirty != active)
         dirty = &(*dirty)->next_dirty;
-    if (live->is_dirty && *dirty)
-        *dirty = live->next_dirty;
-    alarm_clear(&engine->alarms, &live->deadline);
-    if (live->attention) {
-        alarm_clear(&engine->alarms, &live->attention->draft_alarm);
-        free(live->attention->draft);
-        free(live->attention);
+    if (active->is_dirty && *dirty)
+        *dirty = active->next_dirty;
+    alarm_clear(&engine->alarms, &active->deadline);
+    if (active->activity) {
+        alarm_clear(&engine->alarms, &active->activity->draft_alarm);
+        free(active->activity->draft);
+        free(active->activity);
     }
-    table_remove(&engine->by_id, &live->by_id);
-    table_remove(&engine->by_call, &live->by_call);
-    if (live->key)
-        table_remove(&engine->by_key, &live->key->link);
-    free(live->key);
-    origin_release(live->principal, live->origin);
-    live->principal->live_count--;
-    if (state_is_open(live->state))
-        count_open(engine, live, -1);
-    launch_keep(engine, live, (const uint8_t[DIGEST_BYTES]){ 0 });
-    free(live->rare);
-    if (live->form) {
-        form_release(live->form);
-        free(live->form);
+    table_remove(&engine->by_id, &active->by_id);
+    table_remove(&engine->by_call, &active->by_call);
+    if (active->key)
+        table_remove(&engine->by_key, &active->key->link);
+    free(active->key);
+    origin_release(active->principal, active->origin);
+    active->principal->active_count--;
+    if (state_is_open(active->state))
+        count_open(engine, active, -1);
+    launch_keep(engine, active, (const uint8_t[DIGEST_BYTES]){ 0 });
+    free(active->rare);
+    if (active->form) {
+        form_release(active->form);
+        free(active->form);
         engine->form_count--;
     }
-    pool_free(live, live_bytes(strlen(live->title)));
+    pool_free(active, active_bytes(strlen(active->title)));
 }
 
-void live_free(struct engine *engine, struct live *live)
+void active_free(struct engine *engine, struct active_ask *active)
 {
-    if (state_is_decided_by_person(live->state))
-        undelivered_add(engine, live->id, live->principal->id, live->call_match);
-    if (live->is_dirty)
-        publish(engine, live); /* watchers see how it ended before it leaves memory */
-    mine_publish_over(engine, live);
-    live_forget(engine, live);
+    if (state_is_decided_by_person(active->state))
+        undelivered_add(engine, active->id, active->principal->id, active->call_match);
+    if (active->is_dirty)
+        publish(engine, active); /* watchers see how it ended before it leaves memory */
+    mine_publish_over(engine, active);
+    active_forget(engine, active);
 }
 
-void live_keep_form(struct engine *engine, struct live *live, struct form *take_form,
-                    size_t json_bytes)
+void active_keep_form(struct engine *engine, struct active_ask *active, struct form *take_form,
+                      size_t json_bytes)
 {
-    if (engine->form_count >= LIVE_FORMS || json_bytes > LIVE_FORM_BYTES)
+    if (engine->form_count >= ACTIVE_FORMS || json_bytes > ACTIVE_FORM_BYTES)
         return;
-    live->form = mem_new(sizeof *live->form);
-    *live->form = *take_form;
+    active->form = mem_new(sizeof *active->form);
+    *active->form = *take_form;
     *take_form = (struct form){ 0 };
     engine->form_count++;
 }
 
-struct store_row live_row(const struct live *live)
+struct store_row active_row(const struct active_ask *active)
 {
     struct store_row row = {
-        .ask = { .tool = live->tool ? live->tool->name : NULL,
-                 .title = live->title,
-                 .origin_json = live->origin->json,
-                 .state = live->state,
-                 .interface = live->interface,
-                 .flags = live->flags,
-                 .version = live->version,
-                 .created_ms = live->created_ms,
-                 .hold_used_ms = live_rare(live)->hold_used_ms,
-                 .decided_ms = live_rare(live)->decided_ms },
+        .ask = { .tool = active->tool ? active->tool->name : NULL,
+                 .title = active->title,
+                 .origin_json = active->origin->json,
+                 .state = active->state,
+                 .interface = active->interface,
+                 .flags = active->flags,
+                 .version = active->version,
+                 .created_ms = active->created_ms,
+                 .hold_used_ms = active_rare(active)->hold_used_ms,
+                 .decided_ms = active_rare(active)->decided_ms },
     };
 
-    memcpy(row.ask.id, live->id, sizeof row.ask.id);
-    memcpy(row.ask.principal, live->principal->id, sizeof row.ask.principal);
+    memcpy(row.ask.id, active->id, sizeof row.ask.id);
+    memcpy(row.ask.principal, active->principal->id, sizeof row.ask.principal);
     return row;
 }
 
@@ -230,54 +231,54 @@ struct table_link *id_find(const struct table *table, const char *id)
     return table_find(table, key);
 }
 
-struct live *live_find(const struct engine *engine, const char *id)
+struct active_ask *active_find(const struct engine *engine, const char *id)
 {
     struct table_link *link = id_find(&engine->by_id, id);
 
-    return link ? TABLE_THING(live, by_id, link) : NULL;
+    return link ? TABLE_THING(active_ask, by_id, link) : NULL;
 }
 
-struct live *live_each(const struct engine *engine, const struct live *after)
+struct active_ask *active_each(const struct engine *engine, const struct active_ask *after)
 {
     struct table_link *link = table_each(&engine->by_id, after ? &after->by_id : NULL);
 
-    return link ? TABLE_THING(live, by_id, link) : NULL;
+    return link ? TABLE_THING(active_ask, by_id, link) : NULL;
 }
 
 /* Free to take: nobody waits for it, or only this same connection does (R5.5). */
-static bool is_free_for(const struct live *live, const struct session *session)
+static bool is_free_for(const struct active_ask *active, const struct session *session)
 {
-    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (const struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->session != session)
             return false;
     }
     return true;
 }
 
-struct live *live_find_match(const struct engine *engine, const struct match *match,
-                             const struct session *session)
+struct active_ask *active_find_match(const struct engine *engine, const struct match *match,
+                                     const struct session *session)
 {
     /* a new key says: a new ask, whatever its words */
     const struct table *table = match->has_key ? &engine->by_key : &engine->by_call;
     struct table_link *link = table_find(table, match->has_key ? match->key : match->call);
 
     for (; link && !DELIBERATE_FAULT(asked_twice); link = table_find_next(table, link)) {
-        struct live *live = match->has_key ? TABLE_THING(live_key, link, link)->live
-                                           : TABLE_THING(live, by_call, link);
+        struct active_ask *active = match->has_key ? TABLE_THING(active_key, link, link)->active
+                                                   : TABLE_THING(active_ask, by_call, link);
 
-        if (is_free_for(live, session))
-            return live;
+        if (is_free_for(active, session))
+            return active;
     }
     return NULL;
 }
 
-void live_mark_dirty(struct engine *engine, struct live *live)
+void active_mark_dirty(struct engine *engine, struct active_ask *active)
 {
-    if (live->is_dirty)
+    if (active->is_dirty)
         return;
-    live->is_dirty = true;
-    live->next_dirty = engine->dirty;
-    engine->dirty = live;
+    active->is_dirty = true;
+    active->next_dirty = engine->dirty;
+    engine->dirty = active;
 }
 
 /* Names are the agents' to invent: those of the past are forgotten once there are many. */
@@ -290,7 +291,7 @@ static void forget_principals(struct engine *engine)
         struct principal *principal = TABLE_THING(principal, link, link);
 
         next = table_each(&engine->principals, link);
-        if (principal->live_count == 0 && now_s - principal->slot_s > RATE_SLOTS) {
+        if (principal->active_count == 0 && now_s - principal->slot_s > RATE_SLOTS) {
             table_remove(&engine->principals, link);
             free(principal);
         }

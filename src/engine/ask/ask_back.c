@@ -38,91 +38,92 @@ static bool check_text(const struct json *given, const char *path, int most, str
 }
 
 struct asking {
-    struct errand errand; /* first; its text is the question */
-    int64_t version;      /* the caller's If-Match; 0: any */
+    struct operation operation; /* first; its text is the question */
+    int64_t version;            /* the caller's If-Match; 0: any */
 };
 
-static void ask_back_found(struct errand *errand)
+static void ask_back_found(struct operation *operation)
 {
-    const struct asking *asking = (const struct asking *)errand;
+    const struct asking *asking = (const struct asking *)operation;
 
-    if (question_is(errand->engine, errand->id)) {
-        errand_say(errand, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
+    if (question_is(operation->engine, operation->id)) {
+        operation_say(operation, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
         return;
     }
-    retime_say(EVENT_ASKED_BACK, errand_call(errand), errand->id, errand->text, asking->version);
-    errand_end(errand);
+    retime_say(EVENT_ASKED_BACK, operation_call(operation), operation->id, operation->text,
+               asking->version);
+    operation_end(operation);
 }
 
 void ask_back_method(struct method_call call)
 {
-    struct asking *asking = errand_new(sizeof *asking, call);
+    struct asking *asking = operation_new(sizeof *asking, call);
     const struct json *text = json_member(call.params, "text");
     struct error err;
 
-    if (!errand_may(&asking->errand, check_text(text, "/text", LIMIT_SAID_CHARS, &err), &err))
+    if (!operation_may(&asking->operation, check_text(text, "/text", LIMIT_SAID_CHARS, &err), &err))
         return;
-    asking->errand.text = mem_text(json_text(text));
+    asking->operation.text = mem_text(json_text(text));
     asking->version = json_member_integer(call.params, "version", 0);
-    errand_find_ask(&asking->errand, call.params, ask_back_found);
+    operation_find_ask(&asking->operation, call.params, ask_back_found);
 }
 
-bool back_is_news(const struct live *live)
+bool back_is_news(const struct active_ask *active)
 {
-    return live->flags & ASK_ASKED_BACK && !live->is_back_told && state_is_open(live->state);
+    return active->flags & ASK_ASKED_BACK && !active->is_back_told && state_is_open(active->state);
 }
 
-void back_tell_waiters(struct engine *engine, struct live *live, const char *question)
+void back_tell_waiters(struct engine *engine, struct active_ask *active, const char *question)
 {
-    const struct store_row row = live_row(live);
+    const struct store_row row = active_row(active);
     struct text result = { 0 };
     const struct reply reply = describe_open(engine, &row, NULL, question, &result);
 
-    live->is_back_told = wait_tell_open(engine, live, &reply);
+    active->is_back_told = wait_tell_open(engine, active, &reply);
     text_release(&result);
 }
 
-static void on_asked_elsewhere(void *context, const struct store_said *said,
-                               const struct error *err)
+static void on_asked_at_other_hub(void *context, const struct store_said *said,
+                                  const struct error *err)
 {
     struct asking *asking = context;
-    struct live *live;
+    struct active_ask *active;
 
     if (said) {
-        free(asking->errand.text);
-        asking->errand.text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
+        free(asking->operation.text);
+        asking->operation.text = said->event == EVENT_ASKED_BACK ? mem_text(said->text) : NULL;
         return;
     }
-    live = live_find(asking->errand.engine, asking->errand.id);
-    if (!err && live && asking->errand.text && back_is_news(live))
-        back_tell_waiters(asking->errand.engine, live, asking->errand.text);
-    errand_end(&asking->errand);
+    active = active_find(asking->operation.engine, asking->operation.id);
+    if (!err && active && asking->operation.text && back_is_news(active))
+        back_tell_waiters(asking->operation.engine, active, asking->operation.text);
+    operation_end(&asking->operation);
 }
 
-void back_tell_of(struct engine *engine, const struct live *live)
+void back_tell_of(struct engine *engine, const struct active_ask *active)
 {
     struct store *store = engine->parts.store;
-    struct asking *asking = errand_of_ours(sizeof *asking, engine, live->id);
+    struct asking *asking = operation_of_ours(sizeof *asking, engine, active->id);
 
-    store->ops->list_said(store, live->id, on_asked_elsewhere, asking);
+    store->ops->list_said(store, active->id, on_asked_at_other_hub, asking);
 }
 
 /* What is asked back, read again for one who comes later. */
 struct telling {
-    struct errand errand; /* first */
-    struct store_row row; /* without its texts, but for the tool's name */
+    struct operation operation; /* first */
+    struct store_row row;       /* without its texts, but for the tool's name */
     struct text question;
 };
 
-static void telling_drop(struct errand *errand)
+static void telling_drop(struct operation *operation)
 {
-    text_release(&((struct telling *)errand)->question);
+    text_release(&((struct telling *)operation)->question);
 }
 
 static void on_question(void *context, const struct store_said *said, const struct error *err)
 {
     struct telling *telling = context;
-    struct errand *errand = &telling->errand;
+    struct operation *operation = &telling->operation;
     struct reply reply;
     struct text result = { 0 };
 
@@ -133,37 +134,37 @@ static void on_question(void *context, const struct store_said *said, const stru
         return;
     }
     if (err) {
-        errand_fail(errand, err, NULL);
+        operation_fail(operation, err, NULL);
         return;
     }
-    reply = describe_open(errand->engine, &telling->row, NULL,
+    reply = describe_open(operation->engine, &telling->row, NULL,
                           telling->question.used ? text_string(&telling->question) : NULL, &result);
-    notices_reply(errand_call(errand), &reply);
+    notices_reply(operation_call(operation), &reply);
     text_release(&result);
-    errand_end(errand);
+    operation_end(operation);
 }
 
-void back_reply(const struct errand *errand, const struct store_row *row)
+void back_reply(const struct operation *operation, const struct store_row *row)
 {
-    struct engine *engine = errand->engine;
-    struct telling *telling = errand_new(sizeof *telling, errand_call(errand));
+    struct engine *engine = operation->engine;
+    struct telling *telling = operation_new(sizeof *telling, operation_call(operation));
     const struct ask_tool *tool = row->ask.tool ? ask_tool_find(row->ask.tool) : NULL;
-    struct live *live = live_find(engine, row->ask.id);
+    struct active_ask *active = active_find(engine, row->ask.id);
 
-    telling->errand.drop = telling_drop;
+    telling->operation.drop = telling_drop;
     telling->row.ask = (struct ask){ .tool = tool ? tool->name : NULL,
                                      .state = row->ask.state,
                                      .interface = row->ask.interface,
                                      .flags = row->ask.flags };
     memcpy(telling->row.ask.id, row->ask.id, sizeof row->ask.id);
-    if (live)
-        live->is_back_told = true;
+    if (active)
+        active->is_back_told = true;
     engine->parts.store->ops->list_said(engine->parts.store, row->ask.id, on_question, telling);
 }
 
 /* An agent's explanation on its way; afterwards it waits on. */
 struct explaining {
-    struct errand errand; /* first; its text is the explanation */
+    struct operation operation; /* first; its text is the explanation */
     struct wait_terms terms;
     bool is_said; /* the last that was said is this, and by the agent */
     int tries;    /* others may change the ask at the same moment */
@@ -174,11 +175,11 @@ static void explain(struct explaining *own);
 
 static void wait_on(struct explaining *own)
 {
-    struct errand *errand = &own->errand;
+    struct operation *operation = &own->operation;
 
-    if (!errand->session->is_gone)
-        wait_begin(errand_call(errand), errand->id, &own->terms);
-    errand_end(errand);
+    if (!operation->session->is_gone)
+        wait_begin(operation_call(operation), operation->id, &own->terms);
+    operation_end(operation);
 }
 
 static void on_explained(void *context, const struct reply *reply)
@@ -191,7 +192,7 @@ static void on_explained(void *context, const struct reply *reply)
     else if (reply->err.code == ERROR_wrong_state && own->tries < EXPLAIN_TRIES)
         explain(own);
     else
-        errand_fail(&own->errand, &reply->err, reply->json);
+        operation_fail(&own->operation, &reply->err, reply->json);
 }
 
 /* Said before, by a call whose reply was lost: nothing to do but to wait. */
@@ -202,46 +203,50 @@ static void on_said_before(void *context, const struct store_said *said,
 
     if (said) {
         own->is_said =
-            said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->errand.text) == 0;
+            said->event == EVENT_FORM_CHANGED && strcmp(said->text, own->operation.text) == 0;
     } else if (failure) {
-        errand_fail(&own->errand, failure, NULL);
+        operation_fail(&own->operation, failure, NULL);
     } else if (own->is_said) {
         wait_on(own);
     } else {
-        errand_say(&own->errand, ERROR_wrong_state, "/explanation", TEXT_REASON_NOBODY_ASKED, NULL);
+        operation_say(&own->operation, ERROR_wrong_state, "/explanation", TEXT_REASON_NOBODY_ASKED,
+                      NULL);
     }
 }
 
 static void explain(struct explaining *own)
 {
-    struct engine *engine = own->errand.engine;
-    const struct live *live = live_find(engine, own->errand.id);
-    const struct method_call call = { engine, own->errand.session, NULL, on_explained, own, true };
+    struct engine *engine = own->operation.engine;
+    const struct active_ask *active = active_find(engine, own->operation.id);
+    const struct method_call call = {
+        engine, own->operation.session, NULL, on_explained, own, true
+    };
 
     own->tries++;
-    if (!live || strcmp(live->principal->id, own->errand.session->principal) != 0) {
+    if (!active || strcmp(active->principal->id, own->operation.session->principal) != 0) {
         wait_on(own);
-    } else if (live->flags & ASK_ASKED_BACK) {
-        retime_say(EVENT_FORM_CHANGED, call, own->errand.id, own->errand.text, live->version);
+    } else if (active->flags & ASK_ASKED_BACK) {
+        retime_say(EVENT_FORM_CHANGED, call, own->operation.id, own->operation.text,
+                   active->version);
     } else {
-        engine->parts.store->ops->list_said(engine->parts.store, own->errand.id, on_said_before,
+        engine->parts.store->ops->list_said(engine->parts.store, own->operation.id, on_said_before,
                                             own);
     }
 }
 
 void back_explain(struct method_call call, const struct wait_terms *terms)
 {
-    struct explaining *own = errand_new(sizeof *own, call);
+    struct explaining *own = operation_new(sizeof *own, call);
     const struct json *given = json_member(call.params, "explanation");
     const char *id = json_member_text(call.params, "session_id");
     struct error err;
 
     own->terms = *terms;
-    memcpy(own->errand.id, id, sizeof own->errand.id);
-    if (!errand_may(&own->errand, check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err),
-                    &err))
+    memcpy(own->operation.id, id, sizeof own->operation.id);
+    if (!operation_may(&own->operation,
+                       check_text(given, "/explanation", LIMIT_EXPLANATION_CHARS, &err), &err))
         return;
-    own->errand.text = mem_text(json_text(given));
+    own->operation.text = mem_text(json_text(given));
     explain(own);
 }
 

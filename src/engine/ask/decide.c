@@ -23,7 +23,7 @@
 #include "i18n/i18n.h"
 
 struct decision {
-    struct errand errand; /* first; its text is what is stored as the answer */
+    struct operation operation; /* first; its text is what is stored as the answer */
     enum ask_event event;
     const char *via;
     bool is_client;                /* the agent's own client brought it */
@@ -41,9 +41,9 @@ struct decision {
     struct known known;
 };
 
-static void decision_drop(struct errand *errand)
+static void decision_drop(struct operation *operation)
 {
-    struct decision *decision = (struct decision *)errand;
+    struct decision *decision = (struct decision *)operation;
 
     answer_release(&decision->answer);
     form_release(&decision->form);
@@ -59,11 +59,11 @@ static void acknowledge(struct decision *decision, enum ask_state state, int64_t
 {
     struct text out = { 0 };
 
-    effects_write_ack(decision->errand.engine, decision->errand.id, state, version, is_already,
-                      &out);
+    effects_write_ack(decision->operation.engine, decision->operation.id, state, version,
+                      is_already, &out);
     if (!is_already)
-        follow_ask(decision->errand.engine, decision->errand.id);
-    errand_ok_take(&decision->errand, &out);
+        follow_ask(decision->operation.engine, decision->operation.id);
+    operation_ok_take(&decision->operation, &out);
 }
 
 /* The same person sending the same content again: a double click, or a retry after a lost reply. */
@@ -80,8 +80,8 @@ static bool is_already_so(const struct decision *decision, const struct store_ro
         return false;
     if (decision->event == EVENT_AGENT_WITHDREW)
         return true;
-    return decision->errand.text && row->answer_json &&
-           strcmp(row->answer_json, decision->errand.text) == 0;
+    return decision->operation.text && row->answer_json &&
+           strcmp(row->answer_json, decision->operation.text) == 0;
 }
 
 static bool refuse_again(struct error *err)
@@ -107,42 +107,42 @@ static void refuse_late(struct decision *decision, const struct store_row *row)
         error_say(&err, ERROR_wrong_state, "/version", TEXT_REASON_CHANGED, NULL);
     else
         error_say(&err, ERROR_already_answered, "/session_id", TEXT_REASON_FASTER, NULL);
-    errand_fail_won(&decision->errand, &err, row);
+    operation_fail_won(&decision->operation, &err, row);
 }
 
 static void on_decided(void *context, const struct store_reply *reply)
 {
     struct decision *decision = context;
-    struct engine *engine = decision->errand.engine;
-    struct live *live = live_find(engine, decision->errand.id);
+    struct engine *engine = decision->operation.engine;
+    struct active_ask *active = active_find(engine, decision->operation.id);
 
     CRASH_POINT(engine_after_decide);
     switch (reply->outcome) {
     case STORE_DONE:
-        if (!live || live->seq > reply->seq) {
+        if (!active || active->seq > reply->seq) {
             /* another hub has it, or changed it since: what became of it is read */
             acknowledge(decision, decision->step.state, decision->version, false);
             break;
         }
-        live->seq = reply->seq;
-        effects_run(engine, live, &decision->step, &decision->change, &decision->known,
-                    &decision->errand);
-        errand_end(&decision->errand);
+        active->seq = reply->seq;
+        effects_run(engine, active, &decision->step, &decision->change, &decision->known,
+                    &decision->operation);
+        operation_end(&decision->operation);
         break;
     case STORE_REPEATED:
-        if (strcmp(reply->row->ask.id, decision->errand.id) == 0 &&
+        if (strcmp(reply->row->ask.id, decision->operation.id) == 0 &&
             is_already_so(decision, reply->row))
             acknowledge(decision, reply->row->ask.state, reply->row->ask.version, true);
         else
-            errand_say(&decision->errand, ERROR_conflicting_arguments, "/answer_key",
-                       TEXT_REASON_ANSWER_KEY_USED, NULL);
+            operation_say(&decision->operation, ERROR_conflicting_arguments, "/answer_key",
+                          TEXT_REASON_ANSWER_KEY_USED, NULL);
         break;
     case STORE_LOST:
         refuse_late(decision, reply->row);
         break;
     case STORE_MISSING:
     case STORE_FAILED:
-        errand_not_found(&decision->errand, reply);
+        operation_not_found(&decision->operation, reply);
         break;
     }
 }
@@ -151,20 +151,22 @@ static void on_decided(void *context, const struct store_reply *reply)
  * there one where no other process waits. */
 static int64_t undo_window_ms(const struct decision *decision, const struct asker *asker)
 {
-    const char *via = decision->errand.session->via;
+    const char *via = decision->operation.session->via;
 
-    if (decision->event != EVENT_ANSWERED || decision->errand.session->role != ROLE_PERSON ||
+    if (decision->event != EVENT_ANSWERED || decision->operation.session->role != ROLE_PERSON ||
         (strcmp(via, "web") != 0 && strcmp(via, "terminal") != 0) ||
-        own_is_in_place(decision->errand.session, asker))
+        own_is_in_place(decision->operation.session, asker))
         return 0;
-    return engine_setting(decision->errand.engine, SETTING_DELIVER_AFTER) * 1000;
+    return engine_setting(decision->operation.engine, SETTING_DELIVER_AFTER) * 1000;
 }
 
 static struct asker asker_of(const struct decision *decision, const struct store_row *row)
 {
-    const struct live *live = live_find(decision->errand.engine, decision->errand.id);
+    const struct active_ask *active =
+        active_find(decision->operation.engine, decision->operation.id);
 
-    return live ? live->origin->asker : own_read(decision->errand.engine, row->ask.origin_json);
+    return active ? active->origin->asker
+                  : own_read(decision->operation.engine, row->ask.origin_json);
 }
 
 /* The agent gets it as it is; people are shown the summary (back_write). */
@@ -175,9 +177,9 @@ static void fill_told(struct decision *decision, const struct store_row *row,
     struct store_row answered = *row;
 
     answered.ask.state = STATE_SUBMITTED;
-    answered.answer_json = decision->errand.text;
+    answered.answer_json = decision->operation.text;
     history_write_answer(&writer, &answered);
-    json_write_raw(&writer, "answer", decision->errand.text);
+    json_write_raw(&writer, "answer", decision->operation.text);
     json_write_raw(&writer, "said_by", text_string(&decision->actor_json));
     json_write_end_object(&writer);
     change->said = text_string(&decision->told_json);
@@ -189,7 +191,7 @@ static void fill_told(struct decision *decision, const struct store_row *row,
 
 static void save_decision(struct decision *decision, const struct store_row *row)
 {
-    struct engine *engine = decision->errand.engine;
+    struct engine *engine = decision->operation.engine;
     struct store_change *change = &decision->change;
     struct asker asker = asker_of(decision, row);
     int64_t window = undo_window_ms(decision, &asker);
@@ -205,14 +207,14 @@ static void save_decision(struct decision *decision, const struct store_row *row
         if (!DELIBERATE_FAULT(decision_after_undo_lost))
             decision->step = lifecycle_next(STATE_PENDING, decision->event, &decision->facts);
     }
-    decision->known.by = session_actor(engine, decision->errand.session, &asker);
+    decision->known.by = session_actor(engine, decision->operation.session, &asker);
     if (decision->is_client || decision->is_host) /* the process is the front's, not the person's */
         decision->known.by = (struct answered_by){ .person = engine->parts.person,
                                                    .via = decision->via,
-                                                   .uid = decision->errand.session->uid,
+                                                   .uid = decision->operation.session->uid,
                                                    .token = decision->known.by.token };
     session_write_actor(&decision->known.by, &decision->actor_json);
-    *change = effects_change(engine, decision->errand.id, decision->event, &decision->step,
+    *change = effects_change(engine, decision->operation.id, decision->event, &decision->step,
                              &decision->facts);
     decision->version = row->ask.version + decision->step.raises_version;
     change->if_version = json_member_integer(decision->params, "version", 0);
@@ -221,12 +223,12 @@ static void save_decision(struct decision *decision, const struct store_row *row
     change->actor_json = text_string(&decision->actor_json);
     if (decision->event == EVENT_TOLD) {
         fill_told(decision, row, change);
-    } else if (decision->errand.text) {
+    } else if (decision->operation.text) {
         change->person = engine->parts.person;
-        change->answer_json = decision->errand.text;
+        change->answer_json = decision->operation.text;
         change->answer_key = decision->answer_key;
     }
-    errand_begin_write(&decision->errand);
+    operation_begin_write(&decision->operation);
     CRASH_POINT(engine_before_decide);
     store_write_change(engine->parts.store, change, on_decided, decision);
 }
@@ -235,7 +237,7 @@ static void save_decision(struct decision *decision, const struct store_row *row
  * who typed the code just shown. */
 static bool may_destroy(struct decision *decision, const struct store_row *row, struct error *err)
 {
-    const struct session *session = decision->errand.session;
+    const struct session *session = decision->operation.session;
     struct asker asker = asker_of(decision, row);
 
     if (!decision->needs_code || !state_is_open(row->ask.state))
@@ -244,15 +246,15 @@ static bool may_destroy(struct decision *decision, const struct store_row *row, 
         (strcmp(decision->via, "web") != 0 && !session->tty))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_DESTRUCTIVE, "id",
                          text_head(row->ask.id, 8, (char[9]){ 0 }), NULL);
-    return own_may_destroy(decision->errand.engine, decision->errand.session, &asker, row->ask.id,
-                           err) &&
-           challenge_takes(&decision->errand, json_member_text(decision->params, "code"), err);
+    return own_may_destroy(decision->operation.engine, decision->operation.session, &asker,
+                           row->ask.id, err) &&
+           challenge_takes(&decision->operation, json_member_text(decision->params, "code"), err);
 }
 
 static bool may_answer(const struct decision *decision, struct error *err)
 {
-    const struct session *session = decision->errand.session;
-    int64_t cli_answers = engine_setting(decision->errand.engine, SETTING_CLI_ANSWERS);
+    const struct session *session = decision->operation.session;
+    int64_t cli_answers = engine_setting(decision->operation.engine, SETTING_CLI_ANSWERS);
 
     if (session->role != ROLE_PERSON || strcmp(session->via, "cli") != 0)
         return true;
@@ -267,7 +269,7 @@ static bool may_answer(const struct decision *decision, struct error *err)
  */
 static bool hides_placeholder(const struct decision *decision)
 {
-    return !decision->is_client && !engine_setting(decision->errand.engine, SETTING_PLACEHOLDER);
+    return !decision->is_client && !engine_setting(decision->operation.engine, SETTING_PLACEHOLDER);
 }
 
 /* The one place where prefilled notes join an answer, for every channel. */
@@ -300,7 +302,7 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     bool ok;
 
     asked.allow_annotations =
-        form->allow_annotations && engine_setting(decision->errand.engine, SETTING_NOTES);
+        form->allow_annotations && engine_setting(decision->operation.engine, SETTING_NOTES);
     ok = decision->is_client ? check_content(decision, &asked, err)
                              : check_given(decision, &asked, decision->params, err);
     if (!ok)
@@ -309,7 +311,7 @@ static bool encode_by_form(struct decision *decision, const struct form *form, s
     decision->answer.hides_placeholder = decision->known.hides_placeholder =
         form->fields[0].placeholder && hides_placeholder(decision);
     answer_encode(&asked, &decision->answer, &json);
-    decision->errand.text = text_take(&json);
+    decision->operation.text = text_take(&json);
     decision->known.answer = &decision->answer;
     return true;
 }
@@ -350,7 +352,7 @@ static bool encode_note(struct decision *decision, struct error *err)
         json_write_bool(&writer, "placeholder_visible", false);
     json_write_end_object(&writer);
     decision->known.cancel_note = text && !visible_is_empty(text, strlen(text)) ? text : NULL;
-    decision->errand.text = text_take(&json);
+    decision->operation.text = text_take(&json);
     return true;
 }
 
@@ -358,8 +360,8 @@ static bool encode_note(struct decision *decision, struct error *err)
 static void keep_typed(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
-    struct engine *engine = decision->errand.engine;
-    struct live *live = live_find(engine, decision->errand.id);
+    struct engine *engine = decision->operation.engine;
+    struct active_ask *active = active_find(engine, decision->operation.id);
     struct text typed = { 0 };
     struct error err;
 
@@ -367,9 +369,9 @@ static void keep_typed(struct decision *decision, const struct store_row *row,
         (decision->form.fields ||
          form_parse(row->ask.form_json, strlen(row->ask.form_json), &decision->form, &err)))
         form = &decision->form;
-    if (form && live && state_is_open(live->state) &&
+    if (form && active && state_is_open(active->state) &&
         client_form_read(form, decision->content, &typed, &err))
-        draft_keep(engine, live, text_string(&typed));
+        draft_keep(engine, active, text_string(&typed));
     text_release(&typed);
 }
 
@@ -388,8 +390,8 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
     if (row->ask.flags & ASK_TOLD)
         return refuse_again(err);
     if (row->ask.flags & ASK_DESTRUCTIVE &&
-        !own_may_destroy(decision->errand.engine, decision->errand.session, &asker, row->ask.id,
-                         err))
+        !own_may_destroy(decision->operation.engine, decision->operation.session, &asker,
+                         row->ask.id, err))
         return false;
     if (!(has_choice ? encode_answer(decision, row, NULL, err) : encode_note(decision, err)))
         return false;
@@ -403,15 +405,15 @@ static bool encode_told(struct decision *decision, const struct store_row *row, 
 static void decide_row(struct decision *decision, const struct store_row *row,
                        const struct form *form)
 {
-    bool is_agent = decision->errand.session->role == ROLE_AGENT;
+    bool is_agent = decision->operation.session->role == ROLE_AGENT;
     int64_t version = json_member_integer(decision->params, "version", 0);
     struct error err;
     bool ok = true;
 
     if (!row ||
-        (is_agent && strcmp(row->ask.principal, decision->errand.session->principal) != 0)) {
-        errand_say(&decision->errand, ERROR_not_found, "/session_id",
-                   is_agent ? TEXT_REASON_NOT_YOURS : TEXT_REASON_NO_SUCH_ASK, NULL);
+        (is_agent && strcmp(row->ask.principal, decision->operation.session->principal) != 0)) {
+        operation_say(&decision->operation, ERROR_not_found, "/session_id",
+                      is_agent ? TEXT_REASON_NOT_YOURS : TEXT_REASON_NO_SUCH_ASK, NULL);
         return;
     }
     if (version != 0 && version != row->ask.version && state_is_open(row->ask.state)) {
@@ -429,7 +431,7 @@ static void decide_row(struct decision *decision, const struct store_row *row,
     if (ok)
         save_decision(decision, row);
     else if (state_is_open(row->ask.state) || decision->event == EVENT_TOLD)
-        errand_fail(&decision->errand, &err, NULL);
+        operation_fail(&decision->operation, &err, NULL);
     else
         refuse_late(decision, row); /* that it is over matters more than what is wrong with it */
 }
@@ -438,24 +440,24 @@ static void on_decision_row(void *context, const struct store_reply *reply)
 {
     struct decision *decision = context;
 
-    if (!errand_fails(&decision->errand, reply))
+    if (!operation_fails(&decision->operation, reply))
         decide_row(decision, reply->outcome == STORE_DONE ? reply->row : NULL, NULL);
 }
 
 /* What is open and in memory need not be read: the conditional update decides anyway. A version we
  * do not know was seen at another hub. */
-static void get_decision_row(struct errand *errand)
+static void get_decision_row(struct operation *operation)
 {
-    const struct live *live = live_find(errand->engine, errand->id);
-    int64_t version = json_member_integer(((struct decision *)errand)->params, "version", 0);
+    const struct active_ask *active = active_find(operation->engine, operation->id);
+    int64_t version = json_member_integer(((struct decision *)operation)->params, "version", 0);
 
-    if (live && live->is_stored && live->form && state_is_open(live->state) &&
-        (version <= live->version || !follow_is_shared(errand->engine))) {
-        struct store_row row = live_row(live);
+    if (active && active->is_stored && active->form && state_is_open(active->state) &&
+        (version <= active->version || !follow_is_shared(operation->engine))) {
+        struct store_row row = active_row(active);
 
-        decide_row((struct decision *)errand, &row, live->form);
+        decide_row((struct decision *)operation, &row, active->form);
     } else {
-        errand_get(errand, on_decision_row);
+        operation_get(operation, on_decision_row);
     }
 }
 
@@ -476,9 +478,9 @@ static bool take_key(struct decision *decision, struct error *err)
 
 static struct decision *decision_new(enum ask_event event, struct method_call call)
 {
-    struct decision *decision = errand_new(sizeof *decision, call);
+    struct decision *decision = operation_new(sizeof *decision, call);
 
-    decision->errand.drop = decision_drop;
+    decision->operation.drop = decision_drop;
     decision->event = event;
     decision->via = call.session->via;
     decision->params = json_keep(call.params);
@@ -491,8 +493,9 @@ static void decide(enum ask_event event, struct method_call call)
     struct error err;
 
     own_find_process(call.session);
-    if (errand_may(&decision->errand, take_key(decision, &err) && may_answer(decision, &err), &err))
-        errand_find_ask(&decision->errand, call.params, get_decision_row);
+    if (operation_may(&decision->operation, take_key(decision, &err) && may_answer(decision, &err),
+                      &err))
+        operation_find_ask(&decision->operation, call.params, get_decision_row);
 }
 
 void decide_by_client(enum ask_event event, struct method_call call, const char *id,
@@ -503,8 +506,8 @@ void decide_by_client(enum ask_event event, struct method_call call, const char 
     decision->via = "client";
     decision->is_client = true;
     decision->content = json_keep(content);
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
+    memcpy(decision->operation.id, id, sizeof decision->operation.id);
+    get_decision_row(&decision->operation);
 }
 
 void decide_question(enum ask_event event, struct method_call call, const char *id)
@@ -513,8 +516,8 @@ void decide_question(enum ask_event event, struct method_call call, const char *
 
     decision->via = "api";
     decision->is_host = call.session->role == ROLE_AGENT;
-    memcpy(decision->errand.id, id, sizeof decision->errand.id);
-    get_decision_row(&decision->errand);
+    memcpy(decision->operation.id, id, sizeof decision->operation.id);
+    get_decision_row(&decision->operation);
 }
 
 HANDLER(ask_answer, decide, EVENT_ANSWERED)

@@ -23,7 +23,7 @@ enum { LAUNCH_KEY_BYTES = 64 };
 struct launch {
     struct table_link link;
     uint8_t hash[DIGEST_BYTES];
-    struct live *live;
+    struct active_ask *active;
 };
 
 /* `key` NULL: nobody has used it. */
@@ -52,31 +52,31 @@ struct launch_code launch_make(void)
     return code;
 }
 
-void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES])
+void launch_keep(struct engine *engine, struct active_ask *active, const uint8_t hash[DIGEST_BYTES])
 {
     static const uint8_t none[DIGEST_BYTES];
-    struct launch *launch = live_rare(live)->launch;
+    struct launch *launch = active_rare(active)->launch;
 
     if (launch)
         table_remove(&engine->by_launch, &launch->link);
     if (memcmp(hash, none, sizeof none) == 0) {
         free(launch);
-        if (live->rare)
-            live->rare->launch = NULL;
+        if (active->rare)
+            active->rare->launch = NULL;
         return;
     }
     if (!launch)
-        launch = live_need_rare(live)->launch = mem_new(sizeof *launch);
-    launch->live = live;
+        launch = active_need_rare(active)->launch = mem_new(sizeof *launch);
+    launch->active = active;
     memcpy(launch->hash, hash, sizeof launch->hash);
     table_insert(&engine->by_launch, &launch->link);
 }
 
-static struct live *find(const struct engine *engine, const uint8_t hash[DIGEST_BYTES])
+static struct active_ask *find(const struct engine *engine, const uint8_t hash[DIGEST_BYTES])
 {
     struct table_link *link = table_find(&engine->by_launch, hash);
 
-    return link ? TABLE_THING(launch, link, link)->live : NULL;
+    return link ? TABLE_THING(launch, link, link)->active : NULL;
 }
 
 bool launch_is_usable(const struct engine *engine)
@@ -87,7 +87,7 @@ bool launch_is_usable(const struct engine *engine)
 /* It names its hub, since a terminal's environment may lead to another one, and its ask, so that a
  * hub that does not have it can say so. On another machine our program has a place of its own. */
 static void write_command(const struct engine *engine, const struct session *session,
-                          const struct live *live, const char *code, struct text *out)
+                          const struct active_ask *active, const char *code, struct text *out)
 {
     bool is_remote = session->uid < 0;
     const char *socket = engine->parts.socket;
@@ -95,7 +95,7 @@ static void write_command(const struct engine *engine, const struct session *ses
     struct text hub = { 0 };
 
     text_add_shell_word(out, is_remote || !engine->parts.program ? "sayso" : engine->parts.program);
-    text_add_format(out, " attach %s", live->id);
+    text_add_format(out, " attach %s", active->id);
     if (*place) {
         text_add_format(&hub, "%s%s", is_remote ? "" : "unix:", place);
         text_add_text(out, " --hub ");
@@ -105,13 +105,14 @@ static void write_command(const struct engine *engine, const struct session *ses
     text_release(&hub);
 }
 
-void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code)
+void launch_reply(struct method_call call, const struct active_ask *active,
+                  const struct launch_code *code)
 {
     struct text command = { 0 }, result = { 0 };
-    struct store_row row = live_row(live);
+    struct store_row row = active_row(active);
     struct reply reply;
 
-    write_command(call.engine, call.session, live, code->text, &command);
+    write_command(call.engine, call.session, active, code->text, &command);
     reply = describe_open(call.engine, &row, text_string(&command), NULL, &result);
     notices_reply(call, &reply);
     text_release(&command);
@@ -120,7 +121,7 @@ void launch_reply(struct method_call call, const struct live *live, const struct
 
 /* A change of who may open an ask, on its way to the store. */
 struct opening {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     struct lifecycle_step step;
     struct store_change change;
     struct launch_code fresh; /* of a renewal */
@@ -129,101 +130,103 @@ struct opening {
 static const struct lifecycle_facts nothing;
 
 /* What is to be set besides is set before it is saved. */
-static struct store_change *begin_change(struct opening *opening, const struct live *live,
+static struct store_change *begin_change(struct opening *opening, const struct active_ask *active,
                                          enum ask_event event, const struct lifecycle_facts *facts)
 {
-    opening->step = lifecycle_next(live->state, event, facts);
-    opening->change =
-        effects_change(opening->errand.engine, opening->errand.id, event, &opening->step, facts);
+    opening->step = lifecycle_next(active->state, event, facts);
+    opening->change = effects_change(opening->operation.engine, opening->operation.id, event,
+                                     &opening->step, facts);
     return &opening->change;
 }
 
 static void save(struct opening *opening, store_done *done)
 {
-    errand_begin_write(&opening->errand);
+    operation_begin_write(&opening->operation);
     CRASH_POINT(engine_before_launch);
-    store_write_change(opening->errand.engine->parts.store, &opening->change, done, opening);
+    store_write_change(opening->operation.engine->parts.store, &opening->change, done, opening);
 }
 
 /* What the store has now is what memory knows from now on. */
-static void take_over(struct opening *opening, struct live *live, const struct store_reply *reply)
+static void take_over(struct opening *opening, struct active_ask *active,
+                      const struct store_reply *reply)
 {
     CRASH_POINT(engine_after_launch);
-    live->seq = reply->seq;
-    launch_keep(opening->errand.engine, live, opening->change.launch_hash);
-    effects_run(opening->errand.engine, live, &opening->step, &opening->change, NULL, NULL);
+    active->seq = reply->seq;
+    launch_keep(opening->operation.engine, active, opening->change.launch_hash);
+    effects_run(opening->operation.engine, active, &opening->step, &opening->change, NULL, NULL);
 }
 
 static void on_renewed(void *context, const struct store_reply *reply)
 {
     struct opening *opening = context;
-    struct errand *errand = &opening->errand;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct operation *operation = &opening->operation;
+    struct active_ask *active = active_find(operation->engine, operation->id);
 
-    if (reply->outcome == STORE_DONE && live) {
-        take_over(opening, live, reply);
-        launch_reply(errand_call(errand), live, &opening->fresh);
-        errand_end(errand);
-    } else if (reply->outcome == STORE_LOST && !live) {
-        wait_reply_row(errand, reply->row, false); /* decided meanwhile: that is what is wanted */
-        errand_end(errand);
+    if (reply->outcome == STORE_DONE && active) {
+        take_over(opening, active, reply);
+        launch_reply(operation_call(operation), active, &opening->fresh);
+        operation_end(operation);
+    } else if (reply->outcome == STORE_LOST && !active) {
+        wait_reply_row(operation, reply->row,
+                       false); /* decided meanwhile: that is what is wanted */
+        operation_end(operation);
     } else if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+        operation_fail(operation, &reply->err, NULL);
     } else {
-        errand_refuse(errand, ERROR_wrong_state, "/session_id",
-                      "this ask was just decided: collect it with its session_id alone");
+        operation_refuse(operation, ERROR_wrong_state, "/session_id",
+                         "this ask was just decided: collect it with its session_id alone");
     }
 }
 
-void launch_renew(struct method_call call, struct live *live)
+void launch_renew(struct method_call call, struct active_ask *active)
 {
     const struct lifecycle_facts facts = { .wait_for_terminal = true };
-    struct opening *opening = errand_new(sizeof *opening, call);
+    struct opening *opening = operation_new(sizeof *opening, call);
     struct store_change *change;
 
-    memcpy(opening->errand.id, live->id, sizeof opening->errand.id);
+    memcpy(opening->operation.id, active->id, sizeof opening->operation.id);
     opening->fresh = launch_make();
-    change = begin_change(opening, live, EVENT_INTERFACE_SWITCHED, &facts);
+    change = begin_change(opening, active, EVENT_INTERFACE_SWITCHED, &facts);
     change->interface = INTERFACE_TERMINAL;
     memcpy(change->launch_hash, opening->fresh.hash, DIGEST_BYTES);
     save(opening, on_renewed);
 }
 
 /* From now on it is told of this ask. */
-static void show(struct errand *errand, bool is_kept)
+static void show(struct operation *operation, bool is_kept)
 {
-    errand->session->is_attach_kept = is_kept;
-    errand->engine->attached_count += errand->session->attached[0] == '\0';
-    memcpy(errand->session->attached, errand->id, sizeof errand->id);
-    look_reply(errand);
+    operation->session->is_attach_kept = is_kept;
+    operation->engine->attached_count += operation->session->attached[0] == '\0';
+    memcpy(operation->session->attached, operation->id, sizeof operation->id);
+    list_reply_ask(operation);
 }
 
 static void on_attached(void *context, const struct store_reply *reply)
 {
     struct opening *opening = context;
-    struct errand *errand = &opening->errand;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct operation *operation = &opening->operation;
+    struct active_ask *active = active_find(operation->engine, operation->id);
 
     if (reply->outcome == STORE_DONE) {
-        if (live)
-            take_over(opening, live, reply);
-        show(errand, true);
+        if (active)
+            take_over(opening, active, reply);
+        show(operation, true);
     } else if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+        operation_fail(operation, &reply->err, NULL);
     } else if (reply->row && !state_is_open(reply->row->ask.state)) {
-        look_reply(errand); /* over meanwhile: the terminal shows how */
+        list_reply_ask(operation); /* over meanwhile: the terminal shows how */
     } else {
-        errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_TAKEN, NULL);
+        operation_say(operation, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_TAKEN, NULL);
     }
 }
 
 /* `opened` NULL: by its id, which changes nobody's code. */
-static void attach(struct errand *errand, struct live *live, const uint8_t *opened)
+static void attach(struct operation *operation, struct active_ask *active, const uint8_t *opened)
 {
-    struct opening *opening = (struct opening *)errand;
-    const struct launch *launch = live_rare(live)->launch;
+    struct opening *opening = (struct opening *)operation;
+    const struct launch *launch = active_rare(active)->launch;
 
-    struct store_change *change = begin_change(opening, live, EVENT_ATTACHED, &nothing);
+    struct store_change *change = begin_change(opening, active, EVENT_ATTACHED, &nothing);
 
     if (launch)
         memcpy(change->launch_hash, opened ? opened : launch->hash, DIGEST_BYTES);
@@ -234,91 +237,93 @@ static void attach(struct errand *errand, struct live *live, const uint8_t *open
 
 /* The agent's own shell ran the command of a destructive ask: it is shown, and the command stays
  * good for a terminal of the person's. */
-static bool must_leave(const struct errand *errand, const struct live *live)
+static bool must_leave(const struct operation *operation, const struct active_ask *active)
 {
-    struct store_row row = live_row(live);
+    struct store_row row = active_row(active);
 
-    return own_must_leave(errand, &row);
+    return own_must_leave(operation, &row);
 }
 
 /* A person may open an ask as often as they like; only the first time is worth a note. */
-static void attach_found(struct errand *errand)
+static void attach_found(struct operation *operation)
 {
-    struct live *live = live_find(errand->engine, errand->id);
+    struct active_ask *active = active_find(operation->engine, operation->id);
 
-    if (live && must_leave(errand, live))
-        look_reply(errand);
-    else if (live && live->is_stored && live->state == STATE_PENDING_TERMINAL_LAUNCH)
-        attach(errand, live, NULL);
+    if (active && must_leave(operation, active))
+        list_reply_ask(operation);
+    else if (active && active->is_stored && active->state == STATE_PENDING_TERMINAL_LAUNCH)
+        attach(operation, active, NULL);
     else
-        show(errand, false);
+        show(operation, false);
 }
 
 static void on_spent(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
-    if (errand_fails(errand, reply))
+    if (operation_fails(operation, reply))
         return;
     if (reply->outcome != STORE_DONE)
-        errand_say(errand, ERROR_not_found, "/launch", TEXT_REASON_LAUNCH_ELSEWHERE, NULL);
+        operation_say(operation, ERROR_not_found, "/launch", TEXT_REASON_LAUNCH_ELSEWHERE, NULL);
     else
-        errand_say(errand, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
+        operation_say(operation, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_SPENT, NULL);
 }
 
-static void attach_by_code(struct errand *errand, const char *code, const char *key, const char *id)
+static void attach_by_code(struct operation *operation, const char *code, const char *key,
+                           const char *id)
 {
     uint8_t unused[DIGEST_BYTES], opened[DIGEST_BYTES];
-    struct live *live;
+    struct active_ask *active;
 
     hash_code(code, NULL, unused);
     hash_code(code, key, opened);
-    live = find(errand->engine, unused);
-    if (!live)
-        live = find(errand->engine, opened);
-    if (!live || !live->is_stored) {
-        text_put(errand->id, sizeof errand->id, id && ask_id_is_valid(id) ? id : "");
-        if (errand->id[0])
-            errand_get(errand, on_spent);
+    active = find(operation->engine, unused);
+    if (!active)
+        active = find(operation->engine, opened);
+    if (!active || !active->is_stored) {
+        text_put(operation->id, sizeof operation->id, id && ask_id_is_valid(id) ? id : "");
+        if (operation->id[0])
+            operation_get(operation, on_spent);
         else
-            on_spent(errand, &(struct store_reply){ .outcome = STORE_DONE });
+            on_spent(operation, &(struct store_reply){ .outcome = STORE_DONE });
         return;
     }
-    memcpy(errand->id, live->id, sizeof errand->id);
-    if (state_is_open(live->state) && !must_leave(errand, live))
-        attach(errand, live, opened);
+    memcpy(operation->id, active->id, sizeof operation->id);
+    if (state_is_open(active->state) && !must_leave(operation, active))
+        attach(operation, active, opened);
     else
-        look_reply(errand);
+        list_reply_ask(operation);
 }
 
 void ask_attach_method(struct method_call call)
 {
-    struct opening *opening = errand_new(sizeof *opening, call);
+    struct opening *opening = operation_new(sizeof *opening, call);
     const struct json *launch = json_member(call.params, "launch");
     const char *code = json_text(launch), *key = json_member_text(call.params, "key");
 
     if (!launch) {
-        errand_find_ask(&opening->errand, call.params, attach_found);
+        operation_find_ask(&opening->operation, call.params, attach_found);
         return;
     }
     if (!code || !ask_id_is_valid(code) || strlen(code) != json_length(launch)) {
-        errand_say(&opening->errand, ERROR_bad_format, "/launch", TEXT_REASON_LAUNCH_FORMAT,
-                   "count", TEXT_NUMBER(sizeof opening->fresh.text - 1), NULL);
+        operation_say(&opening->operation, ERROR_bad_format, "/launch", TEXT_REASON_LAUNCH_FORMAT,
+                      "count", TEXT_NUMBER(sizeof opening->fresh.text - 1), NULL);
         return;
     }
-    attach_by_code(&opening->errand, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",
+    attach_by_code(&opening->operation, code, key && strlen(key) <= LAUNCH_KEY_BYTES ? key : "",
                    json_member_text(call.params, "session_id"));
 }
 
 void launch_lose(struct engine *engine, const struct session *session)
 {
-    struct live *live = session->is_attach_kept ? live_find(engine, session->attached) : NULL;
+    struct active_ask *active =
+        session->is_attach_kept ? active_find(engine, session->attached) : NULL;
     struct opening *opening;
 
-    if (!live || live->state != STATE_PENDING)
+    if (!active || active->state != STATE_PENDING)
         return;
-    opening = errand_of_ours(sizeof *opening, engine, live->id);
-    begin_change(opening, live, EVENT_TERMINAL_LOST, &nothing);
-    save(opening, errand_forget); /* that it is gone is seen; the note is for the history */
-    live_mark_dirty(engine, live);
+    opening = operation_of_ours(sizeof *opening, engine, active->id);
+    begin_change(opening, active, EVENT_TERMINAL_LOST, &nothing);
+    save(opening, operation_forget); /* that it is gone is seen; the note is for the history */
+    active_mark_dirty(engine, active);
 }

@@ -28,12 +28,12 @@
 static void write_state(const struct submission *submission, const char *id,
                         struct json_writer *writer)
 {
-    const struct errand *errand = &submission->errand;
-    const struct round next = { .number = submission->terms.round.number + 1 };
+    const struct operation *operation = &submission->operation;
+    const struct round_trip next = { .number = submission->terms.round_trip.number + 1 };
     struct text state = { 0 };
 
-    if (submission->terms.comes_back &&
-        come_back_seal(errand->engine, submission->match.call, id, &next, &state))
+    if (submission->terms.resumes &&
+        resume_seal(operation->engine, submission->match.call, id, &next, &state))
         json_write_text(writer, "state", text_string(&state));
     text_release(&state);
 }
@@ -41,70 +41,70 @@ static void write_state(const struct submission *submission, const char *id,
 /* The front learns the id as soon as it is safe, long before there is an answer. */
 void submission_tell_created(const struct submission *submission, const char *id)
 {
-    struct engine *engine = submission->errand.engine;
-    const struct live *live;
+    struct engine *engine = submission->operation.engine;
+    const struct active_ask *active;
     struct text line, url = { 0 };
     struct json_writer writer;
 
-    if (!submission->errand.text)
+    if (!submission->operation.text)
         return;
-    live = live_find(engine, id);
+    active = active_find(engine, id);
     line = line_take(engine);
     writer = event_begin(&line, "ask/created");
-    json_write_text(&writer, "tag", submission->errand.text);
+    json_write_text(&writer, "tag", submission->operation.text);
     json_write_text(&writer, "session_id", id);
-    if (live && live->deadline.place && state_is_open(live->state))
+    if (active && active->deadline.place && state_is_open(active->state))
         json_write_integer(&writer, "remaining_ms",
-                           live->deadline.boot_ms - engine_boot_ms(engine));
-    if (live && state_is_open(live->state) && portal_write_url(engine, id, &url))
+                           active->deadline.boot_ms - engine_boot_ms(engine));
+    if (active && state_is_open(active->state) && portal_write_url(engine, id, &url))
         json_write_text(&writer, "url", text_string(&url));
     text_release(&url);
     write_state(submission, id, &writer);
     event_end(&writer);
-    session_send(submission->errand.session, line.bytes, line.used);
+    session_send(submission->operation.session, line.bytes, line.used);
     line_give(engine, &line);
 }
 
-void submission_park(struct submission *submission, struct live *live)
+void submission_park(struct submission *submission, struct active_ask *active)
 {
-    struct errand *errand = &submission->errand;
+    struct operation *operation = &submission->operation;
 
-    if (errand->session->is_gone || live->state == STATE_PENDING_TERMINAL_LAUNCH)
+    if (operation->session->is_gone || active->state == STATE_PENDING_TERMINAL_LAUNCH)
         return; /* the latter waits for nobody: it is told a command, and collects later */
-    wait_add(errand_call(errand), live, &submission->terms);
+    wait_add(operation_call(operation), active, &submission->terms);
 }
 
 /* To who is not parked, because it waits for a terminal. `failure` NULL: the ask is stored. */
-static void submission_reply_launch(const struct submission *submission, struct live *live,
+static void submission_reply_launch(const struct submission *submission, struct active_ask *active,
                                     const struct error *failure)
 {
-    const struct errand *errand = &submission->errand;
+    const struct operation *operation = &submission->operation;
     struct reply reply = { 0 };
 
-    if (live->state != STATE_PENDING_TERMINAL_LAUNCH || errand->session->is_gone)
+    if (active->state != STATE_PENDING_TERMINAL_LAUNCH || operation->session->is_gone)
         return;
     if (failure) {
         reply.err = *failure;
-        errand_reply(errand, &reply);
+        operation_reply(operation, &reply);
     } else if (submission->launch.text[0]) {
-        launch_reply(errand_call(errand), live, &submission->launch);
+        launch_reply(operation_call(operation), active, &submission->launch);
     } else {
-        launch_renew(errand_call(errand), live);
+        launch_renew(operation_call(operation), active);
     }
 }
 
 /* Identical calls that came while the ask was being stored learn its id with the first. */
-static void submission_end_late(struct live *live, const struct error *failure)
+static void submission_end_late(struct active_ask *active, const struct error *failure)
 {
-    struct submission *late = live_take_late(live);
+    struct submission *late = active_take_late(active);
 
     while (late) {
         struct submission *next = late->next_late;
 
         if (!failure)
-            submission_tell_created(late, live->id);
-        submission_reply_launch(late, live, failure);
-        errand_end(&late->errand);
+            submission_tell_created(late, active->id);
+        submission_reply_launch(late, active, failure);
+        operation_end(&late->operation);
         late = next;
     }
 }
@@ -119,48 +119,48 @@ static bool submission_refuse_key(struct error *err)
 /* One that is new */
 
 /* To people, as the step that made it says. */
-static void present(const struct submission *submission, struct live *live)
+static void present(const struct submission *submission, struct active_ask *active)
 {
-    struct engine *engine = submission->errand.engine;
+    struct engine *engine = submission->operation.engine;
 
     if (submission->earlier_json)
-        draft_keep(engine, live, submission->earlier_json);
-    live_mark_dirty(engine, live);
-    client_offer(engine, live, submission->form_json.used ? submission->form_json.bytes : NULL);
-    announce_new(engine, live);
+        draft_keep(engine, active, submission->earlier_json);
+    active_mark_dirty(engine, active);
+    client_offer(engine, active, submission->form_json.used ? submission->form_json.bytes : NULL);
+    announce_new(engine, active);
     if (submission->opens_browser)
-        portal_open(engine, live->id);
+        portal_open(engine, active->id);
 }
 
 /* Another hub has this call's ask: whoever came for ours waits for that one. */
-static void join(struct submission *submission, struct live *live, const char *id)
+static void join(struct submission *submission, struct active_ask *active, const char *id)
 {
-    struct engine *engine = submission->errand.engine;
-    struct submission *late = live_take_late(live), *next;
+    struct engine *engine = submission->operation.engine;
+    struct submission *late = active_take_late(active), *next;
 
     submission_tell_created(submission, id);
     for (; late; late = next) {
         next = late->next_late;
         submission_tell_created(late, id);
-        errand_end(&late->errand);
+        operation_end(&late->operation);
     }
-    wait_move(engine, live, id);
-    if (live->state == STATE_PENDING_TERMINAL_LAUNCH) {
+    wait_move(engine, active, id);
+    if (active->state == STATE_PENDING_TERMINAL_LAUNCH) {
         const struct wait_terms terms = { .wants_launch = true };
 
-        wait_begin(errand_call(&submission->errand), id, &terms);
+        wait_begin(operation_call(&submission->operation), id, &terms);
     }
-    live_forget(engine, live);
-    errand_end(&submission->errand);
+    active_forget(engine, active);
+    operation_end(&submission->operation);
 }
 
 static void take_created(struct submission *submission, const struct store_reply *reply)
 {
-    struct engine *engine = submission->errand.engine;
-    struct live *live = live_find(engine, submission->ask.id);
+    struct engine *engine = submission->operation.engine;
+    struct active_ask *active = active_find(engine, submission->ask.id);
 
     if (reply->outcome == STORE_REPEATED) {
-        join(submission, live, reply->row->ask.id);
+        join(submission, active, reply->row->ask.id);
         return;
     }
     if (reply->outcome != STORE_DONE) {
@@ -168,28 +168,28 @@ static void take_created(struct submission *submission, const struct store_reply
 
         if (reply->outcome == STORE_LOST)
             submission_refuse_key(&err);
-        wait_fail(engine, live, &err);
-        submission_reply_launch(submission, live, &err);
-        submission_end_late(live, &err);
-        live_free(engine, live);
-        errand_end(&submission->errand);
+        wait_fail(engine, active, &err);
+        submission_reply_launch(submission, active, &err);
+        submission_end_late(active, &err);
+        active_free(engine, active);
+        operation_end(&submission->operation);
         return;
     }
-    live->is_stored = true;
-    live->seq = reply->seq;
-    if (live->is_overtaken)
-        follow_ask(engine, live->id);
+    active->is_stored = true;
+    active->seq = reply->seq;
+    if (active->is_overtaken)
+        follow_ask(engine, active->id);
     engine->tally.created++;
-    if (!live->waiters && live->state != STATE_PENDING_TERMINAL_LAUNCH)
-        live->flags |= ASK_DETACHED;
-    time_start(engine, live);
-    submission_tell_created(submission, live->id);
-    submission_reply_launch(submission, live, NULL);
-    submission_end_late(live, NULL);
-    wait_stored(engine, live);
-    if (!submission->rule[0] || !rules_apply(engine, live, submission->rule))
-        present(submission, live);
-    errand_end(&submission->errand);
+    if (!active->waiters && active->state != STATE_PENDING_TERMINAL_LAUNCH)
+        active->flags |= ASK_DETACHED;
+    time_start(engine, active);
+    submission_tell_created(submission, active->id);
+    submission_reply_launch(submission, active, NULL);
+    submission_end_late(active, NULL);
+    wait_stored(engine, active);
+    if (!submission->rule[0] || !rules_apply(engine, active, submission->rule))
+        present(submission, active);
+    operation_end(&submission->operation);
     sweep_soon(engine);
     index_later(engine);
 }
@@ -197,18 +197,18 @@ static void take_created(struct submission *submission, const struct store_reply
 static void on_created(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
-    struct engine *engine = submission->errand.engine;
+    struct engine *engine = submission->operation.engine;
     char id[ASK_ID_BYTES];
 
     CRASH_POINT(engine_after_create);
     memcpy(id, submission->ask.id, sizeof id);
     take_created(submission, reply);
-    errand_stored(engine, id);
+    operation_stored(engine, id);
 }
 
 static bool route(struct submission *submission, struct error *err)
 {
-    const struct engine *engine = submission->errand.engine;
+    const struct engine *engine = submission->operation.engine;
     struct ask *ask = &submission->ask;
     struct routing_facts facts = {
         .asked = submission->call->interface,
@@ -220,7 +220,7 @@ static bool route(struct submission *submission, struct error *err)
         /* a client's form takes no second, deliberate act (R2) */
         .client_form_works =
             !form_may_destroy(&submission->call->form) &&
-            form_fact_may_show(engine, submission->errand.session, &submission->terms.client),
+            form_fact_may_show(engine, submission->operation.session, &submission->terms.client),
         .page_connected = engine->page_count > 0,
         .inbox_connected = engine->inbox_count > 0,
         .since_browser_ms = portal_since_browser_ms(engine),
@@ -255,7 +255,7 @@ static bool route(struct submission *submission, struct error *err)
 
 static void fill_ask(struct submission *submission)
 {
-    struct engine *engine = submission->errand.engine;
+    struct engine *engine = submission->operation.engine;
     struct ask *ask = &submission->ask;
     const struct ask_call *call = submission->call;
     int64_t timeout_s = call->timeout_s;
@@ -269,7 +269,7 @@ static void fill_ask(struct submission *submission)
     ask->title = call->form.title;
     ask->form_json = text_string(&submission->form_json);
     ask->arguments_json = call->arguments_json;
-    ask->origin_json = session_origin(engine, submission->errand.session);
+    ask->origin_json = session_origin(engine, submission->operation.session);
     ask->version = ask->form_version = 1;
     ask->created_ms = engine_utc_ms(engine);
     ask->original_ms = timeout_s * 1000;
@@ -299,14 +299,14 @@ static void drop_words(struct submission *submission)
 /* Nobody is to be asked what a person has answered for all asks of this kind. */
 static void match_rule(struct submission *submission)
 {
-    const struct session *session = submission->errand.session;
+    const struct session *session = submission->operation.session;
     const struct rule_subject subject = {
         .principal = session->principal,
         .directory = session->directory,
         .tool = submission->tool->name,
         .form = &submission->call->form,
     };
-    const char *id = rules_match(submission->errand.engine, &subject);
+    const char *id = rules_match(submission->operation.engine, &subject);
 
     if (id)
         memcpy(submission->rule, id, sizeof submission->rule);
@@ -314,8 +314,8 @@ static void match_rule(struct submission *submission)
 
 static void submission_create(struct submission *submission)
 {
-    struct engine *engine = submission->errand.engine;
-    const struct session *session = submission->errand.session;
+    struct engine *engine = submission->operation.engine;
+    const struct session *session = submission->operation.session;
     struct store_principal principal = {
         .id = session->principal,
         .kind = !session->token_id     ? "local"
@@ -326,27 +326,29 @@ static void submission_create(struct submission *submission)
         .place = session->token_id ? session->token : session->directory,
     };
     struct error err;
-    struct live *live;
+    struct active_ask *active;
 
     if (!submission->is_question) /* its host could not be told that nobody looked at it */
         match_rule(submission);
     if (!route(submission, &err) ||
         (!submission->is_question &&
          !principal_admit(engine, principal_get(engine, session->principal), &err))) {
-        errand_fail(&submission->errand, &err, NULL);
+        operation_fail(&submission->operation, &err, NULL);
         return;
     }
     fill_ask(submission);
-    live = live_new(engine, &submission->ask, &submission->match, &session->asker, principal.name);
+    active =
+        active_new(engine, &submission->ask, &submission->match, &session->asker, principal.name);
     if (submission->quiet_ms > 0)
-        live_need_rare(live)->quiet_until_boot_ms = engine_boot_ms(engine) + submission->quiet_ms;
-    launch_keep(engine, live, submission->ask.launch_hash);
-    submission_park(submission, live);
-    errand_begin_write(&submission->errand);
+        active_need_rare(active)->quiet_until_boot_ms =
+            engine_boot_ms(engine) + submission->quiet_ms;
+    launch_keep(engine, active, submission->ask.launch_hash);
+    submission_park(submission, active);
+    operation_begin_write(&submission->operation);
     CRASH_POINT(engine_before_create);
     store_write_create(engine->parts.store, &(struct store_create){ submission->ask, principal },
                        on_created, submission);
-    live_keep_form(engine, live, &submission->call->form, submission->form_json.used);
+    active_keep_form(engine, active, &submission->call->form, submission->form_json.used);
     drop_words(submission);
 }
 
@@ -361,9 +363,9 @@ static store_done on_undelivered;
 
 static void find_undelivered(struct submission *submission)
 {
-    struct store *store = submission->errand.engine->parts.store;
+    struct store *store = submission->operation.engine->parts.store;
 
-    submission->errand.has_looked = true;
+    submission->operation.has_looked = true;
     store->ops->find_undelivered(store, submission->ask.principal, submission->ask.digest,
                                  submission->ask.idempotency_key, on_undelivered, submission);
 }
@@ -371,32 +373,33 @@ static void find_undelivered(struct submission *submission)
 static void on_undelivered(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
-    struct errand *errand = &submission->errand;
+    struct operation *operation = &submission->operation;
     struct error err;
 
-    if (errand->session->is_gone) {
-        errand_end(errand); /* before anything was kept: it has asked again by now, or never will */
+    if (operation->session->is_gone) {
+        operation_end(
+            operation); /* before anything was kept: it has asked again by now, or never will */
     } else if (reply->outcome == STORE_FAILED) {
-        errand_fail(errand, &reply->err, NULL);
+        operation_fail(operation, &reply->err, NULL);
     } else if (reply->outcome == STORE_MISSING && !submission->looks_again &&
-               undelivered_knows(errand->engine, submission->match.call)) {
+               undelivered_knows(operation->engine, submission->match.call)) {
         submission->looks_again = true; /* answered while the store looked */
         find_undelivered(submission);
-    } else if (reply->outcome != STORE_DONE || live_find(errand->engine, reply->row->ask.id) ||
-               wait_is_delivering(errand->engine, reply->row->ask.id) ||
-               handed_is_out(errand->engine, reply->row->ask.id)) {
+    } else if (reply->outcome != STORE_DONE || active_find(operation->engine, reply->row->ask.id) ||
+               wait_is_delivering(operation->engine, reply->row->ask.id) ||
+               in_flight_has(operation->engine, reply->row->ask.id)) {
         /* One that is alive, or on its way, is another's (R5.5); unless the same call came again
          * while we looked: then one of the two has made it by now. */
         submission->is_anothers =
-            reply->outcome == STORE_DONE && !live_find(errand->engine, reply->row->ask.id);
+            reply->outcome == STORE_DONE && !active_find(operation->engine, reply->row->ask.id);
         match_or_create(submission);
     } else if (memcmp(submission->ask.digest, reply->row->ask.digest, DIGEST_BYTES) != 0) {
         submission_refuse_key(&err);
-        errand_fail(errand, &err, NULL);
+        operation_fail(operation, &err, NULL);
     } else {
         submission_tell_created(submission, reply->row->ask.id);
-        wait_reply_row(errand, reply->row, true);
-        errand_end(errand);
+        wait_reply_row(operation, reply->row, true);
+        operation_end(operation);
     }
 }
 
@@ -404,7 +407,7 @@ static void on_undelivered(void *context, const struct store_reply *reply)
  * same again, the person is shown that answer, unless it is one to be given with care. */
 static bool may_be_lost(const struct submission *submission)
 {
-    const struct session *session = submission->errand.session;
+    const struct session *session = submission->operation.session;
     const struct form *form = &submission->call->form;
 
     return session->transport && known_client(session->name)->cancels_silently &&
@@ -414,16 +417,16 @@ static bool may_be_lost(const struct submission *submission)
 static void on_earlier(void *context, const struct store_row *row, const struct error *err)
 {
     struct submission *submission = context;
-    struct errand *errand = &submission->errand;
+    struct operation *operation = &submission->operation;
 
     (void)err; /* then nothing is preselected */
     if (row && !submission->earlier_json && row->ask.state == STATE_SUBMITTED && row->answer_json &&
         memcmp(row->ask.digest, submission->ask.digest, DIGEST_BYTES) == 0 &&
-        row->answered_ms > engine_utc_ms(errand->engine) - LOST_MS) {
+        row->answered_ms > engine_utc_ms(operation->engine) - LOST_MS) {
         submission->earlier_json = mem_text(row->answer_json);
         submission->call->form.answered_ms = row->answered_ms;
-    } else if (!row && errand->session->is_gone) {
-        errand_end(errand);
+    } else if (!row && operation->session->is_gone) {
+        operation_end(operation);
     } else if (!row) {
         match_or_create(submission);
     }
@@ -431,7 +434,7 @@ static void on_earlier(void *context, const struct store_row *row, const struct 
 
 static void look_back(struct submission *submission)
 {
-    struct store *store = submission->errand.engine->parts.store;
+    struct store *store = submission->operation.engine->parts.store;
     const struct store_list_query query = {
         .which = STORE_LIST_ENDED,
         .principal = submission->ask.principal,
@@ -445,10 +448,10 @@ static void look_back(struct submission *submission)
 
 static void match_or_create(struct submission *submission)
 {
-    struct engine *engine = submission->errand.engine;
-    struct session *session = submission->errand.session;
+    struct engine *engine = submission->operation.engine;
+    struct session *session = submission->operation.session;
     const struct match *match = &submission->match;
-    struct live *live = live_find_match(engine, match, session);
+    struct active_ask *active = active_find_match(engine, match, session);
     struct error err;
 
     if (session->loading) { /* where it is shown depends on that */
@@ -456,30 +459,30 @@ static void match_or_create(struct submission *submission)
         session->held_end = &submission->next_late;
         return;
     }
-    if (!live) {
+    if (!active) {
         if (!submission->has_looked_back && may_be_lost(submission))
             look_back(submission);
-        else if (submission->errand.has_looked ||
+        else if (submission->operation.has_looked ||
                  !undelivered_may_match(engine, match->call, match->has_key))
             submission_create(submission);
         else
             find_undelivered(submission);
         return;
     }
-    if (memcmp(match->call, live->call_match, MATCH_BYTES) != 0) {
+    if (memcmp(match->call, active->call_match, MATCH_BYTES) != 0) {
         submission_refuse_key(&err);
-        errand_fail(&submission->errand, &err, NULL);
+        operation_fail(&submission->operation, &err, NULL);
         return;
     }
-    submission_park(submission, live);
-    if (live->is_stored) {
-        submission_tell_created(submission, live->id);
-        submission_reply_launch(submission, live, NULL);
-        client_offer(engine, live, NULL);
-        errand_end(&submission->errand);
+    submission_park(submission, active);
+    if (active->is_stored) {
+        submission_tell_created(submission, active->id);
+        submission_reply_launch(submission, active, NULL);
+        client_offer(engine, active, NULL);
+        operation_end(&submission->operation);
     } else { /* an id that may not survive a crash is nobody's yet */
-        submission->next_late = live_rare(live)->late;
-        live_need_rare(live)->late = submission;
+        submission->next_late = active_rare(active)->late;
+        active_need_rare(active)->late = submission;
     }
 }
 
@@ -492,7 +495,7 @@ void submit_held_back(struct session *session)
         next = at->next_late;
         at->next_late = NULL;
         if (session->is_gone)
-            errand_end(&at->errand);
+            operation_end(&at->operation);
         else
             match_or_create(at);
     }
@@ -500,7 +503,7 @@ void submit_held_back(struct session *session)
 
 static bool read_call(struct submission *submission, const struct json *params, struct error *err)
 {
-    struct session *session = submission->errand.session;
+    struct session *session = submission->operation.session;
     const char *tool = json_member_text(params, "tool");
     int64_t wait_s = json_member_integer(params, "wait_seconds", -1);
     const struct json *state = json_member(params, "state");
@@ -514,10 +517,10 @@ static bool read_call(struct submission *submission, const struct json *params, 
     if (wait_s < -1 || wait_s > LIMIT_TIMEOUT_S)
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
-    submission->terms.wait_ms = patience_bound_ms(session, wait_s < 0 ? -1 : wait_s * 1000);
-    submission->terms.comes_back = json_is_yes(json_member(params, "comes_back")) &&
-                                   come_back_may(submission->errand.engine, session, 1);
-    submission->errand.text = mem_text(json_member_text(params, "tag"));
+    submission->terms.wait_ms = client_timeout_bound_ms(session, wait_s < 0 ? -1 : wait_s * 1000);
+    submission->terms.resumes = json_is_yes(json_member(params, "comes_back")) &&
+                                resume_may(submission->operation.engine, session, 1);
+    submission->operation.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);
     if (state) /* what is no whole text opens as little as an empty one */
         submission->state = mem_text(text && strlen(text) == json_length(state) ? text : "");
@@ -527,34 +530,34 @@ static bool read_call(struct submission *submission, const struct json *params, 
 
 static void collect(struct submission *submission)
 {
-    struct errand *errand = &submission->errand;
+    struct operation *operation = &submission->operation;
     const struct wait_terms terms = {
-        .wait_ms = patience_bound_ms(errand->session, submission->call->wait_s * 1000),
+        .wait_ms = client_timeout_bound_ms(operation->session, submission->call->wait_s * 1000),
         .wants_launch = submission->call->interface == INTERFACE_TERMINAL,
     };
 
-    wait_begin(errand_call(errand), submission->call->session_id, &terms);
-    errand_end(errand);
+    wait_begin(operation_call(operation), submission->call->session_id, &terms);
+    operation_end(operation);
 }
 
 static void resume(struct submission *submission)
 {
-    struct errand *errand = &submission->errand;
-    struct live *live = live_find(errand->engine, submission->ask.id);
+    struct operation *operation = &submission->operation;
+    struct active_ask *active = active_find(operation->engine, submission->ask.id);
 
-    if (live && live->is_stored)
-        round_resume(submission, live);
+    if (active && active->is_stored)
+        round_trip_resume(submission, active);
     else
-        wait_begin(errand_call(errand), submission->ask.id, &submission->terms);
-    errand_end(errand);
+        wait_begin(operation_call(operation), submission->ask.id, &submission->terms);
+    operation_end(operation);
 }
 
-static void on_made_elsewhere(void *context, const struct store_reply *reply)
+static void on_made_by_other_hub(void *context, const struct store_reply *reply)
 {
     struct submission *submission = context;
-    struct engine *engine = submission->errand.engine;
+    struct engine *engine = submission->operation.engine;
 
-    if (reply->outcome == STORE_DONE && !live_find(engine, submission->ask.id) &&
+    if (reply->outcome == STORE_DONE && !active_find(engine, submission->ask.id) &&
         strcmp(reply->row->ask.principal, submission->ask.principal) == 0)
         follow_found(engine, reply->row);
     resume(submission);
@@ -563,31 +566,31 @@ static void on_made_elsewhere(void *context, const struct store_reply *reply)
 /* The same call again, with what its client was given to come back with. */
 static void take_up(struct submission *submission, const struct json *response)
 {
-    struct errand *errand = &submission->errand;
-    struct store *store = errand->engine->parts.store;
+    struct operation *operation = &submission->operation;
+    struct store *store = operation->engine->parts.store;
     struct wait_terms *terms = &submission->terms;
     struct error err;
 
-    if (!come_back_open(errand->engine, submission->match.call, submission->state,
-                        submission->ask.id, &terms->round)) {
+    if (!resume_open(operation->engine, submission->match.call, submission->state,
+                     submission->ask.id, &terms->round_trip)) {
         error_set(&err, ERROR_bad_format, "/state",
                   "this state is not ours, was altered, belongs to another call or is too old");
-        errand_fail(errand, &err, NULL);
+        operation_fail(operation, &err, NULL);
         return;
     }
     terms->is_retried = true;
-    terms->comes_back = terms->comes_back &&
-                        come_back_may(errand->engine, errand->session, terms->round.number + 1);
+    terms->resumes = terms->resumes && resume_may(operation->engine, operation->session,
+                                                  terms->round_trip.number + 1);
     submission->response = response ? json_keep(response) : NULL;
-    if (follow_is_shared(errand->engine) && !live_find(errand->engine, submission->ask.id))
-        store->ops->get(store, submission->ask.id, on_made_elsewhere, submission);
+    if (follow_is_shared(operation->engine) && !active_find(operation->engine, submission->ask.id))
+        store->ops->get(store, submission->ask.id, on_made_by_other_hub, submission);
     else
         resume(submission);
 }
 
-static void submission_drop(struct errand *errand)
+static void submission_drop(struct operation *operation)
 {
-    struct submission *submission = (struct submission *)errand;
+    struct submission *submission = (struct submission *)operation;
 
     if (submission->call)
         ask_call_release(submission->call);
@@ -601,9 +604,9 @@ static void submission_drop(struct errand *errand)
 /* with an empty call */
 static struct submission *submission_new(struct method_call call)
 {
-    struct submission *submission = errand_new(sizeof *submission, call);
+    struct submission *submission = operation_new(sizeof *submission, call);
 
-    submission->errand.drop = submission_drop;
+    submission->operation.drop = submission_drop;
     submission->call = mem_new(sizeof *submission->call);
     return submission;
 }
@@ -617,7 +620,7 @@ static void submission_match(struct submission *submission)
     };
 
     hash_parts(parts, ARRAY_LEN(parts), submission->ask.digest);
-    submission->match = live_match(&submission->ask);
+    submission->match = active_match(&submission->ask);
 }
 
 void ask_create_method(struct method_call call)
@@ -628,7 +631,7 @@ void ask_create_method(struct method_call call)
     if (call.session->locate && !call.session->line)
         own_enter(call.engine, call.session);
     submission = submission_new(call);
-    if (!errand_may(&submission->errand, read_call(submission, call.params, &err), &err))
+    if (!operation_may(&submission->operation, read_call(submission, call.params, &err), &err))
         return;
     if (submission->call->session_id[0]) {
         collect(submission);

@@ -15,16 +15,18 @@ struct launch_code {
 void launch_init(struct engine *engine);
 struct launch_code launch_make(void);
 /* Zero: forgets it. */
-void launch_keep(struct engine *engine, struct live *live, const uint8_t hash[DIGEST_BYTES]);
+void launch_keep(struct engine *engine, struct active_ask *active,
+                 const uint8_t hash[DIGEST_BYTES]);
 bool launch_is_usable(const struct engine *engine);
 /* Tells whoever asked for it how to open this ask, which is open; notices go along. */
-void launch_reply(struct method_call call, const struct live *live, const struct launch_code *code);
+void launch_reply(struct method_call call, const struct active_ask *active,
+                  const struct launch_code *code);
 /* The same with a fresh code; the one before is worth nothing any more. */
-void launch_renew(struct method_call call, struct live *live);
+void launch_renew(struct method_call call, struct active_ask *active);
 void launch_lose(struct engine *engine, const struct session *session); /* a terminal is gone */
 
 struct submission {
-    struct errand errand; /* first; its text is a tag of the front, for ask/created */
+    struct operation operation; /* first; its text is a tag of the front, for ask/created */
     const struct ask_tool *tool;
     struct ask_call *call;
     struct ask ask;
@@ -48,7 +50,7 @@ struct submission {
 
 /* submit.c */
 void submission_tell_created(const struct submission *submission, const char *id);
-void submission_park(struct submission *submission, struct live *live);
+void submission_park(struct submission *submission, struct active_ask *active);
 void submit_held_back(struct session *session); /* what it asked before its client was known */
 /* The question a conversation waits with, under the id it was given, asked by `session`, which
  * waits for it. */

@@ -19,11 +19,11 @@
  * hub holds is that hub's to know; where it is gone, the others find out from the store and settle
  * it: one conditional update decides, and the first hub to run it wins. */
 
-static struct store_change change_of(struct engine *engine, const struct live *live,
+static struct store_change change_of(struct engine *engine, const struct active_ask *active,
                                      bool is_detached)
 {
     enum ask_event event = is_detached ? EVENT_AGENT_DETACHED : EVENT_AGENT_REATTACHED;
-    struct store_change change = effects_change(engine, live->id, event, NULL, NULL);
+    struct store_change change = effects_change(engine, active->id, event, NULL, NULL);
 
     change.set_flags = is_detached ? ASK_DETACHED : 0;
     change.clear_flags = is_detached ? 0 : ASK_DETACHED;
@@ -31,88 +31,89 @@ static struct store_change change_of(struct engine *engine, const struct live *l
 }
 
 /* In memory alone */
-static void detached_set(struct engine *engine, struct live *live, bool is_detached)
+static void detached_set(struct engine *engine, struct active_ask *active, bool is_detached)
 {
-    bool was_detached = live->flags & ASK_DETACHED;
+    bool was_detached = active->flags & ASK_DETACHED;
 
-    live->flags = is_detached ? live->flags | ASK_DETACHED : live->flags & ~(uint32_t)ASK_DETACHED;
+    active->flags =
+        is_detached ? active->flags | ASK_DETACHED : active->flags & ~(uint32_t)ASK_DETACHED;
     if (!is_detached)
-        live->detached_ms = 0;
-    else if (!was_detached || live->detached_ms == 0)
-        live->detached_ms = engine_utc_ms(engine);
+        active->detached_ms = 0;
+    else if (!was_detached || active->detached_ms == 0)
+        active->detached_ms = engine_utc_ms(engine);
 }
 
-void detached_save(struct engine *engine, struct live *live, bool is_detached)
+void detached_save(struct engine *engine, struct active_ask *active, bool is_detached)
 {
     const struct lifecycle_facts facts = { 0 };
-    struct store_change change = change_of(engine, live, is_detached);
-    struct lifecycle_step step = lifecycle_next(live->state, change.event, &facts);
+    struct store_change change = change_of(engine, active, is_detached);
+    struct lifecycle_step step = lifecycle_next(active->state, change.event, &facts);
 
-    if (!step.is_legal || step.is_ignored || !live->is_stored ||
+    if (!step.is_legal || step.is_ignored || !active->is_stored ||
         (is_detached && engine->is_leaving))
         return;
-    detached_set(engine, live, is_detached);
+    detached_set(engine, active, is_detached);
     /* the flag is a courtesy: waiters in memory are what counts */
-    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
-    live_mark_dirty(engine, live);
+    store_write_change(engine->parts.store, &change, operation_forget, operation_to_write(engine));
+    active_mark_dirty(engine, active);
 }
 
 /* A hub that left marked it, with one event for many, so that its own number has not changed. */
-static void detached_follow(struct engine *engine, struct live *live)
+static void detached_follow(struct engine *engine, struct active_ask *active)
 {
-    if (live->flags & ASK_DETACHED || !state_is_open(live->state))
+    if (active->flags & ASK_DETACHED || !state_is_open(active->state))
         return;
-    if (live->waiters) {
-        detached_save(engine, live, false); /* there it left, here it waits */
+    if (active->waiters) {
+        detached_save(engine, active, false); /* there it left, here it waits */
     } else {
-        detached_set(engine, live, true);
-        live_mark_dirty(engine, live);
+        detached_set(engine, active, true);
+        active_mark_dirty(engine, active);
     }
 }
 
 struct verdict {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     bool is_detached;
 };
 
 static void on_judged(void *context, const struct store_reply *reply)
 {
     struct verdict *verdict = context;
-    struct engine *engine = verdict->errand.engine;
-    struct live *live = live_find(engine, verdict->errand.id);
+    struct engine *engine = verdict->operation.engine;
+    struct active_ask *active = active_find(engine, verdict->operation.id);
 
     if (reply->outcome == STORE_LOST && reply->row) {
         follow_row(engine, reply->row); /* another hub said it, or that one is back */
-    } else if (reply->outcome == STORE_DONE && live && live->seq < reply->seq) {
-        live->seq = reply->seq;
-        detached_set(engine, live, verdict->is_detached);
-        live_mark_dirty(engine, live);
-        if (verdict->is_detached && live->waiters) /* it came while that was written */
-            detached_save(engine, live, false);
+    } else if (reply->outcome == STORE_DONE && active && active->seq < reply->seq) {
+        active->seq = reply->seq;
+        detached_set(engine, active, verdict->is_detached);
+        active_mark_dirty(engine, active);
+        if (verdict->is_detached && active->waiters) /* it came while that was written */
+            detached_save(engine, active, false);
     }
-    errand_end(&verdict->errand);
+    operation_end(&verdict->operation);
 }
 
 /* The hub where it waited is gone. */
 static void on_news_abandoned(void *context, const char *id)
 {
     struct engine *engine = context;
-    struct live *live = live_find(engine, id);
+    struct active_ask *active = active_find(engine, id);
     struct store_change change;
     struct verdict *verdict;
 
-    if (!live || !live->is_stored) {
+    if (!active || !active->is_stored) {
         follow_ask(engine, id); /* it is said again */
         return;
     }
-    if (!state_is_open(live->state))
+    if (!state_is_open(active->state))
         return;
-    verdict = errand_of_ours(sizeof *verdict, engine, live->id);
-    verdict->is_detached = !live->waiters;
-    change = change_of(engine, live, verdict->is_detached);
+    verdict = operation_of_ours(sizeof *verdict, engine, active->id);
+    verdict->is_detached = !active->waiters;
+    change = change_of(engine, active, verdict->is_detached);
     change.when = STORE_ABANDONED;
-    log_info("ask.abandoned", "ask=%s waits_here=%d", live->id, !verdict->is_detached);
-    errand_begin_write(&verdict->errand);
+    log_info("ask.abandoned", "ask=%s waits_here=%d", active->id, !verdict->is_detached);
+    operation_begin_write(&verdict->operation);
     store_write_change(engine->parts.store, &change, on_judged, verdict);
 }
 
@@ -122,14 +123,14 @@ bool follow_is_shared(const struct engine *engine)
 }
 
 /* The rest of its undo window; never more than one, whatever became of the wall clock. */
-static void hold_back(struct engine *engine, struct live *live, int64_t until_ms)
+static void hold_back(struct engine *engine, struct active_ask *active, int64_t until_ms)
 {
     int64_t window_ms = until_ms - engine_utc_ms(engine);
     int64_t most_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
 
     if (window_ms > most_ms && !follow_is_shared(engine))
         window_ms = most_ms;
-    alarm_in(engine, &live->deadline, window_ms);
+    alarm_in(engine, &active->deadline, window_ms);
 }
 
 bool follow_is_held_back(const struct engine *engine, const struct ask *ask)
@@ -151,12 +152,12 @@ static void note_over(struct engine *engine, const struct ask *ask, const struct
         notices_mark(engine, principal_get(engine, ask->principal));
 }
 
-struct live *follow_take_up(struct engine *engine, const struct store_row *row)
+struct active_ask *follow_take_up(struct engine *engine, const struct store_row *row)
 {
-    struct match match = live_match(&row->ask);
+    struct match match = active_match(&row->ask);
     struct asker asker;
     struct json *origin;
-    struct live *live;
+    struct active_ask *active;
 
     if (!state_is_open(row->ask.state) && !follow_is_held_back(engine, &row->ask)) {
         note_over(engine, &row->ask, &match);
@@ -164,49 +165,49 @@ struct live *follow_take_up(struct engine *engine, const struct store_row *row)
     }
     asker = own_read(engine, row->ask.origin_json);
     origin = json_of(row->ask.origin_json);
-    live = live_new(engine, &row->ask, &match, &asker, describe_agent(origin));
+    active = active_new(engine, &row->ask, &match, &asker, describe_agent(origin));
     json_free(origin);
-    live->is_stored = true;
-    live->is_elsewhere = follow_is_shared(engine);
-    live->seq = row->seq;
-    live_set_stored_times(live, row->ask.hold_used_ms, row->ask.decided_ms);
-    launch_keep(engine, live, row->ask.launch_hash);
-    if (state_is_open(live->state)) {
-        time_start(engine, live);
-        announce_taken_up(engine, live);
+    active->is_stored = true;
+    active->is_other_hubs = follow_is_shared(engine);
+    active->seq = row->seq;
+    active_set_stored_times(active, row->ask.hold_used_ms, row->ask.decided_ms);
+    launch_keep(engine, active, row->ask.launch_hash);
+    if (state_is_open(active->state)) {
+        time_start(engine, active);
+        announce_taken_up(engine, active);
     } else {
-        hold_back(engine, live, row->ask.deliver_after_ms);
+        hold_back(engine, active, row->ask.deliver_after_ms);
     }
-    return live;
+    return active;
 }
 
 /* While a row was read it may have changed, and the news of that may be older than the row is here:
  * one more look. */
-struct live *follow_found(struct engine *engine, const struct store_row *row)
+struct active_ask *follow_found(struct engine *engine, const struct store_row *row)
 {
-    struct live *live = follow_take_up(engine, row);
+    struct active_ask *active = follow_take_up(engine, row);
 
-    if (live)
+    if (active)
         follow_ask(engine, row->ask.id);
-    return live;
+    return active;
 }
 
-static void take_over(struct engine *engine, struct live *live, const struct store_row *row)
+static void take_over(struct engine *engine, struct active_ask *active, const struct store_row *row)
 {
     const struct ask *ask = &row->ask;
 
-    live->seq = row->seq;
-    if (live->version != ask->version)
-        live->is_back_told = false; /* it may be another question by now */
-    live_set_version(live, ask->version);
-    detached_set(engine, live, ask->flags & ASK_DETACHED);
-    live->flags = ask->flags;
-    live->interface = (uint8_t)ask->interface;
-    live->deadline_ms = ask->deadline_ms;
-    live->original_ms = ask->original_ms;
-    live_set_stored_times(live, ask->hold_used_ms, ask->decided_ms);
-    live_set_state(engine, live, ask->state);
-    launch_keep(engine, live, ask->launch_hash);
+    active->seq = row->seq;
+    if (active->version != ask->version)
+        active->is_back_told = false; /* it may be another question by now */
+    active_set_version(active, ask->version);
+    detached_set(engine, active, ask->flags & ASK_DETACHED);
+    active->flags = ask->flags;
+    active->interface = (uint8_t)ask->interface;
+    active->deadline_ms = ask->deadline_ms;
+    active->original_ms = ask->original_ms;
+    active_set_stored_times(active, ask->hold_used_ms, ask->decided_ms);
+    active_set_state(engine, active, ask->state);
+    launch_keep(engine, active, ask->launch_hash);
 }
 
 static enum ask_event ended_by(enum ask_state state)
@@ -222,93 +223,94 @@ static enum ask_event ended_by(enum ask_state state)
 
 /* What this hub does when somebody else decided: the order is that of the state machine's effects.
  */
-static void go_on(struct engine *engine, struct live *live, const struct store_row *row,
+static void go_on(struct engine *engine, struct active_ask *active, const struct store_row *row,
                   bool was_open)
 {
-    alarm_clear(&engine->alarms, &live->deadline);
-    if (state_is_open(live->state)) {
-        time_start(engine, live);
-        if (live->waiters && live->flags & ASK_DETACHED)
-            detached_save(engine, live, false); /* there it left, here it waits */
-        wait_tell_time(engine, live, NULL);
+    alarm_clear(&engine->alarms, &active->deadline);
+    if (state_is_open(active->state)) {
+        time_start(engine, active);
+        if (active->waiters && active->flags & ASK_DETACHED)
+            detached_save(engine, active, false); /* there it left, here it waits */
+        wait_tell_time(engine, active, NULL);
         if (!was_open)
-            client_offer(engine, live, NULL);
-        if (back_is_news(live))
-            back_tell_of(engine, live);
+            client_offer(engine, active, NULL);
+        if (back_is_news(active))
+            back_tell_of(engine, active);
         return;
     }
     if (follow_is_held_back(engine, &row->ask))
-        hold_back(engine, live, row->ask.deliver_after_ms);
+        hold_back(engine, active, row->ask.deliver_after_ms);
     if (was_open) {
-        draft_save_now(engine, live); /* what somebody types here is kept (R5.9) */
-        client_end(engine, live, ended_by(live->state));
+        draft_save_now(engine, active); /* what somebody types here is kept (R5.9) */
+        client_end(engine, active, ended_by(active->state));
     }
-    if (!live->deadline.place)
-        wait_finish(engine, live, NULL, NULL);
+    if (!active->deadline.place)
+        wait_finish(engine, active, NULL, NULL);
 }
 
 void follow_row(struct engine *engine, const struct store_row *row)
 {
-    struct live *live = live_find(engine, row->ask.id);
+    struct active_ask *active = active_find(engine, row->ask.id);
     struct match match;
     bool was_open;
 
-    if (!live) {
-        live = follow_take_up(engine, row);
-        if (live)
-            live_mark_dirty(engine, live);
+    if (!active) {
+        active = follow_take_up(engine, row);
+        if (active)
+            active_mark_dirty(engine, active);
         return;
     }
-    if (!live->is_stored) {
-        live->is_overtaken = true; /* our own completion is still to come */
+    if (!active->is_stored) {
+        active->is_overtaken = true; /* our own completion is still to come */
         return;
     }
     if (row->ask.delivered_ms > 0 && !state_is_open(row->ask.state)) {
-        match = live_match(&row->ask);
+        match = active_match(&row->ask);
         note_over(engine, &row->ask, &match);
     }
-    if (row->seq == live->seq && row->ask.flags & ASK_DETACHED)
-        detached_follow(engine, live);
-    if (row->seq <= live->seq)
+    if (row->seq == active->seq && row->ask.flags & ASK_DETACHED)
+        detached_follow(engine, active);
+    if (row->seq <= active->seq)
         return;
-    was_open = state_is_open(live->state);
-    take_over(engine, live, row);
-    live_mark_dirty(engine, live);
-    go_on(engine, live, row, was_open);
+    was_open = state_is_open(active->state);
+    take_over(engine, active, row);
+    active_mark_dirty(engine, active);
+    go_on(engine, active, row, was_open);
 }
 
 static void on_read(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
     if (reply->outcome == STORE_DONE)
-        follow_row(errand->engine, reply->row);
+        follow_row(operation->engine, reply->row);
     else if (reply->outcome == STORE_FAILED)
-        log_warning("follow.failed", "ask=%s reason=%s", errand->id, error_name(reply->err.code));
-    errand_end(errand);
+        log_warning("follow.failed", "ask=%s reason=%s", operation->id,
+                    error_name(reply->err.code));
+    operation_end(operation);
 }
 
 void follow_ask(struct engine *engine, const char *id)
 {
-    errand_get(errand_of_ours(sizeof(struct errand), engine, id), on_read);
+    operation_get(operation_of_ours(sizeof(struct operation), engine, id), on_read);
 }
 
 static void on_looked(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
     if (reply->outcome == STORE_DONE)
-        follow_row(errand->engine, reply->row);
-    errand->next(errand);
+        follow_row(operation->engine, reply->row);
+    operation->next(operation);
 }
 
-bool follow_looks_first(struct errand *errand, void (*again)(struct errand *errand))
+bool follow_looks_first(struct operation *operation, void (*again)(struct operation *operation))
 {
-    if (errand->has_looked || !follow_is_shared(errand->engine))
+    if (operation->has_looked || !follow_is_shared(operation->engine))
         return false;
-    errand->has_looked = true;
-    errand->next = again;
-    errand_get(errand, on_looked);
+    operation->has_looked = true;
+    operation->next = again;
+    operation_get(operation, on_looked);
     return true;
 }
 

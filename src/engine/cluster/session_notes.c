@@ -99,16 +99,16 @@ static void tell(const struct engine *engine, const struct session_note *note)
 
 /* Writing */
 
-struct note_errand {
-    struct errand errand; /* first; its text is what is noted */
+struct note_operation {
+    struct operation operation; /* first; its text is what is noted */
     char session[LIMIT_ID_CHARS + 1];
 };
 
 static void on_written(void *context, const struct store_reply *reply)
 {
-    struct note_errand *own = context;
-    struct engine *engine = own->errand.engine;
-    struct session_note *note = find(engine, own->session, own->errand.text);
+    struct note_operation *own = context;
+    struct engine *engine = own->operation.engine;
+    struct session_note *note = find(engine, own->session, own->operation.text);
     bool is_failed = reply->outcome == STORE_FAILED;
 
     if (note)
@@ -119,25 +119,25 @@ static void on_written(void *context, const struct store_reply *reply)
         note_free(engine, note);
     if (is_failed) {
         log_error("session_note.failed", "reason=%s", error_name(reply->err.code));
-        errand_fail(&own->errand, &reply->err, NULL);
+        operation_fail(&own->operation, &reply->err, NULL);
     } else {
-        errand_ok(&own->errand, "{}");
+        operation_ok(&own->operation, "{}");
     }
 }
 
 static void write_note(struct engine *engine, struct session_note *note, reply_done *done,
                        void *context)
 {
-    struct note_errand *own =
-        errand_new(sizeof *own, (struct method_call){ engine, NULL, NULL, done, context, false });
+    struct note_operation *own = operation_new(
+        sizeof *own, (struct method_call){ engine, NULL, NULL, done, context, false });
     char *name = mem_format("%s %s", note->session, note->what);
     char *value = mem_format("%" PRId64 " %s %s", note->expires_ms,
                              note->token[0] ? note->token : no_token, note->value);
 
     memcpy(own->session, note->session, sizeof own->session);
-    own->errand.text = mem_text(note->what);
+    own->operation.text = mem_text(note->what);
     note->writes++;
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_setting(engine->parts.store,
                         &(struct store_setting){ owner, name, note->is_gone ? NULL : value },
                         on_written, own);

@@ -99,9 +99,9 @@ static void talk_write(const struct engine *engine, const struct talk *talk,
     json_write_end_list(writer);
 }
 
-static void saying_drop(struct errand *errand)
+static void saying_drop(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)errand;
+    struct saying *saying = (struct saying *)operation;
 
     talk_release(&saying->talk);
     conversation_free_calls(saying->calls, saying->call_count);
@@ -114,9 +114,9 @@ static void saying_drop(struct errand *errand)
 
 struct saying *saying_new(struct method_call call)
 {
-    struct saying *saying = errand_new(sizeof *saying, call);
+    struct saying *saying = operation_new(sizeof *saying, call);
 
-    saying->errand.drop = saying_drop;
+    saying->operation.drop = saying_drop;
     return saying;
 }
 
@@ -128,7 +128,7 @@ static void fail(struct saying *saying, const struct error *err)
         saying->failure = *err;
         saying->after(saying);
     } else {
-        errand_fail(&saying->errand, err, NULL);
+        operation_fail(&saying->operation, err, NULL);
     }
 }
 
@@ -136,12 +136,12 @@ static void on_loaded(void *context, const struct store_conversation *stored,
                       const struct error *err)
 {
     struct saying *saying = context;
-    const struct session *session = saying->errand.session;
+    const struct session *session = saying->operation.session;
     struct error failure = { 0 };
 
     if (stored && talk_read(&saying->talk, stored, &failure) &&
         (!session || talk_is_seen_by(&saying->talk, session))) {
-        saying->errand.next(&saying->errand);
+        saying->operation.next(&saying->operation);
         return;
     }
     if (!err && failure.code == ERROR_NONE)
@@ -149,24 +149,24 @@ static void on_loaded(void *context, const struct store_conversation *stored,
     fail(saying, err ? err : &failure);
 }
 
-void saying_load(struct saying *saying, void (*next)(struct errand *errand))
+void saying_load(struct saying *saying, void (*next)(struct operation *operation))
 {
-    struct store *store = saying->errand.engine->parts.store;
+    struct store *store = saying->operation.engine->parts.store;
 
-    saying->errand.next = next;
-    store->ops->get_conversation(store, saying->errand.id, on_loaded, saying);
+    saying->operation.next = next;
+    store->ops->get_conversation(store, saying->operation.id, on_loaded, saying);
 }
 
 /* saying_load of the one that `params` name. */
 static void saying_about(struct saying *saying, const struct json *params,
-                         void (*next)(struct errand *errand))
+                         void (*next)(struct operation *operation))
 {
     struct error err;
 
-    if (talk_read_id(params, saying->errand.id, &err))
+    if (talk_read_id(params, saying->operation.id, &err))
         saying_load(saying, next);
     else
-        errand_fail(&saying->errand, &err, NULL);
+        operation_fail(&saying->operation, &err, NULL);
 }
 
 /* Telling */
@@ -199,17 +199,17 @@ void saying_reply(struct saying *saying, bool is_already)
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
 
-    talk_write(saying->errand.engine, &saying->talk, &writer);
+    talk_write(saying->operation.engine, &saying->talk, &writer);
     if (saying->events.used || is_already)
         write_effects(saying, &writer);
     json_write_bool_if(&writer, "already", is_already);
     json_write_end_object(&writer);
-    errand_ok_take(&saying->errand, &out);
+    operation_ok_take(&saying->operation, &out);
 }
 
-void saying_reply_loaded(struct errand *errand)
+void saying_reply_loaded(struct operation *operation)
 {
-    saying_reply((struct saying *)errand, false);
+    saying_reply((struct saying *)operation, false);
 }
 
 /* Making one */
@@ -226,13 +226,13 @@ static void on_found_again(void *context, const struct store_conversation *store
     }
     if (!err && !stored) /* dropped between two looks */
         talk_refuse_unknown(&failure);
-    errand_fail(&saying->errand, err ? err : &failure, NULL);
+    operation_fail(&saying->operation, err ? err : &failure, NULL);
 }
 
 static void on_made(void *context, const struct store_reply *reply)
 {
     struct saying *saying = context;
-    struct engine *engine = saying->errand.engine;
+    struct engine *engine = saying->operation.engine;
     struct error err;
 
     switch (reply->outcome) {
@@ -242,18 +242,18 @@ static void on_made(void *context, const struct store_reply *reply)
         break;
     case STORE_REPEATED:
         engine->parts.store->ops->find_conversation(
-            engine->parts.store, saying->errand.session->principal,
+            engine->parts.store, saying->operation.session->principal,
             json_member_text(saying->body, "key"), on_found_again, saying);
         break;
     case STORE_FAILED:
-        errand_fail(&saying->errand, &reply->err, NULL);
+        operation_fail(&saying->operation, &reply->err, NULL);
         break;
     default:
         error_set(&err, ERROR_rate_limited, "",
                   "this host has %d conversations and none is idle: end the turns of some first",
                   STORE_CONVERSATIONS);
         err.retry_after_s = 60;
-        errand_fail(&saying->errand, &err, NULL);
+        operation_fail(&saying->operation, &err, NULL);
         break;
     }
 }
@@ -275,8 +275,8 @@ static bool check_new(const struct json *params, struct error *err)
 
 static void save_new(struct saying *saying)
 {
-    struct engine *engine = saying->errand.engine;
-    const struct session *session = saying->errand.session;
+    struct engine *engine = saying->operation.engine;
+    const struct session *session = saying->operation.session;
     struct talk *talk = &saying->talk;
     struct text body = { 0 };
     struct store_new_conversation made = { .principal = { .id = session->principal,
@@ -297,7 +297,7 @@ static void save_new(struct saying *saying)
         .key = json_member_text(saying->body, "key"),
         .created_ms = talk->created_ms,
     };
-    errand_begin_write(&saying->errand);
+    operation_begin_write(&saying->operation);
     store_write_conversation(engine->parts.store, &made, on_made, saying);
     text_release(&body);
 }
@@ -309,7 +309,7 @@ void conversation_new_method(struct method_call call)
     struct json_writer writer;
     struct error err;
 
-    if (!errand_may(&saying->errand, check_new(call.params, &err), &err))
+    if (!operation_may(&saying->operation, check_new(call.params, &err), &err))
         return;
     saying->body = json_keep(call.params);
     random_id(talk->id);
@@ -354,11 +354,11 @@ static void on_listed(void *context, const struct store_conversation *stored,
         text_put(listing->last, sizeof listing->last, stored->id);
         json_write_object(&listing->writing.writer, NULL);
         if (talk_read(&talk, stored, NULL))
-            talk_write(listing->writing.errand.engine, &talk, &listing->writing.writer);
+            talk_write(listing->writing.operation.engine, &talk, &listing->writing.writer);
         json_write_end_object(&listing->writing.writer);
         talk_release(&talk);
     } else if (err) {
-        errand_fail(&listing->writing.errand, err, NULL);
+        operation_fail(&listing->writing.operation, err, NULL);
     } else {
         json_write_end_list(&listing->writing.writer);
         if (listing->has_more)
@@ -377,13 +377,13 @@ void conversation_list_method(struct method_call call)
     };
 
     if (limit < 1 || limit > LIST_MOST) {
-        errand_refuse(&listing->writing.errand, ERROR_out_of_range, "/limit", "limit is 1 to %d",
-                      LIST_MOST);
+        operation_refuse(&listing->writing.operation, ERROR_out_of_range, "/limit",
+                         "limit is 1 to %d", LIST_MOST);
         return;
     }
     if (query.before_id && !ask_id_is_valid(query.before_id)) {
-        errand_refuse(&listing->writing.errand, ERROR_bad_format, "/before",
-                      "before is `next` of the page before");
+        operation_refuse(&listing->writing.operation, ERROR_bad_format, "/before",
+                         "before is `next` of the page before");
         return;
     }
     listing->limit = (size_t)limit;
@@ -425,10 +425,10 @@ struct hearing {
     int64_t first; /* number of the first event that was found; 0: none */
 };
 
-static void hearing_drop(struct errand *errand)
+static void hearing_drop(struct operation *operation)
 {
-    text_release(&((struct hearing *)errand)->out);
-    saying_drop(errand);
+    text_release(&((struct hearing *)operation)->out);
+    saying_drop(operation);
 }
 
 static void on_event(void *context, const struct store_conversation_event *event,
@@ -450,7 +450,7 @@ static void on_event(void *context, const struct store_conversation_event *event
         return;
     }
     if (failure) {
-        errand_fail(&hearing->saying.errand, failure, NULL);
+        operation_fail(&hearing->saying.operation, failure, NULL);
         return;
     }
     if (hearing->after > 0 && hearing->after < hearing->saying.talk.last_event &&
@@ -459,23 +459,23 @@ static void on_event(void *context, const struct store_conversation_event *event
             &err, ERROR_not_found, "/after",
             "events behind this one are no longer kept: look at the conversation, then listen "
             "from its last_event on");
-        errand_fail(&hearing->saying.errand, &err, "{\"gone\":true}");
+        operation_fail(&hearing->saying.operation, &err, "{\"gone\":true}");
         return;
     }
     json_write_end_list(writer);
     json_write_end_object(writer);
-    errand_ok(&hearing->saying.errand, text_string(&hearing->out));
+    operation_ok(&hearing->saying.operation, text_string(&hearing->out));
 }
 
-static void hear(struct errand *errand)
+static void hear(struct operation *operation)
 {
-    struct hearing *hearing = (struct hearing *)errand;
+    struct hearing *hearing = (struct hearing *)operation;
     const struct talk *talk = &hearing->saying.talk;
-    struct store *store = errand->engine->parts.store;
+    struct store *store = operation->engine->parts.store;
 
     if (hearing->after > talk->last_event) {
-        errand_refuse(errand, ERROR_out_of_range, "/after", "the last event is number %lld",
-                      (long long)talk->last_event);
+        operation_refuse(operation, ERROR_out_of_range, "/after", "the last event is number %lld",
+                         (long long)talk->last_event);
         return;
     }
     hearing->writer = json_object_to(&hearing->out);
@@ -487,10 +487,10 @@ static void hear(struct errand *errand)
 
 void conversation_events_method(struct method_call call)
 {
-    struct hearing *hearing = errand_new(sizeof *hearing, call);
-    struct errand *errand = &hearing->saying.errand;
+    struct hearing *hearing = operation_new(sizeof *hearing, call);
+    struct operation *operation = &hearing->saying.operation;
 
-    errand->drop = hearing_drop;
+    operation->drop = hearing_drop;
     hearing->after = json_member_integer(call.params, "after", 0);
     hearing->limit = json_member_integer(call.params, "limit", EVENTS_USUAL);
     if (hearing->limit < 1 || hearing->limit > EVENTS_MOST)
@@ -498,13 +498,13 @@ void conversation_events_method(struct method_call call)
     saying_about(&hearing->saying, call.params, hear);
 }
 
-static void follow(struct errand *errand)
+static void follow(struct operation *operation)
 {
-    struct session *session = errand->session;
+    struct session *session = operation->session;
 
-    errand->engine->listener_count += session->conversation[0] == '\0';
-    memcpy(session->conversation, errand->id, sizeof session->conversation);
-    errand_ok(errand, "{}");
+    operation->engine->listener_count += session->conversation[0] == '\0';
+    memcpy(session->conversation, operation->id, sizeof session->conversation);
+    operation_ok(operation, "{}");
 }
 
 void conversation_follow_method(struct method_call call)
@@ -575,7 +575,7 @@ static void write_effect(const struct saying *saying, enum conversation_effect e
 static void on_stepped(void *context, const struct store_reply *reply)
 {
     struct saying *saying = context;
-    struct engine *engine = saying->errand.engine;
+    struct engine *engine = saying->operation.engine;
     struct talk *talk = &saying->talk;
     struct error err;
 
@@ -596,7 +596,7 @@ static void on_stepped(void *context, const struct store_reply *reply)
     talk->last_event = reply->seq;
     if (saying->asked[0]) {
         undelivered_remove(engine, saying->asked, talk->principal);
-        handed_confirm(engine, talk->principal, saying->asked);
+        in_flight_confirm(engine, talk->principal, saying->asked);
     }
     conversation_tell(engine, talk);
     if (talk->machine.state == CONVERSATION_AWAITING)
@@ -609,7 +609,7 @@ static void on_stepped(void *context, const struct store_reply *reply)
 
 static void save_step(struct saying *saying)
 {
-    struct engine *engine = saying->errand.engine;
+    struct engine *engine = saying->operation.engine;
     struct talk *talk = &saying->talk;
     struct lifecycle_facts facts = { 0 };
     struct text body = { 0 };
@@ -636,7 +636,7 @@ static void save_step(struct saying *saying)
         .delivered_ask = saying->asked[0] ? saying->asked : NULL,
         .delivered_states = lifecycle_states_for(EVENT_DELIVERED, &facts),
     };
-    errand_begin_write(&saying->errand);
+    operation_begin_write(&saying->operation);
     CRASH_POINT(engine_conversation_keep);
     store_write_conversation_step(engine->parts.store, &step, on_stepped, saying);
     text_release(&body);
@@ -676,19 +676,19 @@ static bool read_event(struct saying *saying, struct conversation_event *ret_eve
  * turn takes that one's place. */
 static bool admit(struct saying *saying, struct error *err)
 {
-    struct engine *engine = saying->errand.engine;
+    struct engine *engine = saying->operation.engine;
 
     if (saying->talk.machine.state != CONVERSATION_AWAITING || saying->is_admitted ||
-        !saying->errand.session)
+        !saying->operation.session)
         return true;
     saying->is_admitted =
         principal_admit(engine, principal_get(engine, saying->talk.principal), err);
     return saying->is_admitted;
 }
 
-void saying_step(struct errand *errand)
+void saying_step(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)errand;
+    struct saying *saying = (struct saying *)operation;
     struct talk *talk = &saying->talk;
     struct conversation_event event;
     struct error err = { 0 };
@@ -716,7 +716,7 @@ void saying_refuse(struct saying *saying)
     if (saying->talk.machine.state == CONVERSATION_AWAITING ||
         conversation_next(&saying->talk.machine, &event, &saying->step, &err))
         error_set(&err, ERROR_wrong_state, "", "this question is settled already");
-    errand_fail(&saying->errand, &err, NULL);
+    operation_fail(&saying->operation, &err, NULL);
 }
 
 /* The acts */
@@ -752,13 +752,13 @@ void conversation_say_method(struct method_call call)
            (!name || strcmp(name, conversation_event_names[sayings[at].kind]) != 0))
         at++;
     if (at == ARRAY_LEN(sayings)) {
-        errand_refuse(&saying->errand, ERROR_bad_enum, "/event", "there is no such event");
+        operation_refuse(&saying->operation, ERROR_bad_enum, "/event", "there is no such event");
         return;
     }
-    if (!errand_may(&saying->errand,
-                    talk_read_id(call.params, saying->errand.id, &err) &&
-                        may_say(saying->errand.session, sayings[at].is_persons, &err),
-                    &err))
+    if (!operation_may(&saying->operation,
+                       talk_read_id(call.params, saying->operation.id, &err) &&
+                           may_say(saying->operation.session, sayings[at].is_persons, &err),
+                       &err))
         return;
     saying->kind = sayings[at].kind;
     saying->body = body ? json_keep(body) : NULL;

@@ -19,7 +19,7 @@ void talk_release(struct talk *talk);
 
 /* What is said to one, and what comes of it. */
 struct saying {
-    struct errand errand; /* first; its id is the conversation's */
+    struct operation operation; /* first; its id is the conversation's */
     enum conversation_event_kind kind;
     struct json *body;  /* as it was said; NULL: nothing with it */
     int64_t if_version; /* 0: any */
@@ -39,10 +39,10 @@ struct saying {
 };
 struct saying *saying_new(struct method_call call);
 /* Reads the conversation, then calls `next`; fails where there is none that the session sees. */
-void saying_load(struct saying *saying, void (*next)(struct errand *errand));
-void saying_step(struct errand *errand);                   /* once it is loaded */
+void saying_load(struct saying *saying, void (*next)(struct operation *operation));
+void saying_step(struct operation *operation);             /* once it is loaded */
 void saying_reply(struct saying *saying, bool is_already); /* and ends it */
-void saying_reply_loaded(struct errand *errand);           /* the same of one that is new */
+void saying_reply_loaded(struct operation *operation);     /* the same of one that is new */
 /* Says that it has no place in this state; ends it. */
 void saying_refuse(struct saying *saying);
 void conversation_tell(struct engine *engine, const struct talk *talk); /* there is more of it */
@@ -56,6 +56,6 @@ void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
-void question_decide(struct errand *errand); /* a saying that is loaded; it ends */
+void question_decide(struct operation *operation); /* a saying that is loaded; it ends */
 
 #endif

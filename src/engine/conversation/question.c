@@ -67,7 +67,7 @@ static void retry_later(struct question *question, const struct error *err)
 
 static void on_settled(struct saying *saying)
 {
-    struct question *question = question_find(saying->errand.engine, saying->asked);
+    struct question *question = question_find(saying->operation.engine, saying->asked);
 
     if (question && saying->failure.code != ERROR_NONE) {
         retry_later(question, &saying->failure);
@@ -82,7 +82,7 @@ static void on_settled(struct saying *saying)
         }
         question_free(question);
     }
-    errand_end(&saying->errand);
+    operation_end(&saying->operation);
 }
 
 static bool read_end(struct saying *saying, const struct store_row *row, struct error *err)
@@ -122,12 +122,12 @@ static void on_ended_row(void *context, const struct store_reply *reply)
         return;
     }
     saying = saying_new((struct method_call){ .engine = question->engine });
-    memcpy(saying->errand.id, question->id, sizeof saying->errand.id);
+    memcpy(saying->operation.id, question->id, sizeof saying->operation.id);
     memcpy(saying->asked, question->ask_id, sizeof saying->asked);
     saying->after = on_settled;
     if (!read_end(saying, reply->row, &err)) {
         retry_later(question, &err);
-        errand_end(&saying->errand);
+        operation_end(&saying->operation);
         return;
     }
     CRASH_POINT(engine_question_over);
@@ -269,18 +269,18 @@ void questions_load(struct engine *engine)
 static void on_followed(void *context, const struct store_conversation *stored,
                         const struct error *err)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
     struct talk talk = { 0 };
 
     if (stored && talk_read(&talk, stored, NULL)) {
-        conversation_tell(errand->engine, &talk);
+        conversation_tell(operation->engine, &talk);
         if (talk.machine.state == CONVERSATION_AWAITING)
-            begin(errand->engine, talk.id, talk.ask_id, talk.token_id, talk.label, true);
+            begin(operation->engine, talk.id, talk.ask_id, talk.token_id, talk.label, true);
     } else if (err) {
         log_warning("conversation.not_followed", "reason=%s", error_name(err->code));
     }
     talk_release(&talk);
-    errand_end(errand);
+    operation_end(operation);
 }
 
 void question_follow(struct engine *engine, const char *conversation_id)
@@ -288,7 +288,7 @@ void question_follow(struct engine *engine, const char *conversation_id)
     struct store *store = engine->parts.store;
 
     store->ops->get_conversation(store, conversation_id, on_followed,
-                                 errand_of_ours(sizeof(struct errand), engine, NULL));
+                                 operation_of_ours(sizeof(struct operation), engine, NULL));
 }
 
 /* The store is closed by now. */
@@ -304,7 +304,7 @@ void questions_release(struct engine *engine)
             struct saying *decider = question->deciders;
 
             question->deciders = decider->next;
-            errand_end(&decider->errand);
+            operation_end(&decider->operation);
         }
         wait_forget_session(engine, question->session);
         question_free(question);
@@ -330,9 +330,9 @@ static bool question_add_decider(struct engine *engine, struct saying *saying)
  * that is decided (engine/ask/decide.c); who decided is told once the conversation has gone on.
  * What was decided before is told again, whatever happened since (R5.3). */
 
-static void reply_already(struct errand *errand)
+static void reply_already(struct operation *operation)
 {
-    saying_reply((struct saying *)errand, true);
+    saying_reply((struct saying *)operation, true);
 }
 
 static void on_decided(void *context, const struct reply *reply)
@@ -345,13 +345,13 @@ static void on_decided(void *context, const struct reply *reply)
         struct error err = reply->err;
 
         err.path[0] = '\0'; /* of the ask, which is not what was spoken of */
-        errand_fail(&saying->errand, &err, reply->json);
+        operation_fail(&saying->operation, &err, reply->json);
         return;
     }
     ack = json_of(reply->json);
     is_already = json_is_yes(json_member(ack, "already"));
     json_free(ack);
-    if (is_already || !question_add_decider(saying->errand.engine, saying))
+    if (is_already || !question_add_decider(saying->operation.engine, saying))
         saying_load(saying, is_already ? reply_already : saying_reply_loaded);
 }
 
@@ -372,7 +372,7 @@ static void refuse(struct saying *saying, enum error_code code, enum text_id tex
     error_say(&err, code, "", text, NULL);
     if (code == ERROR_unavailable)
         err.retry_after_s = 1;
-    errand_fail(&saying->errand, &err, NULL);
+    operation_fail(&saying->operation, &err, NULL);
 }
 
 static void decide(struct saying *saying, const char *params_json)
@@ -381,8 +381,8 @@ static void decide(struct saying *saying, const char *params_json)
     enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
     decide_question(event,
-                    (struct method_call){ saying->errand.engine, saying->errand.session, params,
-                                          on_decided, saying, true },
+                    (struct method_call){ saying->operation.engine, saying->operation.session,
+                                          params, on_decided, saying, true },
                     saying->talk.ask_id);
     json_free(params);
 }
@@ -416,19 +416,19 @@ static void on_earlier_row(void *context, const struct store_reply *reply)
         is_said_before(saying, reply->row, text_string(&params)))
         saying_load(saying, reply_already);
     else
-        errand_fail(&saying->errand, &saying->failure, NULL);
+        operation_fail(&saying->operation, &saying->failure, NULL);
     text_release(&params);
 }
 
 static void refuse_or_look_back(struct saying *saying, const struct error *err)
 {
-    struct store *store = saying->errand.engine->parts.store;
+    struct store *store = saying->operation.engine->parts.store;
 
     saying->failure = *err;
     if (saying->kind == SAID_RESPONSE && saying->talk.earlier_ask_id[0])
         store->ops->get(store, saying->talk.earlier_ask_id, on_earlier_row, saying);
     else
-        errand_fail(&saying->errand, err, NULL);
+        operation_fail(&saying->operation, err, NULL);
 }
 
 static void on_asked_row(void *context, const struct store_reply *reply)
@@ -440,7 +440,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     struct error err;
     bool is_good;
 
-    if (errand_fails(&saying->errand, reply))
+    if (operation_fails(&saying->operation, reply))
         return;
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
@@ -469,10 +469,10 @@ static void on_asked_row(void *context, const struct store_reply *reply)
     text_release(&params);
 }
 
-void question_decide(struct errand *errand)
+void question_decide(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)errand;
-    struct store *store = errand->engine->parts.store;
+    struct saying *saying = (struct saying *)operation;
+    struct store *store = operation->engine->parts.store;
 
     if (saying->talk.ask_id[0])
         store->ops->get(store, saying->talk.ask_id, on_asked_row, saying);

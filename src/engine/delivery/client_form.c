@@ -22,18 +22,18 @@
 
 void form_fact_loaded(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
     if (reply->outcome == STORE_DONE)
-        errand->session->form_fact = reply->seq;
-    session_end_load(errand);
+        operation->session->form_fact = reply->seq;
+    session_end_load(operation);
 }
 
 static void on_learnt(void *context, const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED) /* it is known here all the same, until we end */
         log_warning("client.form", "not kept: %s", reply->err.message);
-    errand_end(context);
+    operation_end(context);
 }
 
 /* `worked`: the person did something there. */
@@ -50,7 +50,7 @@ static void form_fact_learn(struct engine *engine, const struct session *session
             other->form_fact = fact;
     }
     store_write_client(engine->parts.store, &(struct store_client_fact){ client, true, fact },
-                       on_learnt, errand_to_write(engine));
+                       on_learnt, operation_to_write(engine));
 }
 
 bool form_fact_may_show(const struct engine *engine, const struct session *session,
@@ -93,16 +93,16 @@ static void client_write_form(const struct engine *engine, const struct waiter *
 
     json_write_raw(writer, "form", form_json);
     if (waiter->is_url) {
-        portal_write_url(engine, waiter->live->id, &url);
+        portal_write_url(engine, waiter->active->id, &url);
         json_write_text(writer, "url", text_string(&url));
     }
     text_release(&url);
     json_write_text(writer, "language", language ? language : settings_language_tag(settings));
-    if (waiter->round && waiter->round->lacks) {
-        json_write_text(writer, "lacks", waiter->round->lacks->message);
-        json_write_text(writer, "lacks_at", waiter->round->lacks->path);
+    if (waiter->round_trip && waiter->round_trip->lacks) {
+        json_write_text(writer, "lacks", waiter->round_trip->lacks->message);
+        json_write_text(writer, "lacks_at", waiter->round_trip->lacks->path);
         json_write_object(writer, "lacks_words");
-        error_write_words(waiter->round->lacks, writer);
+        error_write_words(waiter->round_trip->lacks, writer);
         json_write_end_object(writer);
     }
     json_write_bool(writer, "notes", engine_setting(engine, SETTING_NOTES));
@@ -110,47 +110,47 @@ static void client_write_form(const struct engine *engine, const struct waiter *
 
 static void tell_present(const struct engine *engine, struct waiter *waiter, const char *form_json)
 {
-    const struct live *live = waiter->live;
+    const struct active_ask *active = waiter->active;
     struct text line = { 0 };
     struct json_writer writer = event_begin(&line, "client/present");
 
-    json_write_text(&writer, "session_id", live->id);
-    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    json_write_text(&writer, "session_id", active->id);
+    json_write_integer(&writer, "remaining_ms", active->deadline.boot_ms - engine_boot_ms(engine));
     client_write_form(engine, waiter, &writer, form_json);
     event_end(&writer);
     session_send(waiter->session, line.bytes, line.used);
     text_release(&line);
 }
 
-static bool is_wanted(const struct live *live)
+static bool is_wanted(const struct active_ask *active)
 {
-    bool is_client = live->interface == INTERFACE_AUTO || live->interface == INTERFACE_CLIENT;
+    bool is_client = active->interface == INTERFACE_AUTO || active->interface == INTERFACE_CLIENT;
 
-    return is_client && live->is_stored && live->deadline.place && state_is_open(live->state);
+    return is_client && active->is_stored && active->deadline.place && state_is_open(active->state);
 }
 
 /* A form takes no second, deliberate act, the page behind an address does (R2). */
 static bool shows_as_form(const struct engine *engine, const struct waiter *waiter)
 {
-    return !(waiter->live->flags & ASK_DESTRUCTIVE) &&
+    return !(waiter->active->flags & ASK_DESTRUCTIVE) &&
            form_fact_may_show(engine, waiter->session, &waiter->client);
 }
 
 /* Only where there is no form to be had: an address is a step more for its person. */
 static bool shows_as_url(const struct engine *engine, const struct waiter *waiter)
 {
-    bool is_useful = !waiter->client.has_form || (waiter->live->flags & ASK_DESTRUCTIVE);
+    bool is_useful = !waiter->client.has_form || (waiter->active->flags & ASK_DESTRUCTIVE);
 
     return waiter->client.has_url && is_useful && engine->portal_url[0] &&
            settings_is_on(engine->parts.settings, SETTING_PORTAL);
 }
 
 /* One that can show it, of a client that does not do so yet; and nobody else shows it. */
-static struct waiter *find_shower(const struct engine *engine, const struct live *live)
+static struct waiter *find_shower(const struct engine *engine, const struct active_ask *active)
 {
     struct waiter *found = NULL;
 
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form)
             return NULL;
         if (!found && waiter->done && !waiter->is_overdue &&
@@ -160,18 +160,18 @@ static struct waiter *find_shower(const struct engine *engine, const struct live
     return found;
 }
 
-static void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
+static void round_trip_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
 
 /* The patience of some clients does not wear out meanwhile; the deadline is the ask's. */
-static void show(struct engine *engine, struct live *live, const char *form_json)
+static void show(struct engine *engine, struct active_ask *active, const char *form_json)
 {
-    struct waiter *waiter = is_wanted(live) ? find_shower(engine, live) : NULL;
+    struct waiter *waiter = is_wanted(active) ? find_shower(engine, active) : NULL;
 
     if (!waiter)
         return;
     waiter->is_url = !shows_as_form(engine, waiter);
     if (waiter->client.is_modern) {
-        round_ask(engine, waiter, form_json);
+        round_trip_ask(engine, waiter, form_json);
         return;
     }
     waiter->shows_form = true;
@@ -182,49 +182,49 @@ static void show(struct engine *engine, struct live *live, const char *form_json
 
 static void on_form(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct operation *operation = context;
+    struct active_ask *active = active_find(operation->engine, operation->id);
 
-    if (live && reply->outcome == STORE_DONE)
-        show(errand->engine, live, reply->row->ask.form_json);
-    errand_end(errand);
+    if (active && reply->outcome == STORE_DONE)
+        show(operation->engine, active, reply->row->ask.form_json);
+    operation_end(operation);
 }
 
-void client_offer(struct engine *engine, struct live *live, const char *form_json)
+void client_offer(struct engine *engine, struct active_ask *active, const char *form_json)
 {
     struct text own = { 0 };
 
-    if (!is_wanted(live) || !find_shower(engine, live))
+    if (!is_wanted(active) || !find_shower(engine, active))
         return;
     if (form_json) {
-        show(engine, live, form_json);
-    } else if (live->form) {
-        form_encode(live->form, &own);
-        show(engine, live, text_string(&own));
+        show(engine, active, form_json);
+    } else if (active->form) {
+        form_encode(active->form, &own);
+        show(engine, active, text_string(&own));
         text_release(&own);
     } else {
-        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_form);
+        operation_get(operation_of_ours(sizeof(struct operation), engine, active->id), on_form);
     }
 }
 
-bool client_shows(const struct live *live)
+bool client_shows(const struct active_ask *active)
 {
-    for (const struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (const struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form || !waiter->done)
             return true;
     }
     return false;
 }
 
-static void withdraw(const struct live *live)
+static void withdraw(const struct active_ask *active)
 {
     struct text line = { 0 };
     struct json_writer writer = event_begin(&line, "client/withdraw");
 
-    json_write_text(&writer, "session_id", live->id);
-    json_write_text(&writer, "why", state_name(live->state));
+    json_write_text(&writer, "session_id", active->id);
+    json_write_text(&writer, "why", state_name(active->state));
     event_end(&writer);
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->shows_form)
             session_send(waiter->session, line.bytes, line.used);
         waiter->shows_form = false;
@@ -232,33 +232,34 @@ static void withdraw(const struct live *live)
     text_release(&line);
 }
 
-void client_end(struct engine *engine, struct live *live, enum ask_event event)
+void client_end(struct engine *engine, struct active_ask *active, enum ask_event event)
 {
-    bool is_held_back = live->deadline.place; /* undo: the result comes later */
+    bool is_held_back = active->deadline.place; /* undo: the result comes later */
 
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (event == EVENT_EXPIRED && !waiter->is_url && (waiter->shows_form || !waiter->done))
             form_fact_learn(engine, waiter->session, false);
     }
     if (is_held_back)
-        withdraw(live);
+        withdraw(active);
 }
 
 /* What comes back */
 
 /* Its form is gone: the call is held no longer than any other from now on, and whoever kept silent
  * for its sake need not any more. */
-static void end_showing(struct engine *engine, struct live *live, const struct session *session)
+static void end_showing(struct engine *engine, struct active_ask *active,
+                        const struct session *session)
 {
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->session != session)
             continue;
         waiter->shows_form = waiter->client.has_form = waiter->client.has_url = false;
         if (waiter->wait_ms >= 0 && waiter->done && !waiter->alarm.place)
             alarm_in(engine, &waiter->alarm, waiter->wait_ms);
     }
-    if (live_rare(live)->quiet_until_boot_ms > engine_boot_ms(engine))
-        live_mark_dirty(engine, live);
+    if (active_rare(active)->quiet_until_boot_ms > engine_boot_ms(engine))
+        active_mark_dirty(engine, active);
 }
 
 static void ignore(void *context, const struct reply *reply)
@@ -280,14 +281,14 @@ enum client_failure { CLIENT_REFUSED, CLIENT_BROKEN, CLIENT_INVALID, CLIENT_UNFI
 static void give_up(struct engine *engine, struct session *session, const char *id,
                     enum client_failure why, enum ask_event refusal)
 {
-    struct live *live = live_find(engine, id);
+    struct active_ask *active = active_find(engine, id);
     struct error err;
 
     if (why != CLIENT_UNFINISHED)
         form_fact_learn(engine, session, false);
-    if (!live || !state_is_open(live->state))
+    if (!active || !state_is_open(active->state))
         return;
-    end_showing(engine, live, session);
+    end_showing(engine, active, session);
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with nobody else to ask it stands */
@@ -303,7 +304,7 @@ static void give_up(struct engine *engine, struct session *session, const char *
         error_set(&err, ERROR_no_human_channel, "",
                   "the client could not show its form, and nobody can be reached otherwise: portal "
                   "and terminal are switched off (sayso settings set portal on)");
-    wait_fail_session(engine, live, session, &err);
+    wait_fail_session(engine, active, session, &err);
 }
 
 /* Somebody else was faster, or the disk failed: that says nothing about the content. */
@@ -313,125 +314,128 @@ static bool is_about_content(enum error_code code)
            code != ERROR_not_found && code != ERROR_storage_failed;
 }
 
-static bool round_ask_again(struct engine *engine, struct live *live, const struct session *session,
-                            const struct error *lacks);
+static bool round_trip_ask_again(struct engine *engine, struct active_ask *active,
+                                 const struct session *session, const struct error *lacks);
 
 static void on_decided(void *context, const struct reply *reply)
 {
-    struct errand *errand = context;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct operation *operation = context;
+    struct active_ask *active = active_find(operation->engine, operation->id);
     const struct error *lacks = is_unfinished(&reply->err) ? &reply->err : NULL;
 
     if (reply->err.code == ERROR_NONE)
-        form_fact_learn(errand->engine, errand->session, true);
+        form_fact_learn(operation->engine, operation->session, true);
     else if (is_about_content(reply->err.code) &&
-             !(live && round_ask_again(errand->engine, live, errand->session, lacks)))
-        give_up(errand->engine, errand->session, errand->id,
+             !(active &&
+               round_trip_ask_again(operation->engine, active, operation->session, lacks)))
+        give_up(operation->engine, operation->session, operation->id,
                 lacks ? CLIENT_UNFINISHED : CLIENT_INVALID, EVENT_CANCELLED);
-    else if (reply->err.code == ERROR_storage_failed && live)
-        wait_fail_session(errand->engine, live, errand->session, &reply->err);
-    errand_ok(errand, "{}");
+    else if (reply->err.code == ERROR_storage_failed && active)
+        wait_fail_session(operation->engine, active, operation->session, &reply->err);
+    operation_ok(operation, "{}");
 }
 
 /* An ask of this principal that is still open; NULL, and replied: none, or all is said. */
-static struct live *find_open(struct errand *errand, const struct json *params)
+static struct active_ask *find_open(struct operation *operation, const struct json *params)
 {
     const char *id = json_member_text(params, "session_id");
-    struct live *live = id && ask_id_is_valid(id) ? live_find(errand->engine, id) : NULL;
+    struct active_ask *active =
+        id && ask_id_is_valid(id) ? active_find(operation->engine, id) : NULL;
 
-    if (live && strcmp(live->principal->id, errand->session->principal) == 0 &&
-        state_is_open(live->state)) {
-        memcpy(errand->id, live->id, sizeof errand->id);
-        return live;
+    if (active && strcmp(active->principal->id, operation->session->principal) == 0 &&
+        state_is_open(active->state)) {
+        memcpy(operation->id, active->id, sizeof operation->id);
+        return active;
     }
-    errand_refuse(errand, ERROR_not_found, "/session_id",
-                  "no open ask of yours has this session_id");
+    operation_refuse(operation, ERROR_not_found, "/session_id",
+                     "no open ask of yours has this session_id");
     return NULL;
 }
 
-/* What came back, to errand->id; `errand` ends. */
-static void client_take(struct errand *errand, const char *action, const struct json *content,
+/* What came back, to operation->id; `operation` ends. */
+static void client_take(struct operation *operation, const char *action, const struct json *content,
                         int64_t shown_ms)
 {
-    enum client_verdict verdict = client_form_judge(errand->session->name, action, shown_ms);
+    enum client_verdict verdict = client_form_judge(operation->session->name, action, shown_ms);
     bool is_decline = action && strcmp(action, "decline") == 0;
     enum ask_event refusal = is_decline ? EVENT_DECLINED : EVENT_CANCELLED;
     bool is_refusal = is_decline || (action && strcmp(action, "cancel") == 0);
 
     if (verdict == CLIENT_FAILED) {
-        give_up(errand->engine, errand->session, errand->id,
+        give_up(operation->engine, operation->session, operation->id,
                 is_refusal ? CLIENT_REFUSED : CLIENT_BROKEN, refusal);
-        errand_ok(errand, "{}");
+        operation_ok(operation, "{}");
         return;
     }
-    decide_by_client(
-        verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
-        (struct method_call){ errand->engine, errand->session, NULL, on_decided, errand, true },
-        errand->id, content);
+    decide_by_client(verdict == CLIENT_ANSWERS ? EVENT_ANSWERED : refusal,
+                     (struct method_call){ operation->engine, operation->session, NULL, on_decided,
+                                           operation, true },
+                     operation->id, content);
 }
 
 /* A form that is returned, on its way. */
 struct returned {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     struct json *params;
-    void (*take)(struct errand *errand, const struct json *params);
+    void (*take)(struct operation *operation, const struct json *params);
 };
 
-static void returned_drop(struct errand *errand)
+static void returned_drop(struct operation *operation)
 {
-    json_free(((struct returned *)errand)->params);
+    json_free(((struct returned *)operation)->params);
 }
 
-static void take_result(struct errand *errand, const struct json *params)
+static void take_result(struct operation *operation, const struct json *params)
 {
     const char *mode = json_member_text(params, "mode");
-    struct live *live = find_open(errand, params);
+    struct active_ask *active = find_open(operation, params);
 
-    if (live && mode && strcmp(mode, "url") == 0) {
-        end_showing(errand->engine, live, errand->session); /* agreeing to look is no answer */
-        errand_ok(errand, "{}");
-    } else if (live) {
-        client_take(errand, json_member_text(params, "action"), json_member(params, "content"),
+    if (active && mode && strcmp(mode, "url") == 0) {
+        end_showing(operation->engine, active,
+                    operation->session); /* agreeing to look is no answer */
+        operation_ok(operation, "{}");
+    } else if (active) {
+        client_take(operation, json_member_text(params, "action"), json_member(params, "content"),
                     json_member_integer(params, "shown_ms", 0));
     }
 }
 
-static void take_failure(struct errand *errand, const struct json *params)
+static void take_failure(struct operation *operation, const struct json *params)
 {
-    if (!find_open(errand, params))
+    if (!find_open(operation, params))
         return;
-    give_up(errand->engine, errand->session, errand->id, CLIENT_BROKEN, EVENT_CANCELLED);
-    errand_ok(errand, "{}");
+    give_up(operation->engine, operation->session, operation->id, CLIENT_BROKEN, EVENT_CANCELLED);
+    operation_ok(operation, "{}");
 }
 
-static void on_made_elsewhere(void *context, const struct store_reply *reply)
+static void on_made_by_other_hub(void *context, const struct store_reply *reply)
 {
     struct returned *returned = context;
-    struct engine *engine = returned->errand.engine;
+    struct engine *engine = returned->operation.engine;
 
-    if (errand_fails(&returned->errand, reply))
+    if (operation_fails(&returned->operation, reply))
         return;
-    if (reply->outcome == STORE_DONE && !live_find(engine, reply->row->ask.id))
+    if (reply->outcome == STORE_DONE && !active_find(engine, reply->row->ask.id))
         follow_found(engine, reply->row);
-    returned->take(&returned->errand, returned->params);
+    returned->take(&returned->operation, returned->params);
 }
 
 /* It may be of an ask that another hub made and we have not heard of yet: no answer is lost for
  * that. */
-static void take_returned(void (*take)(struct errand *errand, const struct json *params),
+static void take_returned(void (*take)(struct operation *operation, const struct json *params),
                           struct method_call call)
 {
     struct store *store = call.engine->parts.store;
     const char *id = json_member_text(call.params, "session_id");
-    struct returned *returned = errand_new(sizeof *returned, call);
+    struct returned *returned = operation_new(sizeof *returned, call);
 
-    returned->errand.drop = returned_drop;
+    returned->operation.drop = returned_drop;
     returned->params = json_keep(call.params);
     returned->take = take;
-    if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !live_find(call.engine, id))
-        store->ops->get(store, id, on_made_elsewhere, returned);
+    if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !active_find(call.engine, id))
+        store->ops->get(store, id, on_made_by_other_hub, returned);
     else
-        take(&returned->errand, call.params);
+        take(&returned->operation, call.params);
 }
 
 HANDLER(client_result, take_returned, take_result)
@@ -442,40 +446,40 @@ HANDLER(client_failed, take_returned, take_failure)
  * themselves (hold.c). Whatever they bring, they get the decision that won (R5.3). */
 
 /* Clients follow so many rounds of one call at most. */
-enum { ROUNDS_MOST = 10 };
+enum { ROUND_TRIPS_MAX = 10 };
 
-static struct round *round_of(struct waiter *waiter)
+static struct round_trip *round_trip_of(struct waiter *waiter)
 {
-    if (!waiter->round)
-        waiter->round = mem_new(sizeof *waiter->round);
-    return waiter->round;
+    if (!waiter->round_trip)
+        waiter->round_trip = mem_new(sizeof *waiter->round_trip);
+    return waiter->round_trip;
 }
 
 /* Calls that come back with what their client was asked for (MCP 2026-07-28). */
-static void round_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
+static void round_trip_ask(struct engine *engine, struct waiter *waiter, const char *form_json)
 {
-    struct live *live = waiter->live;
-    struct round *round = round_of(waiter);
+    struct active_ask *active = waiter->active;
+    struct round_trip *round_trip = round_trip_of(waiter);
     struct text state = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    round->number++;
-    round->is_url = waiter->is_url;
-    round->asked_ms = engine_utc_ms(engine);
-    if (round->number > ROUNDS_MOST ||
-        !come_back_seal(engine, live->call_match, live->id, round, &state)) {
+    round_trip->number++;
+    round_trip->is_url = waiter->is_url;
+    round_trip->asked_ms = engine_utc_ms(engine);
+    if (round_trip->number > ROUND_TRIPS_MAX ||
+        !resume_seal(engine, active->call_match, active->id, round_trip, &state)) {
         /* it is held like any other, others can answer */
         waiter->client.has_form = waiter->client.has_url = false;
         return;
     }
     json_write_object(&writer, NULL);
-    json_write_text(&writer, "session_id", live->id);
+    json_write_text(&writer, "session_id", active->id);
     json_write_object(&writer, "input_required");
     json_write_text(&writer, "state", text_string(&state));
     client_write_form(engine, waiter, &writer, form_json);
     json_write_end_object(&writer);
     json_write_end_object(&writer);
-    wait_end_silent(engine, live, waiter->session);
+    wait_end_silent(engine, active, waiter->session);
     wait_turn_silent(engine, waiter, text_string(&out));
     text_release(&state);
     text_release(&out);
@@ -483,53 +487,55 @@ static void round_ask(struct engine *engine, struct waiter *waiter, const char *
 
 /* Once more, because what came was no answer. `lacks`: an unfinished one, and what is missing;
  * else NULL, and only modern clients are asked. False: it was asked often enough. */
-static bool round_ask_again(struct engine *engine, struct live *live, const struct session *session,
-                            const struct error *lacks)
+static bool round_trip_ask_again(struct engine *engine, struct active_ask *active,
+                                 const struct session *session, const struct error *lacks)
 {
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
-        const struct round round = waiter->round ? *waiter->round : (struct round){ 0 };
-        bool is_legacy = round.number == 0;
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
+        const struct round_trip round_trip =
+            waiter->round_trip ? *waiter->round_trip : (struct round_trip){ 0 };
+        bool is_legacy = round_trip.number == 0;
 
-        if (waiter->session != session || !waiter->done || round.is_bad ||
-            (is_legacy && (!lacks || !waiter->shows_form)) || round.number >= ROUNDS_MOST)
+        if (waiter->session != session || !waiter->done || round_trip.is_bad ||
+            (is_legacy && (!lacks || !waiter->shows_form)) || round_trip.number >= ROUND_TRIPS_MAX)
             continue;
-        round_of(waiter)->is_bad = true;
+        round_trip_of(waiter)->is_bad = true;
         waiter->shows_form = false;
         if (lacks) {
-            waiter->round->lacks = mem_new(sizeof *lacks);
-            *waiter->round->lacks = *lacks;
+            waiter->round_trip->lacks = mem_new(sizeof *lacks);
+            *waiter->round_trip->lacks = *lacks;
         }
-        client_offer(engine, live, NULL);
+        client_offer(engine, active, NULL);
         return true;
     }
     return false;
 }
 
 /* The call waits for the decision as any other, and what it brought is tried. */
-void round_resume(struct submission *submission, struct live *live)
+void round_trip_resume(struct submission *submission, struct active_ask *active)
 {
-    struct engine *engine = submission->errand.engine;
+    struct engine *engine = submission->operation.engine;
     const struct json *response = submission->response;
-    const struct round *round = &submission->terms.round;
-    bool comes_to_wait = round->asked_ms == 0 || round->is_url; /* it brings no decision */
-    const struct method_call call = { .engine = engine, .session = submission->errand.session };
-    struct errand *attempt;
+    const struct round_trip *round_trip = &submission->terms.round_trip;
+    bool comes_to_wait =
+        round_trip->asked_ms == 0 || round_trip->is_url; /* it brings no decision */
+    const struct method_call call = { .engine = engine, .session = submission->operation.session };
+    struct operation *attempt;
 
     if (comes_to_wait)
         submission->terms.client.has_form = submission->terms.client.has_url = false;
-    wait_end_silent(engine, live, submission->errand.session);
-    submission_tell_created(submission, live->id);
-    submission_park(submission, live);
-    if (!state_is_open(live->state))
+    wait_end_silent(engine, active, submission->operation.session);
+    submission_tell_created(submission, active->id);
+    submission_park(submission, active);
+    if (!state_is_open(active->state))
         return; /* what was decided a moment ago waits until it can't be undone any more */
     if (!comes_to_wait && response) {
-        attempt = errand_new(sizeof *attempt, call);
-        memcpy(attempt->id, live->id, sizeof attempt->id);
+        attempt = operation_new(sizeof *attempt, call);
+        memcpy(attempt->id, active->id, sizeof attempt->id);
         client_take(attempt, json_member_text(response, "action"), json_member(response, "content"),
-                    engine_utc_ms(engine) - round->asked_ms);
+                    engine_utc_ms(engine) - round_trip->asked_ms);
     } else if (!comes_to_wait) {
-        client_offer(engine, live, NULL);
+        client_offer(engine, active, NULL);
     }
-    if (back_is_news(live)) /* asked back while the form was out: no call was there to be told */
-        back_tell_of(engine, live);
+    if (back_is_news(active)) /* asked back while the form was out: no call was there to be told */
+        back_tell_of(engine, active);
 }

@@ -25,23 +25,23 @@
 struct delivering {
     struct table_link link;
     char id[ASK_ID_BYTES];
-    struct delivered_errand *by;
+    struct confirm_operation *by;
 };
 
 struct repeat {
     struct repeat *next;
-    struct delivered_errand *by;
+    struct confirm_operation *by;
 };
 
-struct delivered_errand {
-    struct errand errand; /* first */
+struct confirm_operation {
+    struct operation operation; /* first */
     struct delivering *results;
     size_t count;
     size_t waits_for; /* writes: its own, and those of what it repeats */
     struct error err; /* of one of these */
     struct repeat *repeats;
     bool is_unsure; /* some of them may not be this agent's */
-    struct delivered_errand *next_unsure;
+    struct confirm_operation *next_unsure;
 };
 
 static struct delivering *find_delivering(const struct engine *engine, const char *id)
@@ -56,82 +56,82 @@ bool wait_is_delivering(const struct engine *engine, const char *id)
     return find_delivering(engine, id);
 }
 
-static void delivered_drop(struct errand *errand)
+static void confirm_drop(struct operation *operation)
 {
-    struct delivered_errand *delivered = (struct delivered_errand *)errand;
+    struct confirm_operation *confirm = (struct confirm_operation *)operation;
 
-    while (delivered->count > 0)
-        table_remove(&errand->engine->delivering, &delivered->results[--delivered->count].link);
-    free(delivered->results);
-    delivered->results = NULL;
+    while (confirm->count > 0)
+        table_remove(&operation->engine->delivering, &confirm->results[--confirm->count].link);
+    free(confirm->results);
+    confirm->results = NULL;
 }
 
-static void end_one(struct delivered_errand *delivered, const struct store_reply *reply)
+static void end_one(struct confirm_operation *confirm, const struct store_reply *reply)
 {
     if (reply->outcome == STORE_FAILED)
-        delivered->err = reply->err;
-    if (--delivered->waits_for > 0)
+        confirm->err = reply->err;
+    if (--confirm->waits_for > 0)
         return;
-    if (delivered->err.code != ERROR_NONE)
-        errand_fail(&delivered->errand, &delivered->err, NULL);
+    if (confirm->err.code != ERROR_NONE)
+        operation_fail(&confirm->operation, &confirm->err, NULL);
     else
-        errand_ok(&delivered->errand, "{}");
+        operation_ok(&confirm->operation, "{}");
 }
 
-static void save(struct delivered_errand *delivered);
+static void save(struct confirm_operation *confirm);
 
 static void on_delivered(void *context, const struct store_reply *reply)
 {
-    struct delivered_errand *delivered = context;
-    struct engine *engine = delivered->errand.engine;
+    struct confirm_operation *confirm = context;
+    struct engine *engine = confirm->operation.engine;
 
-    delivered_drop(&delivered->errand); /* later calls are no repeats of it */
-    if (delivered->is_unsure) {
-        engine->unsure = delivered->next_unsure;
+    confirm_drop(&confirm->operation); /* later calls are no repeats of it */
+    if (confirm->is_unsure) {
+        engine->unsure = confirm->next_unsure;
         if (engine->unsure)
             save(engine->unsure); /* before the reply: who gets it may confirm more */
     }
     if (reply->outcome == STORE_FAILED)
         engine->forgets_undelivered = true; /* which ones they were */
-    for (struct repeat *repeat = delivered->repeats, *next; repeat; repeat = next) {
+    for (struct repeat *repeat = confirm->repeats, *next; repeat; repeat = next) {
         next = repeat->next;
         end_one(repeat->by, reply);
         free(repeat);
     }
-    end_one(delivered, reply);
+    end_one(confirm, reply);
 }
 
-static void save(struct delivered_errand *delivered)
+static void save(struct confirm_operation *confirm)
 {
-    struct engine *engine = delivered->errand.engine;
+    struct engine *engine = confirm->operation.engine;
     struct store_change change =
-        effects_change(engine, delivered->results[0].id, EVENT_DELIVERED, NULL, NULL);
+        effects_change(engine, confirm->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
-    for (size_t i = 1; i < delivered->count; i++)
-        text_add_format(&others, " %s", delivered->results[i].id);
-    change.principal = delivered->errand.session->principal;
+    for (size_t i = 1; i < confirm->count; i++)
+        text_add_format(&others, " %s", confirm->results[i].id);
+    change.principal = confirm->operation.session->principal;
     change.more_ids = others.used ? others.bytes : NULL;
     change.delivered_ms = change.now_ms;
-    store_write_change(engine->parts.store, &change, on_delivered, delivered);
+    store_write_change(engine->parts.store, &change, on_delivered, confirm);
     text_release(&others);
 }
 
 /* Its turn comes after those that are unsure too. */
-static void save_in_turn(struct delivered_errand *delivered)
+static void save_in_turn(struct confirm_operation *confirm)
 {
-    struct engine *engine = delivered->errand.engine;
+    struct engine *engine = confirm->operation.engine;
 
     if (engine->unsure) {
-        engine->last_unsure->next_unsure = delivered;
-        engine->last_unsure = delivered;
+        engine->last_unsure->next_unsure = confirm;
+        engine->last_unsure = confirm;
     } else {
-        engine->unsure = engine->last_unsure = delivered;
-        save(delivered);
+        engine->unsure = engine->last_unsure = confirm;
+        save(confirm);
     }
 }
 
-static void repeat(struct delivered_errand *first, struct delivered_errand *again)
+static void repeat(struct confirm_operation *first, struct confirm_operation *again)
 {
     struct repeat *repeat;
 
@@ -143,65 +143,64 @@ static void repeat(struct delivered_errand *first, struct delivered_errand *agai
     again->waits_for++;
 }
 
-static void take_ids(struct delivered_errand *delivered, const struct json *ids)
+static void take_ids(struct confirm_operation *confirm, const struct json *ids)
 {
-    struct engine *engine = delivered->errand.engine;
-    const char *principal = delivered->errand.session->principal;
+    struct engine *engine = confirm->operation.engine;
+    const char *principal = confirm->operation.session->principal;
     bool knows_all = !engine->forgets_undelivered && !follow_is_shared(engine);
 
-    delivered->results = mem_new((json_length(ids) + 1) * sizeof *delivered->results);
+    confirm->results = mem_new((json_length(ids) + 1) * sizeof *confirm->results);
     for (size_t i = 0; i < json_length(ids); i++) {
-        struct delivering *result = &delivered->results[delivered->count];
+        struct delivering *result = &confirm->results[confirm->count];
         const char *id = json_text(json_item(ids, i));
         const struct delivering *first;
-        bool was_handed, is_known;
+        bool was_in_flight, is_known;
 
         if (!id || !ask_id_is_valid(id))
             continue;
-        was_handed = handed_confirm(engine, principal, id);
-        is_known = undelivered_remove(engine, id, principal) || was_handed;
+        was_in_flight = in_flight_confirm(engine, principal, id);
+        is_known = undelivered_remove(engine, id, principal) || was_in_flight;
         first = is_known ? NULL : find_delivering(engine, id);
-        if (first && strcmp(first->by->errand.session->principal, principal) == 0) {
-            repeat(first->by, delivered);
+        if (first && strcmp(first->by->operation.session->principal, principal) == 0) {
+            repeat(first->by, confirm);
             continue;
         }
         if (!is_known && knows_all)
             continue;
-        delivered->is_unsure = delivered->is_unsure || !is_known;
+        confirm->is_unsure = confirm->is_unsure || !is_known;
         memcpy(result->id, id, LIMIT_ID_CHARS);
-        result->by = delivered;
+        result->by = confirm;
         table_insert(&engine->delivering, &result->link);
-        delivered->count++;
+        confirm->count++;
     }
 }
 
 void ask_delivered_method(struct method_call call)
 {
-    struct delivered_errand *delivered = errand_new(sizeof *delivered, call);
+    struct confirm_operation *confirm = operation_new(sizeof *confirm, call);
     const struct json *ids = json_member(call.params, "session_ids");
 
-    delivered->errand.drop = delivered_drop;
+    confirm->operation.drop = confirm_drop;
     notices_heard(call.engine, call.session, json_member(call.params, "with_notices"));
     if (json_kind(ids) != KIND_LIST)
         ids = NULL;
     if (json_length(ids) > LIMIT_DELIVERED) {
-        errand_refuse(&delivered->errand, ERROR_out_of_range, "/session_ids",
-                      "session_ids holds at most %d ids: send the others in another call",
-                      LIMIT_DELIVERED);
+        operation_refuse(&confirm->operation, ERROR_out_of_range, "/session_ids",
+                         "session_ids holds at most %d ids: send the others in another call",
+                         LIMIT_DELIVERED);
         return;
     }
-    take_ids(delivered, ids);
-    if (delivered->waits_for == 0 &&
-        (delivered->count == 0 || DELIBERATE_FAULT(confirmation_lost))) {
-        errand_ok(&delivered->errand, "{}");
+    take_ids(confirm, ids);
+    if (confirm->waits_for == 0 && (confirm->count == 0 || DELIBERATE_FAULT(confirmation_lost))) {
+        operation_ok(&confirm->operation, "{}");
         return;
     }
-    delivered->waits_for += delivered->count > 0;
-    errand_begin_write(&delivered->errand);
-    if (delivered->is_unsure)
-        save_in_turn(delivered);
-    else if (delivered->count > 0)
-        save(delivered);
+    confirm->waits_for += confirm->count > 0;
+    operation_begin_write(&confirm->operation);
+    if (confirm->is_unsure)
+        save_in_turn(confirm);
+    else if (confirm->count > 0)
+        save(confirm);
 }
 
 /* Results that an agent's side was given and has not confirmed yet. Until it is dropped such a
@@ -210,126 +209,127 @@ void ask_delivered_method(struct method_call call)
  * connection ends, or when its client gave up on the call. The newest returned ones are remembered:
  * their agent may confirm them on its next connection. */
 
-enum { HANDED_MOST = 1024 }; /* a session that confirms nothing is not kept account of for ever */
+enum { IN_FLIGHT_MAX = 1024 }; /* a session that confirms nothing is not kept account of for ever */
 
-struct handed {
+struct in_flight {
     struct table_link link;
     char id[ASK_ID_BYTES], principal[PRINCIPAL_BYTES];
-    struct session *session;        /* NULL: it was returned */
-    struct handed *next, *previous; /* of the same session */
-    struct handed **place;          /* of one that was returned, in the engine's ring */
+    struct session *session;           /* NULL: it was returned */
+    struct in_flight *next, *previous; /* of the same session */
+    struct in_flight **place;          /* of one that was returned, in the engine's ring */
 };
 
-static struct handed *find_next(const struct engine *engine, const char *id,
-                                const struct handed *after)
+static struct in_flight *find_next(const struct engine *engine, const char *id,
+                                   const struct in_flight *after)
 {
     struct table_link *link =
-        after ? table_find_next(&engine->handed, &after->link) : id_find(&engine->handed, id);
+        after ? table_find_next(&engine->in_flight, &after->link) : id_find(&engine->in_flight, id);
 
-    return link ? TABLE_THING(handed, link, link) : NULL;
+    return link ? TABLE_THING(in_flight, link, link) : NULL;
 }
 
 /* `session` is NULL for one that was returned. */
-static struct handed *find_at(const struct engine *engine, const char *id, const char *principal,
-                              const struct session *session)
+static struct in_flight *find_at(const struct engine *engine, const char *id, const char *principal,
+                                 const struct session *session)
 {
-    struct handed *handed = NULL;
+    struct in_flight *in_flight = NULL;
 
-    while ((handed = find_next(engine, id, handed))) {
-        if (handed->session == session && strcmp(handed->principal, principal) == 0)
+    while ((in_flight = find_next(engine, id, in_flight))) {
+        if (in_flight->session == session && strcmp(in_flight->principal, principal) == 0)
             break;
     }
-    return handed;
+    return in_flight;
 }
 
-static void leave_session(struct handed *handed)
+static void leave_session(struct in_flight *in_flight)
 {
-    LIST_REMOVE(handed->session->handed, handed);
-    handed->session->handed_count--;
-    handed->session = NULL;
+    LIST_REMOVE(in_flight->session->in_flight, in_flight);
+    in_flight->session->in_flight_count--;
+    in_flight->session = NULL;
 }
 
-static void drop(struct engine *engine, struct handed *handed)
+static void drop(struct engine *engine, struct in_flight *in_flight)
 {
-    if (!handed)
+    if (!in_flight)
         return;
-    table_remove(&engine->handed, &handed->link);
-    if (handed->session)
-        leave_session(handed);
+    table_remove(&engine->in_flight, &in_flight->link);
+    if (in_flight->session)
+        leave_session(in_flight);
     else
-        *handed->place = NULL;
-    spare_free(handed, sizeof *handed);
+        *in_flight->place = NULL;
+    spare_free(in_flight, sizeof *in_flight);
 }
 
 /* Once for each agent, so that one result does not push out the others. */
-static void keep_returned(struct engine *engine, struct handed *handed)
+static void keep_returned(struct engine *engine, struct in_flight *in_flight)
 {
-    if (find_at(engine, handed->id, handed->principal, NULL)) {
-        drop(engine, handed);
+    if (find_at(engine, in_flight->id, in_flight->principal, NULL)) {
+        drop(engine, in_flight);
         return;
     }
-    leave_session(handed);
-    handed->place = &engine->returned[engine->returned_count++ % HANDED_RETURNED];
-    drop(engine, *handed->place);
-    *handed->place = handed;
+    leave_session(in_flight);
+    in_flight->place = &engine->returned[engine->returned_count++ % IN_FLIGHT_RETURNED];
+    drop(engine, *in_flight->place);
+    *in_flight->place = in_flight;
 }
 
-static void handed_add(struct engine *engine, struct session *session, const char *id)
+static void in_flight_add(struct engine *engine, struct session *session, const char *id)
 {
-    struct handed *handed;
+    struct in_flight *in_flight;
 
-    if (session->handed_count >= HANDED_MOST || find_at(engine, id, session->principal, session))
+    if (session->in_flight_count >= IN_FLIGHT_MAX ||
+        find_at(engine, id, session->principal, session))
         return;
-    handed = spare_new(sizeof *handed);
-    memset(handed, 0, sizeof *handed);
-    memcpy(handed->id, id, strnlen(id, sizeof handed->id - 1));
-    memcpy(handed->principal, session->principal, sizeof handed->principal);
-    handed->session = session;
-    LIST_ADD(session->handed, handed);
-    session->handed_count++;
-    table_insert(&engine->handed, &handed->link);
+    in_flight = spare_new(sizeof *in_flight);
+    memset(in_flight, 0, sizeof *in_flight);
+    memcpy(in_flight->id, id, strnlen(id, sizeof in_flight->id - 1));
+    memcpy(in_flight->principal, session->principal, sizeof in_flight->principal);
+    in_flight->session = session;
+    LIST_ADD(session->in_flight, in_flight);
+    session->in_flight_count++;
+    table_insert(&engine->in_flight, &in_flight->link);
 }
 
-bool handed_is_out(const struct engine *engine, const char *id)
+bool in_flight_has(const struct engine *engine, const char *id)
 {
-    struct handed *handed = find_next(engine, id, NULL);
+    struct in_flight *in_flight = find_next(engine, id, NULL);
 
-    while (handed && !handed->session)
-        handed = find_next(engine, id, handed);
-    return handed;
+    while (in_flight && !in_flight->session)
+        in_flight = find_next(engine, id, in_flight);
+    return in_flight;
 }
 
-bool handed_confirm(struct engine *engine, const char *principal, const char *id)
+bool in_flight_confirm(struct engine *engine, const char *principal, const char *id)
 {
-    struct handed *next, *handed = find_next(engine, id, NULL);
-    bool was_handed = false;
+    struct in_flight *next, *in_flight = find_next(engine, id, NULL);
+    bool was_in_flight = false;
 
-    for (; handed; handed = next) {
-        next = find_next(engine, id, handed);
-        if (strcmp(handed->principal, principal) == 0) {
-            drop(engine, handed);
-            was_handed = true;
+    for (; in_flight; in_flight = next) {
+        next = find_next(engine, id, in_flight);
+        if (strcmp(in_flight->principal, principal) == 0) {
+            drop(engine, in_flight);
+            was_in_flight = true;
         }
     }
-    return was_handed;
+    return was_in_flight;
 }
 
-void handed_return(struct engine *engine, struct session *session, const char *id)
+void in_flight_return(struct engine *engine, struct session *session, const char *id)
 {
-    struct handed *handed = find_at(engine, id, session->principal, session);
+    struct in_flight *in_flight = find_at(engine, id, session->principal, session);
 
-    if (handed) {
-        keep_returned(engine, handed);
+    if (in_flight) {
+        keep_returned(engine, in_flight);
         notices_mark(engine, principal_get(engine, session->principal));
     }
 }
 
-void handed_return_all(struct engine *engine, struct session *session)
+void in_flight_return_all(struct engine *engine, struct session *session)
 {
-    if (!session->handed)
+    if (!session->in_flight)
         return;
-    while (session->handed)
-        keep_returned(engine, session->handed);
+    while (session->in_flight)
+        keep_returned(engine, session->in_flight);
     notices_mark(engine, principal_get(engine, session->principal));
 }
 
@@ -401,7 +401,7 @@ bool undelivered_may_match(const struct engine *engine, const uint8_t call_match
 void delivery_init(struct engine *engine)
 {
     engine->delivering = TABLE_OF(delivering, link, id);
-    engine->handed = TABLE_OF(handed, link, id);
+    engine->in_flight = TABLE_OF(in_flight, link, id);
     engine->undelivered = TABLE_OF(undelivered, by_id, id);
     engine->undelivered_calls = TABLE_OF(undelivered, by_call, call_match);
 }
@@ -414,11 +414,11 @@ void delivery_release(struct engine *engine)
         next = table_each(&engine->undelivered, link);
         forget(engine, TABLE_THING(undelivered, by_id, link));
     }
-    for (size_t i = 0; i < HANDED_RETURNED; i++)
+    for (size_t i = 0; i < IN_FLIGHT_RETURNED; i++)
         drop(engine, engine->returned[i]);
     table_release(&engine->undelivered);
     table_release(&engine->undelivered_calls);
-    table_release(&engine->handed);
+    table_release(&engine->in_flight);
     table_release(&engine->delivering);
 }
 
@@ -441,7 +441,7 @@ struct announced {
 
 /* A result on its way out, while the store is asked what else there is to tell. */
 struct due_notices {
-    struct errand errand; /* first; its id is the ask's whose result it is */
+    struct operation operation; /* first; its id is the ask's whose result it is */
     struct text result;
     enum reply_kind kind;
     int64_t late_count;
@@ -449,9 +449,9 @@ struct due_notices {
     size_t count, more;
 };
 
-static void announcement_drop(struct errand *errand)
+static void announcement_drop(struct operation *operation)
 {
-    struct due_notices *announcement = (struct due_notices *)errand;
+    struct due_notices *announcement = (struct due_notices *)operation;
 
     for (size_t i = 0; i < announcement->count; i++) {
         free((char *)announcement->notices[i].session_id);
@@ -504,7 +504,7 @@ static void save_heard(struct engine *engine, const char *principal, const char 
     change.principal = principal;
     change.set_flags = ASK_HEARD;
     /* where it fails, the agent's next connection is told again */
-    store_write_change(engine->parts.store, &change, errand_forget, errand_to_write(engine));
+    store_write_change(engine->parts.store, &change, operation_forget, operation_to_write(engine));
 }
 
 void notices_heard(struct engine *engine, struct session *session, const struct json *with)
@@ -530,30 +530,30 @@ void notices_heard(struct engine *engine, struct session *session, const struct 
  * can go along with the result of its own ask. */
 static bool is_news(const struct due_notices *announcement, const struct ask *ask)
 {
-    const struct engine *engine = announcement->errand.engine;
+    const struct engine *engine = announcement->operation.engine;
     const char *id = ask->id;
 
-    if (is_announced(announcement->errand.session, id))
+    if (is_announced(announcement->operation.session, id))
         return false;
     return ask->state == STATE_TIMEOUT ||
-           (strcmp(announcement->errand.id, id) != 0 && !live_find(engine, id) &&
-            !handed_is_out(engine, id) && !wait_is_delivering(engine, id));
+           (strcmp(announcement->operation.id, id) != 0 && !active_find(engine, id) &&
+            !in_flight_has(engine, id) && !wait_is_delivering(engine, id));
 }
 
 static void send(struct due_notices *announcement)
 {
-    struct session *session = announcement->errand.session;
-    struct reply reply = { .session_id = announcement->errand.id, .kind = announcement->kind };
+    struct session *session = announcement->operation.session;
+    struct reply reply = { .session_id = announcement->operation.id, .kind = announcement->kind };
 
     for (size_t i = 0; i < announcement->count; i++)
-        remember(session, &announcement->notices[i], announcement->errand.id);
+        remember(session, &announcement->notices[i], announcement->operation.id);
     if (announcement->more == 0)
         session->late_seen = announcement->late_count;
     notices_add(announcement->notices, announcement->count, announcement->more,
                 &announcement->result);
     reply.json = text_string(&announcement->result);
-    errand_reply(&announcement->errand, &reply);
-    errand_end(&announcement->errand);
+    operation_reply(&announcement->operation, &reply);
+    operation_end(&announcement->operation);
 }
 
 /* What could not be read is told of with the next result. */
@@ -562,7 +562,7 @@ static void on_late(void *context, const struct store_row *row, const struct err
     struct due_notices *announcement = context;
 
     if (err)
-        announcement->late_count = announcement->errand.session->late_seen;
+        announcement->late_count = announcement->operation.session->late_seen;
     if (!row) {
         send(announcement);
     } else if (is_news(announcement, &row->ask)) {
@@ -590,14 +590,14 @@ void notices_reply(struct method_call call, const struct reply *reply)
         return;
     late_count = principal_get(engine, session->principal)->late_count;
     if (reply->kind == REPLY_FINAL)
-        handed_add(engine, session, reply->session_id);
+        in_flight_add(engine, session, reply->session_id);
     if (reply->err.code != ERROR_NONE || session->late_seen == late_count) {
         call.done(call.context, reply);
         return;
     }
-    announcement = errand_new(sizeof *announcement, call);
-    announcement->errand.drop = announcement_drop;
-    memcpy(announcement->errand.id, reply->session_id, sizeof announcement->errand.id);
+    announcement = operation_new(sizeof *announcement, call);
+    announcement->operation.drop = announcement_drop;
+    memcpy(announcement->operation.id, reply->session_id, sizeof announcement->operation.id);
     text_add_text(&announcement->result, reply->json);
     announcement->kind = reply->kind;
     announcement->late_count = late_count;

@@ -19,9 +19,9 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-static void unlink_waiter(struct live *live, const struct waiter *waiter)
+static void unlink_waiter(struct active_ask *active, const struct waiter *waiter)
 {
-    struct waiter **at = &live->waiters;
+    struct waiter **at = &active->waiters;
 
     while (*at != waiter)
         at = &(*at)->next;
@@ -46,33 +46,33 @@ static void free_waiter(struct engine *engine, struct waiter *waiter)
     if (waiter->session_next)
         waiter->session_next->session_previous = waiter->session_previous;
     session_release(waiter->session);
-    if (waiter->round)
-        free(waiter->round->lacks);
-    free(waiter->round);
+    if (waiter->round_trip)
+        free(waiter->round_trip->lacks);
+    free(waiter->round_trip);
     pool_free(waiter, sizeof *waiter);
 }
 
 static void end_wait(struct engine *engine, struct waiter *waiter)
 {
-    struct live *live = waiter->live;
+    struct active_ask *active = waiter->active;
 
-    unlink_waiter(live, waiter);
+    unlink_waiter(active, waiter);
     free_waiter(engine, waiter);
-    if (!live->waiters)
-        detached_save(engine, live, true);
+    if (!active->waiters)
+        detached_save(engine, active, true);
 }
 
 /* One that is not seen is read by nobody but the front: what else there is to tell waits. */
-static void reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed,
-                      bool is_seen)
+static void reply_row(const struct operation *operation, const struct store_row *row,
+                      bool is_replayed, bool is_seen)
 {
     struct text result = { 0 };
-    struct reply reply = describe_result(errand->engine, row, NULL, NULL, is_replayed, &result);
+    struct reply reply = describe_result(operation->engine, row, NULL, NULL, is_replayed, &result);
 
     if (is_seen)
-        notices_reply(errand_call(errand), &reply);
+        notices_reply(operation_call(operation), &reply);
     else
-        errand_reply(errand, &reply);
+        operation_reply(operation, &reply);
     text_release(&result);
 }
 
@@ -90,47 +90,48 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
 {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
-    struct live *live = waiter->live;
+    struct active_ask *active = waiter->active;
     /* Decided but within its undo window: for the agent it is still pending. */
     struct store_row row = {
-        .ask = { .tool = live->tool ? live->tool->name : NULL,
-                 .state = state_is_open(live->state) ? live->state : STATE_PENDING,
-                 .interface = live->interface,
-                 .flags = live->flags },
+        .ask = { .tool = active->tool ? active->tool->name : NULL,
+                 .state = state_is_open(active->state) ? active->state : STATE_PENDING,
+                 .interface = active->interface,
+                 .flags = active->flags },
     };
-    struct errand *errand;
-    bool comes_back = waiter->comes_back;
+    struct operation *operation;
+    bool resumes = waiter->resumes;
 
-    if (!live->is_stored) { /* an id that may not survive a crash is nobody's yet */
+    if (!active->is_stored) { /* an id that may not survive a crash is nobody's yet */
         waiter->is_overdue = true;
         owe(engine, waiter);
         return;
     }
-    errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
-    memcpy(errand->id, live->id, sizeof errand->id);
+    operation = operation_new(sizeof *operation, waiter_call(engine, waiter));
+    memcpy(operation->id, active->id, sizeof operation->id);
     end_wait(engine, waiter);
-    memcpy(row.ask.id, live->id, sizeof row.ask.id);
-    if (comes_back && !back_is_news(live))
-        reply_row(errand, &row, false, false);
+    memcpy(row.ask.id, active->id, sizeof row.ask.id);
+    if (resumes && !back_is_news(active))
+        reply_row(operation, &row, false, false);
     else
-        wait_reply_row(errand, &row, false);
-    errand_end(errand);
+        wait_reply_row(operation, &row, false);
+    operation_end(operation);
 }
 
-void wait_tell_time(const struct engine *engine, const struct live *live, struct session *session)
+void wait_tell_time(const struct engine *engine, const struct active_ask *active,
+                    struct session *session)
 {
     struct text line = { 0 };
     struct json_writer writer;
 
-    if (!live->deadline.place)
+    if (!active->deadline.place)
         return;
     writer = event_begin(&line, "ask/retimed");
-    json_write_text(&writer, "session_id", live->id);
-    json_write_integer(&writer, "remaining_ms", live->deadline.boot_ms - engine_boot_ms(engine));
+    json_write_text(&writer, "session_id", active->id);
+    json_write_integer(&writer, "remaining_ms", active->deadline.boot_ms - engine_boot_ms(engine));
     event_end(&writer);
     if (session)
         session_send(session, line.bytes, line.used);
-    for (struct waiter *waiter = session ? NULL : live->waiters; waiter; waiter = waiter->next)
+    for (struct waiter *waiter = session ? NULL : active->waiters; waiter; waiter = waiter->next)
         session_send(waiter->session, line.bytes, line.used);
     text_release(&line);
 }
@@ -139,26 +140,26 @@ void wait_tell_time(const struct engine *engine, const struct live *live, struct
 void ask_detach_method(struct method_call call)
 {
     struct engine *engine = call.engine;
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
     const char *id = json_member_text(call.params, "session_id");
     struct waiter *next;
 
     for (struct waiter *waiter = call.session->waiters; id && waiter; waiter = next) {
         next = waiter->session_next;
-        if (waiter->done && strcmp(waiter->live->id, id) == 0) {
+        if (waiter->done && strcmp(waiter->active->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
             wait_ring(engine, &waiter->alarm);
         }
     }
     if (id)
-        handed_return(engine, call.session, id); /* the client dropped it on its way */
+        in_flight_return(engine, call.session, id); /* the client dropped it on its way */
     notices_repeat(call.session);
-    errand_ok(errand, "{}");
+    operation_ok(operation, "{}");
 }
 
-void wait_stored(struct engine *engine, struct live *live)
+void wait_stored(struct engine *engine, struct active_ask *active)
 {
-    for (struct waiter *waiter = live->waiters; waiter; waiter = waiter->next) {
+    for (struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {
         if (waiter->is_overdue)
             alarm_set(&engine->alarms, &waiter->alarm, engine_boot_ms(engine));
     }
@@ -167,7 +168,7 @@ void wait_stored(struct engine *engine, struct live *live)
 void wait_bound_session(struct engine *engine, struct session *session)
 {
     for (struct waiter *waiter = session->waiters; waiter; waiter = waiter->session_next) {
-        int64_t wait_ms = patience_bound_ms(session, waiter->wait_ms);
+        int64_t wait_ms = client_timeout_bound_ms(session, waiter->wait_ms);
 
         if (!waiter->done || wait_ms == waiter->wait_ms)
             continue;
@@ -177,30 +178,30 @@ void wait_bound_session(struct engine *engine, struct session *session)
     time_arm(engine);
 }
 
-void wait_add(struct method_call call, struct live *live, const struct wait_terms *terms)
+void wait_add(struct method_call call, struct active_ask *active, const struct wait_terms *terms)
 {
     struct engine *engine = call.engine;
     struct session *session = call.session;
     struct waiter *waiter = pool_new(sizeof *waiter);
-    bool was_detached = live->flags & ASK_DETACHED;
+    bool was_detached = active->flags & ASK_DETACHED;
     /* Again: what is known of the client's patience may have come after its call. */
-    int64_t wait_ms = patience_bound_ms(session, terms->wait_ms);
+    int64_t wait_ms = client_timeout_bound_ms(session, terms->wait_ms);
 
-    waiter->live = live;
+    waiter->active = active;
     waiter->session = session;
-    waiter->comes_back = terms->comes_back;
+    waiter->resumes = terms->resumes;
     waiter->done = call.done;
     waiter->context = call.context;
     waiter->wait_ms = wait_ms;
     waiter->client = terms->client;
-    if (terms->round.number > 0 || terms->round.is_bad) {
-        waiter->round = mem_new(sizeof *waiter->round);
-        *waiter->round = terms->round;
+    if (terms->round_trip.number > 0 || terms->round_trip.is_bad) {
+        waiter->round_trip = mem_new(sizeof *waiter->round_trip);
+        *waiter->round_trip = terms->round_trip;
     }
     waiter->alarm.kind = ALARM_WAIT;
     session->references++;
-    waiter->next = live->waiters;
-    live->waiters = waiter;
+    waiter->next = active->waiters;
+    active->waiters = waiter;
     waiter->session_next = session->waiters;
     if (waiter->session_next)
         waiter->session_next->session_previous = waiter;
@@ -210,12 +211,12 @@ void wait_add(struct method_call call, struct live *live, const struct wait_term
     if (wait_ms >= 0)
         alarm_in(engine, &waiter->alarm, wait_ms);
     if (was_detached)
-        detached_save(engine, live, false);
+        detached_save(engine, active, false);
 }
 
 void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *json)
 {
-    struct reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->live->id };
+    struct reply reply = { .json = json, .kind = REPLY_INPUT, .session_id = waiter->active->id };
     reply_done *done = waiter->done;
     void *context = waiter->context;
 
@@ -228,9 +229,10 @@ void wait_turn_silent(struct engine *engine, struct waiter *waiter, const char *
 }
 
 /* `session` NULL: whosever. */
-void wait_end_silent(struct engine *engine, struct live *live, const struct session *session)
+void wait_end_silent(struct engine *engine, struct active_ask *active,
+                     const struct session *session)
 {
-    for (struct waiter **at = &live->waiters; *at;) {
+    for (struct waiter **at = &active->waiters; *at;) {
         struct waiter *waiter = *at;
 
         if (waiter->done || (session && waiter->session != session)) {
@@ -248,40 +250,41 @@ static void reply_to(struct engine *engine, struct waiter *waiter, const struct 
     const struct method_call call = waiter_call(engine, waiter);
 
     call.session->references++;
-    unlink_waiter(waiter->live, waiter);
+    unlink_waiter(waiter->active, waiter);
     free_waiter(engine, waiter);
     notices_reply(call, reply);
     session_release(call.session);
 }
 
-static void wait_reply_all(struct engine *engine, struct live *live, const struct reply *reply)
+static void wait_reply_all(struct engine *engine, struct active_ask *active,
+                           const struct reply *reply)
 {
-    while (live->waiters)
-        reply_to(engine, live->waiters, reply);
+    while (active->waiters)
+        reply_to(engine, active->waiters, reply);
 }
 
-void wait_fail(struct engine *engine, struct live *live, const struct error *err)
+void wait_fail(struct engine *engine, struct active_ask *active, const struct error *err)
 {
     struct reply reply = { .err = *err };
 
-    wait_reply_all(engine, live, &reply);
+    wait_reply_all(engine, active, &reply);
 }
 
-void wait_fail_session(struct engine *engine, struct live *live, const struct session *session,
-                       const struct error *err)
+void wait_fail_session(struct engine *engine, struct active_ask *active,
+                       const struct session *session, const struct error *err)
 {
     struct waiter *next;
 
-    for (struct waiter *waiter = live->waiters; waiter; waiter = next) {
-        struct errand *errand;
+    for (struct waiter *waiter = active->waiters; waiter; waiter = next) {
+        struct operation *operation;
 
         next = waiter->next;
         if (waiter->session != session)
             continue;
-        errand = errand_new(sizeof *errand, waiter_call(engine, waiter));
+        operation = operation_new(sizeof *operation, waiter_call(engine, waiter));
         end_wait(engine, waiter);
-        errand_fail(errand, err, NULL);
-        next = live->waiters; /* who is told may leave, and its other waits with it */
+        operation_fail(operation, err, NULL);
+        next = active->waiters; /* who is told may leave, and its other waits with it */
     }
 }
 
@@ -293,9 +296,9 @@ void wait_drop_session(struct engine *engine, struct session *session)
     }
 }
 
-bool wait_tell_open(struct engine *engine, struct live *live, const struct reply *reply)
+bool wait_tell_open(struct engine *engine, struct active_ask *active, const struct reply *reply)
 {
-    struct waiter *waiter = live->waiters;
+    struct waiter *waiter = active->waiters;
     bool is_told = false;
 
     while (waiter) {
@@ -305,34 +308,34 @@ bool wait_tell_open(struct engine *engine, struct live *live, const struct reply
         }
         is_told = is_told || !waiter->session->is_gone;
         reply_to(engine, waiter, reply);
-        waiter = live->waiters; /* from the start: others may have left too */
+        waiter = active->waiters; /* from the start: others may have left too */
     }
-    if (!live->waiters && is_told)
-        detached_save(engine, live, true);
+    if (!active->waiters && is_told)
+        detached_save(engine, active, true);
     return is_told;
 }
 
 void wait_forget_session(struct engine *engine, struct session *session)
 {
     while (session->waiters) {
-        unlink_waiter(session->waiters->live, session->waiters);
+        unlink_waiter(session->waiters->active, session->waiters);
         free_waiter(engine, session->waiters);
     }
 }
 
-void wait_move(struct engine *engine, struct live *live, const char *id)
+void wait_move(struct engine *engine, struct active_ask *active, const char *id)
 {
-    while (live->waiters) {
-        struct waiter *waiter = live->waiters;
+    while (active->waiters) {
+        struct waiter *waiter = active->waiters;
         const struct method_call call = waiter_call(engine, waiter);
         struct wait_terms terms = { .wait_ms = waiter->wait_ms,
-                                    .comes_back = waiter->comes_back,
+                                    .resumes = waiter->resumes,
                                     .client = waiter->client };
 
-        if (waiter->round)
-            terms.round = *waiter->round;
-        terms.round.lacks = NULL; /* its form is not shown for that ask */
-        live->waiters = waiter->next;
+        if (waiter->round_trip)
+            terms.round_trip = *waiter->round_trip;
+        terms.round_trip.lacks = NULL; /* its form is not shown for that ask */
+        active->waiters = waiter->next;
         call.session->references++;
         free_waiter(engine, waiter);
         if (call.done)
@@ -344,77 +347,79 @@ void wait_move(struct engine *engine, struct live *live, const char *id)
 /* Who comes for an ask that was asked before: it waits on, or gets how it ended, or how it can be
  * opened. */
 
-void wait_reply_row(const struct errand *errand, const struct store_row *row, bool is_replayed)
+void wait_reply_row(const struct operation *operation, const struct store_row *row,
+                    bool is_replayed)
 {
     if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK)
-        back_reply(errand, row);
+        back_reply(operation, row);
     else
-        reply_row(errand, row, is_replayed, true);
+        reply_row(operation, row, is_replayed, true);
 }
 
-struct wait_errand {
-    struct errand errand; /* first */
+struct wait_operation {
+    struct operation operation; /* first */
     struct wait_terms terms;
 };
 
 static void on_wait_row(void *context, const struct store_reply *reply)
 {
-    struct wait_errand *wait = context;
-    struct errand *errand = &wait->errand;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct wait_operation *wait = context;
+    struct operation *operation = &wait->operation;
+    struct active_ask *active = active_find(operation->engine, operation->id);
     struct store_row row;
 
     /* Unknown, somebody else's, or removed: one same answer (R2.4). */
-    if (errand_fails(errand, reply))
+    if (operation_fails(operation, reply))
         return;
     if (reply->outcome != STORE_DONE ||
-        (strcmp(reply->row->ask.principal, errand->session->principal) != 0 &&
+        (strcmp(reply->row->ask.principal, operation->session->principal) != 0 &&
          !DELIBERATE_FAULT(crossed_principal))) {
-        errand_say(errand, ERROR_not_found, "/session_id", TEXT_REASON_NOT_YOURS, NULL);
+        operation_say(operation, ERROR_not_found, "/session_id", TEXT_REASON_NOT_YOURS, NULL);
         return;
     }
-    if (follow_is_shared(errand->engine)) {
-        follow_row(errand->engine, reply->row); /* what another hub did a moment ago */
-        live = live_find(errand->engine, errand->id);
+    if (follow_is_shared(operation->engine)) {
+        follow_row(operation->engine, reply->row); /* what another hub did a moment ago */
+        active = active_find(operation->engine, operation->id);
     }
-    if (live && live->is_stored && state_is_open(live->state) && wait->terms.wants_launch &&
-        launch_is_usable(errand->engine)) {
-        launch_renew(errand_call(errand), live);
-        errand_end(errand);
+    if (active && active->is_stored && state_is_open(active->state) && wait->terms.wants_launch &&
+        launch_is_usable(operation->engine)) {
+        launch_renew(operation_call(operation), active);
+        operation_end(operation);
         return;
     }
-    if (live && live->is_stored && wait->terms.wait_ms != 0 && !back_is_news(live)) {
-        if (state_is_open(live->state))
-            wait_tell_time(errand->engine, live, errand->session);
-        wait_add(errand_call(errand), live, &wait->terms);
-        client_offer(errand->engine, live, reply->row->ask.form_json);
-        errand_end(errand);
+    if (active && active->is_stored && wait->terms.wait_ms != 0 && !back_is_news(active)) {
+        if (state_is_open(active->state))
+            wait_tell_time(operation->engine, active, operation->session);
+        wait_add(operation_call(operation), active, &wait->terms);
+        client_offer(operation->engine, active, reply->row->ask.form_json);
+        operation_end(operation);
         return;
     }
     row = *reply->row;
-    if (wait->terms.wants_launch && !launch_is_usable(errand->engine))
+    if (wait->terms.wants_launch && !launch_is_usable(operation->engine))
         row.ask.flags |= ASK_INTERFACE_UNAVAILABLE;
-    if (live && !state_is_open(row.ask.state) &&
-        (!follow_is_shared(errand->engine) || follow_is_held_back(errand->engine, &row.ask))) {
+    if (active && !state_is_open(row.ask.state) &&
+        (!follow_is_shared(operation->engine) ||
+         follow_is_held_back(operation->engine, &row.ask))) {
         /* Within the undo window the answer is not the agent's yet; nor, with a store of our own,
          * where it has just been committed and the effects are still to come. */
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
     }
-    if (wait->terms.comes_back && state_is_open(row.ask.state) && !(live && back_is_news(live)))
-        reply_row(errand, &row, false, false);
+    if (wait->terms.resumes && state_is_open(row.ask.state) && !(active && back_is_news(active)))
+        reply_row(operation, &row, false, false);
     else
-        wait_reply_row(errand, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
-    errand_end(errand);
+        wait_reply_row(operation, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
+    operation_end(operation);
 }
 
 void wait_begin(struct method_call call, const char *id, const struct wait_terms *terms)
 {
-    struct wait_errand *wait = errand_new(sizeof *wait, call);
+    struct wait_operation *wait = operation_new(sizeof *wait, call);
 
-    memcpy(wait->errand.id, id, sizeof wait->errand.id);
+    memcpy(wait->operation.id, id, sizeof wait->operation.id);
     wait->terms = *terms;
-    errand_get(&wait->errand, on_wait_row);
+    operation_get(&wait->operation, on_wait_row);
 }
 
 void ask_wait_method(struct method_call call)
@@ -422,7 +427,7 @@ void ask_wait_method(struct method_call call)
     const char *id = json_member_text(call.params, "session_id");
     int64_t wait_s = json_member_integer(call.params, "wait_seconds", 30);
     struct wait_terms terms = {
-        .comes_back = json_is_yes(json_member(call.params, "comes_back")),
+        .resumes = json_is_yes(json_member(call.params, "comes_back")),
         .client = client_read(call.params),
         .wants_launch =
             interface_find(json_member_text(call.params, "interface")) == INTERFACE_TERMINAL,
@@ -437,14 +442,14 @@ void ask_wait_method(struct method_call call)
         error_set(&err, ERROR_out_of_range, "/wait_seconds", "wait_seconds must be 0 to %d",
                   LIMIT_WAIT_S);
     } else {
-        terms.wait_ms = patience_bound_ms(call.session, wait_s < 0 ? -1 : wait_s * 1000);
+        terms.wait_ms = client_timeout_bound_ms(call.session, wait_s < 0 ? -1 : wait_s * 1000);
         if (json_member(call.params, "explanation"))
             back_explain(call, &terms);
         else
             wait_begin(call, id, &terms);
         return;
     }
-    errand_fail(errand_new(sizeof(struct errand), call), &err, NULL);
+    operation_fail(operation_new(sizeof(struct operation), call), &err, NULL);
 }
 
 /* An ask is over: its result goes to all who wait for it, out of the decision that was just
@@ -452,59 +457,61 @@ void ask_wait_method(struct method_call call)
 
 static const int64_t FINISH_READ_AGAIN_MS = 500;
 
-static void reply_result(struct engine *engine, struct live *live, const struct store_row *row,
-                         const struct form *form, const struct known *known)
+static void reply_result(struct engine *engine, struct active_ask *active,
+                         const struct store_row *row, const struct form *form,
+                         const struct known *known)
 {
     struct text result = line_take(engine);
     struct reply reply = describe_result(engine, row, form, known, false, &result);
 
-    wait_reply_all(engine, live, &reply);
+    wait_reply_all(engine, active, &reply);
     line_give(engine, &result);
 }
 
 static void on_finished_row(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-    struct live *live = live_find(errand->engine, errand->id);
+    struct operation *operation = context;
+    struct active_ask *active = active_find(operation->engine, operation->id);
 
-    if (live && reply->outcome == STORE_DONE) {
-        reply_result(errand->engine, live, reply->row, NULL, NULL);
-    } else if (live && reply->outcome == STORE_MISSING) {
+    if (active && reply->outcome == STORE_DONE) {
+        reply_result(operation->engine, active, reply->row, NULL, NULL);
+    } else if (active && reply->outcome == STORE_MISSING) {
         /* Removed to make room, which happens at once only to what holds no answer (R9.1). */
-        struct store_row row = live_row(live);
+        struct store_row row = active_row(active);
 
-        reply_result(errand->engine, live, &row, NULL, NULL);
-    } else if (live && follow_is_shared(errand->engine)) {
+        reply_result(operation->engine, active, &row, NULL, NULL);
+    } else if (active && follow_is_shared(operation->engine)) {
         /* It is decided and kept; who waits is told once the store is there again. */
-        alarm_in(errand->engine, &live->deadline, FINISH_READ_AGAIN_MS);
-        live = NULL;
-    } else if (live) {
-        wait_fail(errand->engine, live, &reply->err);
-        notices_mark(errand->engine, live->principal);
+        alarm_in(operation->engine, &active->deadline, FINISH_READ_AGAIN_MS);
+        active = NULL;
+    } else if (active) {
+        wait_fail(operation->engine, active, &reply->err);
+        notices_mark(operation->engine, active->principal);
     }
-    if (live)
-        live_free(errand->engine, live);
-    errand_end(errand);
+    if (active)
+        active_free(operation->engine, active);
+    operation_end(operation);
 }
 
-void wait_finish(struct engine *engine, struct live *live, const struct store_change *change,
-                 const struct known *known)
+void wait_finish(struct engine *engine, struct active_ask *active,
+                 const struct store_change *change, const struct known *known)
 {
-    const struct form *form = known && known->form ? known->form : live->form;
+    const struct form *form = known && known->form ? known->form : active->form;
 
-    wait_end_silent(engine, live, NULL); /* a client that comes back reads it from the store */
-    if (!live->waiters) {
-        notices_mark(engine, live->principal);
-        live_free(engine, live); /* whoever comes later reads it from the store */
+    wait_end_silent(engine, active, NULL); /* a client that comes back reads it from the store */
+    if (!active->waiters) {
+        notices_mark(engine, active->principal);
+        active_free(engine, active); /* whoever comes later reads it from the store */
     } else if (change && form) {
-        struct store_row row = live_row(live);
+        struct store_row row = active_row(active);
 
         row.answer_json = change->answer_json;
         row.actor_json = change->actor_json;
         row.ask.decided_ms = change->decided_ms;
-        reply_result(engine, live, &row, form, known);
-        live_free(engine, live);
+        reply_result(engine, active, &row, form, known);
+        active_free(engine, active);
     } else {
-        errand_get(errand_of_ours(sizeof(struct errand), engine, live->id), on_finished_row);
+        operation_get(operation_of_ours(sizeof(struct operation), engine, active->id),
+                      on_finished_row);
     }
 }

@@ -36,24 +36,25 @@ static bool is_quiet(const struct engine *engine)
            settings_is_quiet(engine->parts.settings, parts.tm_hour * 60 + parts.tm_min);
 }
 
-static void tell(struct engine *engine, const struct live *live, bool is_reminder)
+static void tell(struct engine *engine, const struct active_ask *active, bool is_reminder)
 {
     struct text title = { 0 }, agent = { 0 }, url = { 0 };
     struct announcement announcement = {
-        .session_id = live->id,
+        .session_id = active->id,
         .is_reminder = is_reminder,
-        .is_destructive = live->flags & ASK_DESTRUCTIVE,
+        .is_destructive = active->flags & ASK_DESTRUCTIVE,
         .is_watched = engine->page_count > 0 || engine->inbox_count > 0,
-        .waited_ms = engine_utc_ms(engine) - live->created_ms,
-        .remaining_s = describe_remaining_s(engine, live),
+        .waited_ms = engine_utc_ms(engine) - active->created_ms,
+        .remaining_s = describe_remaining_s(engine, active),
     };
 
-    visible_text(live->title, strlen(live->title), VISIBLE_ONE_LINE, &title);
-    if (live->origin->agent)
-        visible_text(live->origin->agent, strlen(live->origin->agent), VISIBLE_ONE_LINE, &agent);
+    visible_text(active->title, strlen(active->title), VISIBLE_ONE_LINE, &title);
+    if (active->origin->agent)
+        visible_text(active->origin->agent, strlen(active->origin->agent), VISIBLE_ONE_LINE,
+                     &agent);
     announcement.title = text_string(&title);
     announcement.agent = text_string(&agent);
-    announcement.url = portal_write_url(engine, live->id, &url) ? text_string(&url) : NULL;
+    announcement.url = portal_write_url(engine, active->id, &url) ? text_string(&url) : NULL;
     engine->parts.announce(engine->parts.context, &announcement);
     text_release(&title);
     text_release(&agent);
@@ -89,68 +90,69 @@ static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is
     arm(engine);
 }
 
-static void say(struct engine *engine, const struct live *live, bool is_reminder)
+static void say(struct engine *engine, const struct active_ask *active, bool is_reminder)
 {
-    if (!is_quiet(engine) && later_until_ms(engine, live->id) == 0)
-        tell(engine, live, is_reminder);
+    if (!is_quiet(engine) && later_until_ms(engine, active->id) == 0)
+        tell(engine, active, is_reminder);
 }
 
 /* It was not told yet, as far as we know. */
-static bool is_due(const struct live *live, bool is_reminder)
+static bool is_due(const struct active_ask *active, bool is_reminder)
 {
-    return state_is_open(live->state) &&
-           (is_reminder ? !(live->flags & ASK_REMINDED) : live->flags & ASK_UNTOLD);
+    return state_is_open(active->state) &&
+           (is_reminder ? !(active->flags & ASK_REMINDED) : active->flags & ASK_UNTOLD);
 }
 
 /* At a moment after it was asked, in UTC; one that has just gone by is made up for at once. */
-static void plan_after(struct engine *engine, const struct live *live, int64_t after_ms,
+static void plan_after(struct engine *engine, const struct active_ask *active, int64_t after_ms,
                        bool is_reminder)
 {
-    int64_t left_ms = live->created_ms + after_ms - engine_utc_ms(engine);
+    int64_t left_ms = active->created_ms + after_ms - engine_utc_ms(engine);
 
-    if (left_ms < -ANNOUNCE_LATE_MS || !is_due(live, is_reminder))
+    if (left_ms < -ANNOUNCE_LATE_MS || !is_due(active, is_reminder))
         return;
     if (left_ms < 0)
         left_ms = 0;
-    if (live->is_elsewhere)
+    if (active->is_other_hubs)
         left_ms += ANNOUNCE_OTHERS_MS;
-    plan(engine, live->id, engine_boot_ms(engine) + left_ms, is_reminder);
+    plan(engine, active->id, engine_boot_ms(engine) + left_ms, is_reminder);
 }
 
-static void plan_reminder(struct engine *engine, const struct live *live)
+static void plan_reminder(struct engine *engine, const struct active_ask *active)
 {
     int64_t minutes = engine_setting(engine, SETTING_REMIND_MINUTES);
 
     if (minutes > 0)
-        plan_after(engine, live, minutes * ANNOUNCE_MINUTE_MS, true);
+        plan_after(engine, active, minutes * ANNOUNCE_MINUTE_MS, true);
 }
 
-void announce_new(struct engine *engine, const struct live *live)
+void announce_new(struct engine *engine, const struct active_ask *active)
 {
     if (!engine->parts.announce)
         return;
-    if (!(live->flags & ASK_UNTOLD))
-        say(engine, live, false);
+    if (!(active->flags & ASK_UNTOLD))
+        say(engine, active, false);
     else
-        plan(engine, live->id,
-             client_shows(live) ? live_rare(live)->quiet_until_boot_ms : engine_boot_ms(engine),
+        plan(engine, active->id,
+             client_shows(active) ? active_rare(active)->quiet_until_boot_ms
+                                  : engine_boot_ms(engine),
              false);
-    plan_reminder(engine, live);
+    plan_reminder(engine, active);
 }
 
 /* One that was asked before this hub began, or at another one, which told of it. */
-void announce_taken_up(struct engine *engine, const struct live *live)
+void announce_taken_up(struct engine *engine, const struct active_ask *active)
 {
     if (!engine->parts.announce)
         return;
-    plan_after(engine, live, ROUTING_SILENT_MS, false);
-    plan_reminder(engine, live);
+    plan_after(engine, active, ROUTING_SILENT_MS, false);
+    plan_reminder(engine, active);
 }
 
 /* Who waits already is told of by the new number too; as many as can be kept. */
 void announce_retime(struct engine *engine)
 {
-    const struct live *live = NULL;
+    const struct active_ask *active = NULL;
     size_t kept = 0;
 
     if (!engine->parts.announce)
@@ -160,48 +162,48 @@ void announce_retime(struct engine *engine)
             engine->announcing[kept++] = engine->announcing[i];
     }
     engine->announcing_count = kept;
-    while (engine->announcing_count < ANNOUNCING_KEPT && (live = live_each(engine, live))) {
-        int64_t waited_ms = engine_utc_ms(engine) - live->created_ms;
+    while (engine->announcing_count < ANNOUNCING_KEPT && (active = active_each(engine, active))) {
+        int64_t waited_ms = engine_utc_ms(engine) - active->created_ms;
 
         /* what has waited for longer than that already was not missed by anybody */
         if (waited_ms < engine_setting(engine, SETTING_REMIND_MINUTES) * ANNOUNCE_MINUTE_MS)
-            plan_reminder(engine, live);
+            plan_reminder(engine, active);
     }
 }
 
 struct claim {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     bool is_reminder;
 };
 
 static void on_marked(void *context, const struct store_reply *reply)
 {
     struct claim *claim = context;
-    struct engine *engine = claim->errand.engine;
-    struct live *live = live_find(engine, claim->errand.id);
-    bool is_over = !live || !state_is_open(live->state);
+    struct engine *engine = claim->operation.engine;
+    struct active_ask *active = active_find(engine, claim->operation.id);
+    bool is_over = !active || !state_is_open(active->state);
 
     if (reply->outcome == STORE_FAILED && !is_over)
-        plan(engine, live->id, engine_boot_ms(engine) + ANNOUNCE_RETRY_MS, claim->is_reminder);
+        plan(engine, active->id, engine_boot_ms(engine) + ANNOUNCE_RETRY_MS, claim->is_reminder);
     if (reply->outcome == STORE_DONE && !is_over) {
         if (claim->is_reminder)
-            live->flags |= ASK_REMINDED;
+            active->flags |= ASK_REMINDED;
         else
-            live->flags &= ~(uint32_t)ASK_UNTOLD;
-        say(engine, live, claim->is_reminder);
+            active->flags &= ~(uint32_t)ASK_UNTOLD;
+        say(engine, active, claim->is_reminder);
     }
-    errand_end(&claim->errand);
+    operation_end(&claim->operation);
 }
 
-static void mark(struct engine *engine, const struct live *live, bool is_reminder)
+static void mark(struct engine *engine, const struct active_ask *active, bool is_reminder)
 {
-    struct claim *claim = errand_of_ours(sizeof *claim, engine, NULL);
+    struct claim *claim = operation_of_ours(sizeof *claim, engine, NULL);
 
     claim->is_reminder = is_reminder;
-    memcpy(claim->errand.id, live->id, sizeof claim->errand.id);
-    errand_begin_write(&claim->errand);
+    memcpy(claim->operation.id, active->id, sizeof claim->operation.id);
+    operation_begin_write(&claim->operation);
     store_write_mark(engine->parts.store,
-                     &(struct store_mark){ live->id, is_reminder ? ASK_REMINDED : 0,
+                     &(struct store_mark){ active->id, is_reminder ? ASK_REMINDED : 0,
                                            is_reminder ? 0 : ASK_UNTOLD },
                      on_marked, claim);
 }
@@ -222,10 +224,10 @@ void announce_ring(struct engine *engine, struct alarm *alarm)
     }
     engine->announcing_count = kept;
     for (size_t i = 0; i < due_count; i++) {
-        const struct live *live = live_find(engine, due[i].id);
+        const struct active_ask *active = active_find(engine, due[i].id);
 
-        if (live && is_due(live, due[i].is_reminder))
-            mark(engine, live, due[i].is_reminder);
+        if (active && is_due(active, due[i].is_reminder))
+            mark(engine, active, due[i].is_reminder);
     }
     arm(engine);
 }
@@ -253,7 +255,7 @@ static void make_room(struct engine *engine, const char *id)
     for (size_t i = 0; i < engine->later_count; i++) {
         const struct later *later = &engine->later[i];
 
-        if (strcmp(later->id, id) != 0 && live_find(engine, later->id) &&
+        if (strcmp(later->id, id) != 0 && active_find(engine, later->id) &&
             later->until_ms > engine_utc_ms(engine))
             engine->later[kept++] = *later;
     }
@@ -286,51 +288,51 @@ void later_load(struct engine *engine)
 }
 
 struct putting_off {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     int64_t seconds, until_ms;
 };
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
     struct putting_off *own = context;
-    struct live *live = live_find(own->errand.engine, own->errand.id);
+    struct active_ask *active = active_find(own->operation.engine, own->operation.id);
     struct text out = { 0 };
     struct json_writer writer;
 
     if (reply->outcome == STORE_FAILED)
-        later_load(own->errand.engine); /* what is not kept did not happen */
-    if (errand_fails(&own->errand, reply))
+        later_load(own->operation.engine); /* what is not kept did not happen */
+    if (operation_fails(&own->operation, reply))
         return;
-    if (live)
-        live_mark_dirty(own->errand.engine, live);
+    if (active)
+        active_mark_dirty(own->operation.engine, active);
     writer = json_object_to(&out);
-    json_write_text(&writer, "session_id", own->errand.id);
+    json_write_text(&writer, "session_id", own->operation.id);
     describe_time_if(&writer, "later_until", own->until_ms);
     json_write_end_object(&writer);
-    errand_ok_take(&own->errand, &out);
+    operation_ok_take(&own->operation, &out);
 }
 
-static void later_found(struct errand *errand)
+static void later_found(struct operation *operation)
 {
-    struct putting_off *own = (struct putting_off *)errand;
-    struct engine *engine = errand->engine;
-    const struct live *live = live_find(engine, errand->id);
+    struct putting_off *own = (struct putting_off *)operation;
+    struct engine *engine = operation->engine;
+    const struct active_ask *active = active_find(engine, operation->id);
     struct text fact = { 0 };
 
-    if (!live || !state_is_open(live->state)) {
-        errand_is_over(errand);
+    if (!active || !state_is_open(active->state)) {
+        operation_is_over(operation);
         return;
     }
-    make_room(engine, errand->id);
+    make_room(engine, operation->id);
     if (own->seconds > 0) {
         struct later *later = &engine->later[engine->later_count++];
 
         own->until_ms = later->until_ms = engine_utc_ms(engine) + own->seconds * 1000;
-        memcpy(later->id, errand->id, sizeof later->id);
+        memcpy(later->id, operation->id, sizeof later->id);
     }
     for (size_t i = 0; i < engine->later_count; i++)
         text_add_format(&fact, "%s %" PRId64 " ", engine->later[i].id, engine->later[i].until_ms);
-    errand_begin_write(errand);
+    operation_begin_write(operation);
     store_write_meta(engine->parts.store,
                      &(struct store_meta){ announce_fact_name, text_string(&fact) }, on_saved, own);
     text_release(&fact);
@@ -338,15 +340,15 @@ static void later_found(struct errand *errand)
 
 void ask_later_method(struct method_call call)
 {
-    struct putting_off *own = errand_new(sizeof *own, call);
+    struct putting_off *own = operation_new(sizeof *own, call);
 
     own->seconds = json_member_integer(call.params, "seconds", -1);
     if (own->seconds < 0 || own->seconds > LIMIT_TIMEOUT_S) {
-        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS, "most",
-                   TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
+        operation_say(&own->operation, ERROR_out_of_range, "/seconds", TEXT_REASON_LATER_SECONDS,
+                      "most", TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
         return;
     }
-    errand_find_ask(&own->errand, call.params, later_found);
+    operation_find_ask(&own->operation, call.params, later_found);
 }
 
 /* Asks that timed out while nobody looked: a person who comes back hears how many there were since
@@ -382,7 +384,7 @@ static void on_ended(void *context, const struct store_row *row, const struct er
     struct counting *counting = context;
 
     if (!row && err) {
-        errand_fail(&counting->writing.errand, err, NULL);
+        operation_fail(&counting->writing.operation, err, NULL);
     } else if (!row) {
         end_counting(counting);
     } else if (row->ask.state == STATE_TIMEOUT && !(row->ask.flags & ASK_LOOKED_AT)) {
@@ -392,7 +394,8 @@ static void on_ended(void *context, const struct store_row *row, const struct er
         if (row->ask.flags & ASK_TOLD || row->ask.decided_ms <= counting->visited_ms)
             return;
         if (counting->count++ < UNSEEN_SHOWN)
-            describe_summary(counting->writing.errand.engine, row, &counting->writing.writer, NULL);
+            describe_summary(counting->writing.operation.engine, row, &counting->writing.writer,
+                             NULL);
     }
 }
 
@@ -413,43 +416,43 @@ void ask_unseen_method(struct method_call call)
 
 void seen_mark(struct engine *engine, struct session *session, const char *id)
 {
-    struct live *live = live_find(engine, id);
+    struct active_ask *active = active_find(engine, id);
 
-    if (!live || !state_is_open(live->state) || live->flags & ASK_LOOKED_AT ||
+    if (!active || !state_is_open(active->state) || active->flags & ASK_LOOKED_AT ||
         session->role != ROLE_PERSON)
         return;
     own_find_process(session);
-    if (own_is_agents(engine, session, &live->origin->asker))
+    if (own_is_agents(engine, session, &active->origin->asker))
         return;
-    live->flags |= ASK_LOOKED_AT;
+    active->flags |= ASK_LOOKED_AT;
     /* At worst it counts as unseen. */
     store_write_mark(engine->parts.store, &(struct store_mark){ id, ASK_LOOKED_AT, 0 },
-                     errand_forget, errand_to_write(engine));
+                     operation_forget, operation_to_write(engine));
 }
 
-static void seen_found(struct errand *errand)
+static void seen_found(struct operation *operation)
 {
-    seen_mark(errand->engine, errand->session, errand->id);
-    errand_ok(errand, "{}");
+    seen_mark(operation->engine, operation->session, operation->id);
+    operation_ok(operation, "{}");
 }
 
 void ask_seen_method(struct method_call call)
 {
     struct engine *engine = call.engine;
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
     char now[TEXT_INTEGER_BYTES];
     struct error err;
 
-    own_find_process(errand->session);
+    own_find_process(operation->session);
     if (json_member(call.params, "session_id")) {
-        errand_find_ask(errand, call.params, seen_found);
-    } else if (!own_may_govern(engine, errand->session, &err)) {
-        errand_fail(errand, &err, NULL);
+        operation_find_ask(operation, call.params, seen_found);
+    } else if (!own_may_govern(engine, operation->session, &err)) {
+        operation_fail(operation, &err, NULL);
     } else {
-        errand_begin_write(errand);
+        operation_begin_write(operation);
         store_write_meta(
             engine->parts.store,
             &(struct store_meta){ unseen_fact_name, text_of_integer(engine_utc_ms(engine), now) },
-            errand_saved, errand);
+            operation_saved, operation);
     }
 }

@@ -122,13 +122,13 @@ static void write_whole(struct page *page, const struct store_row *row)
     json_write_text(writer, "tool", row->ask.tool ? row->ask.tool : "");
     json_write_raw(writer, "form", row->ask.form_json);
     json_write_raw(writer, "answer", row->answer_json ? row->answer_json : "null");
-    write_result(page->writing.errand.engine, row, writer);
+    write_result(page->writing.operation.engine, row, writer);
 }
 
 /* How much of everything is older than what was looked at, roughly: for who shows how far it is. */
 static void write_left(struct page *page, int64_t number)
 {
-    struct store *store = page->writing.errand.engine->parts.store;
+    struct store *store = page->writing.operation.engine->parts.store;
     int64_t newest = store->ops->last_seq(store);
 
     if (page->is_whole && newest > 0)
@@ -143,7 +143,7 @@ static void write_row(struct page *page, const struct store_row *row)
     page->last_ms = row->ask.created_ms;
     page->last_number = row->number;
     json_write_object(writer, NULL);
-    describe_members(page->writing.errand.engine, row, writer);
+    describe_members(page->writing.operation.engine, row, writer);
     if (page->has_answers)
         history_write_answer(writer, row);
     if (page->is_whole)
@@ -180,7 +180,7 @@ static void on_found(void *context, const struct store_row *row, int64_t looked_
     else if (row)
         write_row(page, row);
     else if (err)
-        errand_fail(&page->writing.errand, err, NULL);
+        operation_fail(&page->writing.operation, err, NULL);
     else
         end_page(page, looked_to);
 }
@@ -267,7 +267,7 @@ void ask_list_method(struct method_call call)
     struct store_history_query query = { .list.which = STORE_LIST_ALL };
     struct error err;
 
-    if (!errand_may(&page->writing.errand, read_query(call.params, &query.list, &err), &err))
+    if (!operation_may(&page->writing.operation, read_query(call.params, &query.list, &err), &err))
         return;
     begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MOST, &query.list);
     page->has_answers = json_is_yes(json_member(call.params, "answers"));
@@ -317,14 +317,14 @@ void ask_history_method(struct method_call call)
         json_write_list(&page->writing.writer, "asks");
         store->ops->history(store, &query, on_found, page);
     } else {
-        errand_fail(&page->writing.errand, &err, NULL);
+        operation_fail(&page->writing.operation, &err, NULL);
     }
     search_terms_release(&terms);
 }
 
 /* One ask with all there is of it, gathered from the store piece by piece. */
 struct view {
-    struct errand *errand;
+    struct operation *operation;
     struct text out;
     struct json_writer writer;
     bool has_talk;
@@ -334,9 +334,9 @@ struct view {
 static void view_end(struct view *view, const struct error *err)
 {
     if (err)
-        errand_fail(view->errand, err, NULL);
+        operation_fail(view->operation, err, NULL);
     else
-        errand_ok(view->errand, text_string(&view->out));
+        operation_ok(view->operation, text_string(&view->out));
     text_release(&view->out);
     free(view);
 }
@@ -358,7 +358,7 @@ static void on_talk(void *context, const struct store_said *said, const struct e
 static void on_draft(void *context, const char *json, const struct error *err)
 {
     struct view *view = context;
-    struct store *store = view->errand->engine->parts.store;
+    struct store *store = view->operation->engine->parts.store;
 
     if (err) {
         view_end(view, err);
@@ -371,29 +371,29 @@ static void on_draft(void *context, const char *json, const struct error *err)
         return;
     }
     json_write_list(&view->writer, "talk");
-    store->ops->list_said(store, view->errand->id, on_talk, view);
+    store->ops->list_said(store, view->operation->id, on_talk, view);
 }
 
 static void on_got(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
-    struct engine *engine = errand->engine;
+    struct operation *operation = context;
+    struct engine *engine = operation->engine;
     const struct store_row *row = reply->row;
     struct view *view;
 
     if (reply->outcome != STORE_DONE) {
-        errand_not_found(errand, reply);
+        operation_not_found(operation, reply);
         return;
     }
-    if (errand->session->tty) /* a page may be open where nobody is */
-        seen_mark(engine, errand->session, row->ask.id);
+    if (operation->session->tty) /* a page may be open where nobody is */
+        seen_mark(engine, operation->session, row->ask.id);
     view = mem_new(sizeof *view);
-    view->errand = errand;
+    view->operation = operation;
     view->has_talk = row->ask.flags & ASK_TALKED;
     view->writer = json_object_to(&view->out);
     json_write_integer(&view->writer, "seq", row->seq);
     describe_summary(engine, row, &view->writer, "ask");
-    json_write_bool_if(&view->writer, "answer_elsewhere", own_must_leave(errand, row));
+    json_write_bool_if(&view->writer, "answer_elsewhere", own_must_leave(operation, row));
     json_write_raw(&view->writer, "form", row->ask.form_json);
     json_write_raw(&view->writer, "answer", row->answer_json ? row->answer_json : "null");
     hidden_write(engine, &row->ask, &view->writer);
@@ -402,12 +402,12 @@ static void on_got(void *context, const struct store_reply *reply)
                                         on_draft, view);
 }
 
-void look_reply(struct errand *errand)
+void list_reply_ask(struct operation *operation)
 {
-    errand_get(errand, on_got);
+    operation_get(operation, on_got);
 }
 
-HANDLER(ask_get, errand_for_ask, look_reply)
+HANDLER(ask_get, operation_for_ask, list_reply_ask)
 
 void ask_watch_method(struct method_call call)
 {
@@ -429,7 +429,7 @@ struct mine {
 /* As the agent sees it: open until it can no longer be taken back. */
 static bool is_open(const struct engine *engine, const struct store_row *row)
 {
-    return live_find(engine, row->ask.id) != NULL || state_is_open(row->ask.state);
+    return active_find(engine, row->ask.id) != NULL || state_is_open(row->ask.state);
 }
 
 static void write_ask(const struct engine *engine, const struct store_row *row,
@@ -452,20 +452,20 @@ static void add_ask(struct mine *mine, const struct store_row *row)
     struct json_writer *writer = &mine->writing.writer;
 
     json_write_object(writer, NULL);
-    write_ask(mine->writing.errand.engine, row, writer);
+    write_ask(mine->writing.operation.engine, row, writer);
     json_write_end_object(writer);
 }
 
 /* Decided in the store, and not yet for the agent. */
 static void add_undoable(struct mine *mine)
 {
-    const struct engine *engine = mine->writing.errand.engine;
+    const struct engine *engine = mine->writing.operation.engine;
 
-    for (struct live *live = NULL; (live = live_each(engine, live));) {
-        struct store_row row = live_row(live);
+    for (struct active_ask *active = NULL; (active = active_each(engine, active));) {
+        struct store_row row = active_row(active);
 
-        if (!state_is_open(live->state) &&
-            strcmp(live->principal->id, mine->writing.errand.session->principal) == 0)
+        if (!state_is_open(active->state) &&
+            strcmp(active->principal->id, mine->writing.operation.session->principal) == 0)
             add_ask(mine, &row);
     }
 }
@@ -474,12 +474,12 @@ static void on_own_listed(void *context, const struct store_row *row, const stru
 {
     struct mine *mine = context;
 
-    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->writing.errand.engine, row)))
+    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->writing.operation.engine, row)))
         add_ask(mine, row);
     if (row)
         return;
     if (err) {
-        errand_fail(&mine->writing.errand, err, NULL);
+        operation_fail(&mine->writing.operation, err, NULL);
         return;
     }
     if (mine->which == STORE_LIST_OPEN)
@@ -507,13 +507,13 @@ void mine_list_method(struct method_call call)
     struct store_list_query query = { .principal = call.session->principal };
 
     if (!list_read_group(call.params, &query.which)) {
-        errand_refuse(&mine->writing.errand, ERROR_bad_enum, "/which",
-                      "which is all, active or completed");
+        operation_refuse(&mine->writing.operation, ERROR_bad_enum, "/which",
+                         "which is all, active or completed");
         return;
     }
     if (!read_prefix(call.params, &query.id_prefix)) {
-        errand_refuse(&mine->writing.errand, ERROR_bad_format, "/prefix",
-                      "an id has characters of a-z and 2-7");
+        operation_refuse(&mine->writing.operation, ERROR_bad_format, "/prefix",
+                         "an id has characters of a-z and 2-7");
         return;
     }
     mine->which = query.which;
@@ -524,31 +524,31 @@ void mine_list_method(struct method_call call)
 
 static void on_own_got(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
     const struct store_row *row = reply->row;
     struct text out = { 0 };
     struct json_writer writer;
 
     if (reply->outcome != STORE_DONE ||
-        strcmp(row->ask.principal, errand->session->principal) != 0) {
-        errand_not_found(errand, reply);
+        strcmp(row->ask.principal, operation->session->principal) != 0) {
+        operation_not_found(operation, reply);
         return;
     }
     writer = json_object_to(&out);
-    write_ask(errand->engine, row, &writer);
+    write_ask(operation->engine, row, &writer);
     json_write_raw(&writer, "form", row->ask.form_json);
-    if (!is_open(errand->engine, row))
-        write_result(errand->engine, row, &writer);
+    if (!is_open(operation->engine, row))
+        write_result(operation->engine, row, &writer);
     json_write_end_object(&writer);
-    errand_ok_take(errand, &out);
+    operation_ok_take(operation, &out);
 }
 
-static void get_found(struct errand *errand)
+static void get_found(struct operation *operation)
 {
-    errand_get(errand, on_own_got);
+    operation_get(operation, on_own_got);
 }
 
-HANDLER(mine_get, errand_for_ask, get_found)
+HANDLER(mine_get, operation_for_ask, get_found)
 
 /* Never answered: who lost the hub asks the next one again, and hears that it may have missed
  * something. */
@@ -560,37 +560,37 @@ void mine_follow_method(struct method_call call)
     session_send(call.session, line, sizeof line - 1);
 }
 
-static void tell(struct engine *engine, const struct live *live, bool is_over)
+static void tell(struct engine *engine, const struct active_ask *active, bool is_over)
 {
     struct text line = { 0 };
     struct session *session = engine->follower_count ? engine->sessions : NULL;
 
     for (; session; session = session->next) {
-        if (!session->is_following || strcmp(session->principal, live->principal->id) != 0)
+        if (!session->is_following || strcmp(session->principal, active->principal->id) != 0)
             continue;
         if (!line.used)
             text_add_format(&line,
                             "{\"jsonrpc\":\"2.0\",\"method\":\"mine/changed\",\"params\":"
                             "{\"session_id\":\"%s\",\"over\":%s}}",
-                            live->id, is_over ? "true" : "false");
+                            active->id, is_over ? "true" : "false");
         session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }
 
 /* Not of every key a person types: only what raises the version is to be seen by agents. */
-void mine_publish(struct engine *engine, struct live *live)
+void mine_publish(struct engine *engine, struct active_ask *active)
 {
-    if (!state_is_open(live->state) || live->is_told)
+    if (!state_is_open(active->state) || active->is_told)
         return;
-    live->is_told = true;
-    tell(engine, live, false);
+    active->is_told = true;
+    tell(engine, active, false);
 }
 
-void mine_publish_over(struct engine *engine, const struct live *live)
+void mine_publish_over(struct engine *engine, const struct active_ask *active)
 {
-    if (!state_is_open(live->state))
-        tell(engine, live, true);
+    if (!state_is_open(active->state))
+        tell(engine, active, true);
 }
 
 /* How much is asked, how fast it is answered and whose advice is taken (R7.8), out of the newest
@@ -615,7 +615,7 @@ struct agent_figures {
     struct figures figures;
 };
 struct counting {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     struct figures all;
     struct agent_figures agents[STATISTICS_AGENTS];
     size_t agent_count;
@@ -625,9 +625,9 @@ struct counting {
     bool is_cut;
 };
 
-static void counting_drop(struct errand *errand)
+static void counting_drop(struct operation *operation)
 {
-    struct counting *counting = (struct counting *)errand;
+    struct counting *counting = (struct counting *)operation;
 
     free(counting->all.times_ms);
     for (size_t i = 0; i < counting->agent_count; i++) {
@@ -734,9 +734,9 @@ static void write_waiting(const struct engine *engine, struct json_writer *write
 {
     int64_t now_ms = engine_utc_ms(engine), longest_ms = 0;
 
-    for (struct live *live = NULL; (live = live_each(engine, live));) {
-        if (state_is_open(live->state) && now_ms - live->created_ms > longest_ms)
-            longest_ms = now_ms - live->created_ms;
+    for (struct active_ask *active = NULL; (active = active_each(engine, active));) {
+        if (state_is_open(active->state) && now_ms - active->created_ms > longest_ms)
+            longest_ms = now_ms - active->created_ms;
     }
     json_write_integer(writer, "waiting", (int64_t)engine->open_count);
     json_write_integer(writer, "longest_seconds", longest_ms / 1000);
@@ -772,7 +772,7 @@ static int compare_agents(const void *a, const void *b)
 
 static void finish(struct counting *counting)
 {
-    struct engine *engine = counting->errand.engine;
+    struct engine *engine = counting->operation.engine;
     int64_t age_ms = counting->first_ms ? engine_utc_ms(engine) - counting->first_ms : 0;
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
@@ -789,7 +789,7 @@ static void finish(struct counting *counting)
     write_agents(counting, &writer);
     json_write_bool_if(&writer, "is_cut", counting->is_cut);
     json_write_end_object(&writer);
-    errand_ok_take(&counting->errand, &out);
+    operation_ok_take(&counting->operation, &out);
 }
 
 static void on_counted(void *context, const struct store_row *row, int64_t looked_to,
@@ -799,7 +799,7 @@ static void on_counted(void *context, const struct store_row *row, int64_t looke
 
     (void)looked_to; /* the newest are looked at first, and no more than these count */
     if (err)
-        errand_fail(&counting->errand, err, NULL);
+        operation_fail(&counting->operation, err, NULL);
     else if (!row)
         finish(counting);
     else if (counting->all.asks == STATISTICS_ASKS)
@@ -811,14 +811,14 @@ static void on_counted(void *context, const struct store_row *row, int64_t looke
 void ask_statistics_method(struct method_call call)
 {
     struct store *store = call.engine->parts.store;
-    struct counting *counting = errand_new(sizeof *counting, call);
+    struct counting *counting = operation_new(sizeof *counting, call);
     struct store_history_query query = { .list.limit = STATISTICS_ASKS + 1 };
 
-    counting->errand.drop = counting_drop;
+    counting->operation.drop = counting_drop;
     counting->days = json_member_integer(call.params, "days", 0);
     if (counting->days < 0 || counting->days > STATISTICS_DAYS) {
-        errand_say(&counting->errand, ERROR_out_of_range, "/days", TEXT_REASON_DAYS, "most",
-                   TEXT_NUMBER(STATISTICS_DAYS), NULL);
+        operation_say(&counting->operation, ERROR_out_of_range, "/days", TEXT_REASON_DAYS, "most",
+                      TEXT_NUMBER(STATISTICS_DAYS), NULL);
         return;
     }
     if (counting->days > 0)

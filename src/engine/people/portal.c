@@ -110,14 +110,14 @@ static struct portal_code *find_place(struct engine *engine)
 }
 
 struct sharing {
-    struct errand errand; /* first */
-    struct errand *waits; /* for the code to be kept; NULL: nobody */
+    struct operation operation; /* first */
+    struct operation *waits;    /* for the code to be kept; NULL: nobody */
     struct text reply;
 };
 
-static void sharing_drop(struct errand *errand)
+static void sharing_drop(struct operation *operation)
 {
-    struct sharing *sharing = (struct sharing *)errand;
+    struct sharing *sharing = (struct sharing *)operation;
 
     if (sharing->reply.used)
         explicit_bzero(sharing->reply.bytes, sharing->reply.used);
@@ -131,28 +131,28 @@ static void on_shared(void *context, const struct store_reply *reply)
     if (reply->outcome != STORE_DONE)
         log_warning("portal.code", "not kept: %s", error_name(reply->err.code));
     if (sharing->waits && reply->outcome != STORE_DONE)
-        errand_fail(sharing->waits, &reply->err, NULL);
+        operation_fail(sharing->waits, &reply->err, NULL);
     else if (sharing->waits)
-        errand_ok(sharing->waits, text_string(&sharing->reply));
-    errand_end(&sharing->errand);
+        operation_ok(sharing->waits, text_string(&sharing->reply));
+    operation_end(&sharing->operation);
 }
 
 /* Whoever waits is told the reply once every hub can know the code; then it ends. */
-static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES], struct errand *waits,
-                       struct text *take_reply)
+static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES],
+                       struct operation *waits, struct text *take_reply)
 {
     struct store_token token = { .kind = PORTAL_CODE_KIND,
                                  .label = "",
                                  .created_ms = engine_utc_ms(engine) };
-    struct sharing *sharing = errand_of_ours(sizeof *sharing, engine, NULL);
+    struct sharing *sharing = operation_of_ours(sizeof *sharing, engine, NULL);
 
-    sharing->errand.drop = sharing_drop;
+    sharing->operation.drop = sharing_drop;
     sharing->waits = waits;
     if (take_reply)
         sharing->reply = *take_reply;
     memcpy(token.hash, hash, HASH_BYTES);
     token.expires_ms = token.created_ms + (int64_t)PORTAL_CODE_S * 1000;
-    errand_begin_write(&sharing->errand);
+    operation_begin_write(&sharing->operation);
     store_write_token(engine->parts.store, &token, on_shared, sharing);
 }
 
@@ -189,41 +189,41 @@ bool engine_make_link(struct engine *engine, struct text *out)
     return true;
 }
 
-static void reply_link(struct errand *errand)
+static void reply_link(struct operation *operation)
 {
     struct text url = { 0 }, out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     uint8_t hash[HASH_BYTES];
 
-    if (!write_address(errand->engine, errand->engine->portal_url, errand->id, &url)) {
-        errand_say(errand, ERROR_unavailable, "", TEXT_REASON_NO_PORTAL, NULL);
+    if (!write_address(operation->engine, operation->engine->portal_url, operation->id, &url)) {
+        operation_say(operation, ERROR_unavailable, "", TEXT_REASON_NO_PORTAL, NULL);
         return;
     }
     json_write_object(&writer, NULL);
     json_write_text(&writer, "url", text_string(&url));
-    write_code(errand->engine, &url, hash);
+    write_code(operation->engine, &url, hash);
     json_write_text(&writer, "link", text_string(&url));
     json_write_integer(&writer, "seconds", PORTAL_CODE_S);
     json_write_end_object(&writer);
     explicit_bzero(url.bytes, url.used);
     text_release(&url);
-    if (follow_is_shared(errand->engine)) {
-        share_code(errand->engine, hash, errand, &out);
+    if (follow_is_shared(operation->engine)) {
+        share_code(operation->engine, hash, operation, &out);
         return;
     }
-    errand_ok(errand, text_string(&out));
+    operation_ok(operation, text_string(&out));
     explicit_bzero(out.bytes, out.used);
     text_release(&out);
 }
 
 void portal_link_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
 
     if (json_member(call.params, "session_id"))
-        errand_find_ask(errand, call.params, reply_link);
+        operation_find_ask(operation, call.params, reply_link);
     else
-        reply_link(errand);
+        reply_link(operation);
 }
 
 static bool can_open(const struct engine *engine, const char *id, struct text *ret_url)
@@ -271,29 +271,29 @@ static bool may_open(struct engine *engine, struct session *session, struct erro
 void portal_open_method(struct method_call call)
 {
     struct engine *engine = call.engine;
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
     int64_t wait_ms = engine->asked_open_boot_ms + OPEN_EVERY_MS - engine_boot_ms(engine);
     const char *given = json_member_text(call.params, "session_id");
     bool is_id = given && ask_id_is_valid(given);
     struct text url = { 0 };
     struct error err;
-    bool may = may_open(engine, errand->session, &err);
+    bool may = may_open(engine, operation->session, &err);
     bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
     if (json_is_yes(json_member(call.params, "only_look"))) {
-        errand_ok(errand, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
+        operation_ok(operation, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
     } else if (!may) {
-        errand_fail(errand, &err, NULL);
+        operation_fail(operation, &err, NULL);
     } else if (can && engine->asked_open_boot_ms && wait_ms > 0) {
-        errand_refuse(errand, ERROR_rate_limited, "", "a link was opened a moment ago");
+        operation_refuse(operation, ERROR_rate_limited, "", "a link was opened a moment ago");
     } else {
         engine->asked_open_boot_ms = engine_boot_ms(engine);
         if (can && open_link(engine, &url))
-            errand_ok(errand, "{\"opened\":true}");
+            operation_ok(operation, "{\"opened\":true}");
         else
-            errand_refuse(errand, ERROR_unavailable, "",
-                          "the hub can't open a browser here: run sayso open");
+            operation_refuse(operation, ERROR_unavailable, "",
+                             "the hub can't open a browser here: run sayso open");
     }
     text_release(&url);
 }
@@ -322,15 +322,15 @@ static bool spend(struct engine *engine, const char *secret)
 }
 
 struct signing {
-    struct errand errand; /* first; its text is the label */
+    struct operation operation; /* first; its text is the label */
     char *browser;
     uint8_t hash[HASH_BYTES];
     bool is_old;
 };
 
-static void signing_drop(struct errand *errand)
+static void signing_drop(struct operation *operation)
 {
-    free(((struct signing *)errand)->browser);
+    free(((struct signing *)operation)->browser);
 }
 
 /* One that is not at hand yet was made a moment ago. */
@@ -339,7 +339,7 @@ static void look_at_age(void *context, const struct store_token *token)
     struct signing *signing = context;
 
     if (hash_same(token->hash, signing->hash, HASH_BYTES))
-        signing->is_old = token->expires_ms <= engine_utc_ms(signing->errand.engine);
+        signing->is_old = token->expires_ms <= engine_utc_ms(signing->operation.engine);
 }
 
 static void refuse(reply_done *done, void *context)
@@ -356,28 +356,29 @@ static void on_spent(void *context, const struct store_reply *reply)
     struct reply failure = { .err = reply->err };
 
     if (reply->outcome == STORE_FAILED)
-        signing->errand.done(signing->errand.context, &failure);
+        signing->operation.done(signing->operation.context, &failure);
     else if (reply->outcome != STORE_DONE || signing->is_old)
-        refuse(signing->errand.done, signing->errand.context);
+        refuse(signing->operation.done, signing->operation.context);
     else
-        tokens_add_tab(errand_call(&signing->errand), signing->errand.text, signing->browser);
-    errand_end(&signing->errand);
+        tokens_add_tab(operation_call(&signing->operation), signing->operation.text,
+                       signing->browser);
+    operation_end(&signing->operation);
 }
 
 static void spend_shared(struct method_call call, const char *code, const char *label,
                          const char *browser)
 {
     struct store *store = call.engine->parts.store;
-    struct signing *signing = errand_new(sizeof *signing, call);
+    struct signing *signing = operation_new(sizeof *signing, call);
     struct store_token_use spent = { .now_ms = engine_utc_ms(call.engine) };
 
-    signing->errand.drop = signing_drop;
-    signing->errand.text = mem_text(label);
+    signing->operation.drop = signing_drop;
+    signing->operation.text = mem_text(label);
     signing->browser = mem_text(browser);
     token_hash(code, spent.hash);
     memcpy(signing->hash, spent.hash, HASH_BYTES);
     store->ops->list_tokens(store, look_at_age, signing);
-    errand_begin_write(&signing->errand);
+    operation_begin_write(&signing->operation);
     store_write_token_revoke(store, &spent, on_spent, signing);
 }
 
@@ -414,20 +415,20 @@ static void take_up(void *context, const struct store_key *stored)
     explicit_bzero(&key, sizeof key);
 }
 
-struct key_errand {
-    struct errand errand; /* first */
+struct key_operation {
+    struct operation operation; /* first */
     struct store_key key;
 };
 
-static void key_errand_drop(struct errand *errand)
+static void key_operation_drop(struct operation *operation)
 {
-    explicit_bzero(&((struct key_errand *)errand)->key, sizeof(struct store_key));
+    explicit_bzero(&((struct key_operation *)operation)->key, sizeof(struct store_key));
 }
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
-    struct key_errand *own = context;
-    struct engine *engine = own->errand.engine;
+    struct key_operation *own = context;
+    struct engine *engine = own->operation.engine;
 
     engine->is_making_key = false;
     if (reply->outcome == STORE_FAILED) {
@@ -436,22 +437,22 @@ static void on_saved(void *context, const struct store_reply *reply)
         own->key.id = reply->seq;
         take_up(engine, &own->key);
     }
-    errand_end(&own->errand);
+    operation_end(&own->operation);
 }
 
 void keys_refresh(struct engine *engine)
 {
     int64_t now = engine_utc_ms(engine);
-    struct key_errand *own;
+    struct key_operation *own;
 
     if (engine->is_making_key || !seal_ring_is_stale(&engine->seals, now))
         return;
     engine->is_making_key = true;
-    own = errand_of_ours(sizeof *own, engine, NULL);
-    own->errand.drop = key_errand_drop;
+    own = operation_of_ours(sizeof *own, engine, NULL);
+    own->operation.drop = key_operation_drop;
     own->key = (struct store_key){ .purpose = purpose, .created_ms = now };
     random_bytes(own->key.secret, sizeof own->key.secret);
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_key(engine->parts.store, &own->key, on_saved, own);
 }
 

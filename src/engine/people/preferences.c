@@ -16,22 +16,22 @@
 
 void settings_list_method(struct method_call call)
 {
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
     const char *name = json_member_text(call.params, "name");
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
     enum setting_id wanted;
 
     if (name && !setting_find(name, &wanted)) {
-        errand_say(errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
+        operation_say(operation, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
         return;
     }
     settings_write_list(call.engine->parts.settings, name, &writer);
-    errand_ok_take(errand, &out);
+    operation_ok_take(operation, &out);
 }
 
 struct preference {
-    struct errand errand; /* first; its text is the value; NULL: back to the built-in one */
+    struct operation operation; /* first; its text is the value; NULL: back to the built-in one */
     enum setting_id id;
 };
 
@@ -108,42 +108,42 @@ void preferences_load(struct engine *engine)
 
 static void put_and_reply(struct preference *preference)
 {
-    struct engine *engine = preference->errand.engine;
+    struct engine *engine = preference->operation.engine;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
     settings_put_saved(engine->parts.settings, setting_row(preference->id)->name,
-                       preference->errand.text);
+                       preference->operation.text);
     for (size_t i = 0; i < ARRAY_LEN(consequences); i++) {
         if (consequences[i].id == preference->id)
             consequences[i].act(engine);
     }
     tell_watchers(engine, preference->id);
     settings_write_row(engine->parts.settings, preference->id, false, &writer);
-    errand_ok_take(&preference->errand, &out);
+    operation_ok_take(&preference->operation, &out);
 }
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
-    if (!errand_fails(context, reply))
+    if (!operation_fails(context, reply))
         put_and_reply(context);
 }
 
 /* What can't be kept is not active either: the file is changed before what was read of it. */
 static void save_host(struct preference *preference)
 {
-    struct engine *engine = preference->errand.engine;
+    struct engine *engine = preference->operation.engine;
     const char *path = engine->parts.settings_path;
     struct error err;
 
-    if (path && !settings_save(path, preference->id, preference->errand.text, &err)) {
+    if (path && !settings_save(path, preference->id, preference->operation.text, &err)) {
         log_warning("settings.not_saved", "setting=%s reason=%s", setting_row(preference->id)->name,
                     error_name(err.code));
-        errand_fail(&preference->errand, &err, NULL);
+        operation_fail(&preference->operation, &err, NULL);
         return;
     }
     if (preference->id == SETTING_HOLD_LIMITS) /* a person who sets limits knows better */
-        patience_forget(engine, on_saved, &preference->errand);
+        client_timeout_forget(engine, on_saved, &preference->operation);
     else
         put_and_reply(preference);
 }
@@ -152,21 +152,23 @@ void settings_set_method(struct method_call call)
 {
     const char *name = json_member_text(call.params, "name");
     struct setting_value value = { 0 };
-    struct preference *preference = errand_new(sizeof *preference, call);
+    struct preference *preference = operation_new(sizeof *preference, call);
     struct error err;
 
-    preference->errand.text = mem_text(json_member_text(call.params, "value"));
+    preference->operation.text = mem_text(json_member_text(call.params, "value"));
     if (!name || !setting_find(name, &preference->id)) {
-        errand_say(&preference->errand, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING, NULL);
+        operation_say(&preference->operation, ERROR_bad_enum, "/name", TEXT_REASON_NO_SETTING,
+                      NULL);
         return;
     }
-    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->errand.text) {
-        errand_say(&preference->errand, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT, NULL);
+    if (json_kind(json_member(call.params, "value")) != KIND_NULL && !preference->operation.text) {
+        operation_say(&preference->operation, ERROR_bad_type, "/value", TEXT_REASON_SETTING_TEXT,
+                      NULL);
         return;
     }
-    if (preference->errand.text &&
-        !settings_parse(preference->id, preference->errand.text, &value, &err)) {
-        errand_fail(&preference->errand, &err, NULL);
+    if (preference->operation.text &&
+        !settings_parse(preference->id, preference->operation.text, &value, &err)) {
+        operation_fail(&preference->operation, &err, NULL);
         return;
     }
     setting_value_release(&value);
@@ -174,10 +176,10 @@ void settings_set_method(struct method_call call)
         save_host(preference);
         return;
     }
-    errand_begin_write(&preference->errand);
+    operation_begin_write(&preference->operation);
     store_write_setting(
         call.engine->parts.store,
-        &(struct store_setting){ call.engine->parts.person, name, preference->errand.text },
+        &(struct store_setting){ call.engine->parts.person, name, preference->operation.text },
         on_saved, preference);
 }
 
@@ -251,27 +253,27 @@ void hidden_release(struct engine *engine)
 }
 
 struct hiding {
-    struct errand errand; /* first; its text is the option's id */
+    struct operation operation; /* first; its text is the option's id */
     bool hides;
 };
 
 static void on_hidden_saved(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
     if (reply->outcome == STORE_FAILED)
-        hidden_load(errand->engine); /* what is not kept did not happen */
-    errand_saved(errand, reply);
+        hidden_load(operation->engine); /* what is not kept did not happen */
+    operation_saved(operation, reply);
 }
 
 static void put(struct hiding *hiding, const struct ask *ask)
 {
-    struct engine *engine = hiding->errand.engine;
+    struct engine *engine = hiding->operation.engine;
     char name[HIDDEN_BYTES];
     struct text fact = { 0 };
     size_t at;
 
-    name_option(ask, hiding->errand.text, name);
+    name_option(ask, hiding->operation.text, name);
     at = find_name(engine, name);
     if (at < engine->hidden_count) { /* the newest are kept longest */
         engine->hidden_count--;
@@ -286,7 +288,7 @@ static void put(struct hiding *hiding, const struct ask *ask)
     }
     for (size_t i = 0; i < engine->hidden_count; i++)
         text_add_text(&fact, engine->hidden[i]);
-    errand_begin_write(&hiding->errand);
+    operation_begin_write(&hiding->operation);
     store_write_meta(engine->parts.store, &(struct store_meta){ fact_name, text_string(&fact) },
                      on_hidden_saved, hiding);
     text_release(&fact);
@@ -301,12 +303,13 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
 
     if (form_may_destroy(form))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
-    if (!field_find_option(field, hiding->errand.text))
+    if (!field_find_option(field, hiding->operation.text))
         return error_say(err, ERROR_bad_enum, "/option_id", TEXT_REASON_NO_SUCH_OPTION, NULL);
     for (size_t i = 0; i < field->option_count; i++) {
         const char *id = field->options[i].id;
 
-        left += strcmp(id, hiding->errand.text) != 0 && !is_hidden(hiding->errand.engine, ask, id);
+        left += strcmp(id, hiding->operation.text) != 0 &&
+                !is_hidden(hiding->operation.engine, ask, id);
     }
     if (hiding->hides && left < least)
         return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
@@ -321,33 +324,33 @@ static void on_got(void *context, const struct store_reply *reply)
     struct error err;
 
     if (reply->outcome != STORE_DONE) {
-        errand_not_found(&hiding->errand, reply);
+        operation_not_found(&hiding->operation, reply);
         return;
     }
     if (form_parse(reply->row->ask.form_json, strlen(reply->row->ask.form_json), &form, &err) &&
         may_hide(hiding, &reply->row->ask, &form, &err))
         put(hiding, &reply->row->ask);
     else
-        errand_fail(&hiding->errand, &err, NULL);
+        operation_fail(&hiding->operation, &err, NULL);
     form_release(&form);
 }
 
-static void hide_found(struct errand *errand)
+static void hide_found(struct operation *operation)
 {
-    errand_get(errand, on_got);
+    operation_get(operation, on_got);
 }
 
 void ask_hide_method(struct method_call call)
 {
     const char *option_id = json_member_text(call.params, "option_id");
-    struct hiding *hiding = errand_new(sizeof *hiding, call);
+    struct hiding *hiding = operation_new(sizeof *hiding, call);
 
     hiding->hides = json_is_yes(json_member(call.params, "hidden"));
     if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
-        errand_say(&hiding->errand, ERROR_missing_property, option_id ? "/hidden" : "/option_id",
-                   TEXT_REASON_HIDE_NEEDS, NULL);
+        operation_say(&hiding->operation, ERROR_missing_property,
+                      option_id ? "/hidden" : "/option_id", TEXT_REASON_HIDE_NEEDS, NULL);
         return;
     }
-    hiding->errand.text = mem_text(option_id);
-    errand_find_ask(&hiding->errand, call.params, hide_found);
+    hiding->operation.text = mem_text(option_id);
+    operation_find_ask(&hiding->operation, call.params, hide_found);
 }

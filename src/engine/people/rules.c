@@ -159,34 +159,35 @@ const char *rules_match(const struct engine *engine, const struct rule_subject *
 }
 
 struct applying {
-    struct errand errand; /* first; its text is the answer */
+    struct operation operation; /* first; its text is the answer */
     struct lifecycle_step step;
     struct store_change change;
     struct text actor;
 };
 
-static void applying_drop(struct errand *errand)
+static void applying_drop(struct operation *operation)
 {
-    text_release(&((struct applying *)errand)->actor);
+    text_release(&((struct applying *)operation)->actor);
 }
 
 static void on_applied(void *context, const struct store_reply *reply)
 {
     struct applying *applying = context;
-    struct engine *engine = applying->errand.engine;
-    struct live *live = live_find(engine, applying->errand.id);
+    struct engine *engine = applying->operation.engine;
+    struct active_ask *active = active_find(engine, applying->operation.id);
 
     if (reply->outcome == STORE_FAILED)
-        log_error("rule.apply_failed", "ask=%s reason=%s", applying->errand.id,
+        log_error("rule.apply_failed", "ask=%s reason=%s", applying->operation.id,
                   error_name(reply->err.code));
-    if (live && reply->outcome == STORE_DONE) {
-        live->seq = reply->seq;
-        effects_run(engine, live, &applying->step, &applying->change, NULL, NULL);
-    } else if (live && state_is_open(live->state)) { /* shown to people, as it would have been */
-        live_mark_dirty(engine, live);
-        client_offer(engine, live, NULL);
+    if (active && reply->outcome == STORE_DONE) {
+        active->seq = reply->seq;
+        effects_run(engine, active, &applying->step, &applying->change, NULL, NULL);
+    } else if (active &&
+               state_is_open(active->state)) { /* shown to people, as it would have been */
+        active_mark_dirty(engine, active);
+        client_offer(engine, active, NULL);
     }
-    errand_end(&applying->errand);
+    operation_end(&applying->operation);
 }
 
 static void write_actor(const struct engine *engine, const struct rule *rule, struct text *out)
@@ -201,11 +202,11 @@ static void write_actor(const struct engine *engine, const struct rule *rule, st
     json_write_end_object(&writer);
 }
 
-bool rules_apply(struct engine *engine, struct live *live, const char *id)
+bool rules_apply(struct engine *engine, struct active_ask *active, const char *id)
 {
     const struct rule *rule = engine->rules;
-    const struct lifecycle_facts facts = { .is_destructive = live->flags & ASK_DESTRUCTIVE };
-    struct lifecycle_step step = lifecycle_next(live->state, EVENT_RULE_APPLIED, &facts);
+    const struct lifecycle_facts facts = { .is_destructive = active->flags & ASK_DESTRUCTIVE };
+    struct lifecycle_step step = lifecycle_next(active->state, EVENT_RULE_APPLIED, &facts);
     struct applying *applying;
     struct store_change *change;
 
@@ -213,19 +214,19 @@ bool rules_apply(struct engine *engine, struct live *live, const char *id)
         rule = rule->next;
     if (!rule || !rule_is_in_force(engine, rule) || !step.is_legal)
         return false;
-    applying = errand_of_ours(sizeof *applying, engine, live->id);
-    applying->errand.drop = applying_drop;
+    applying = operation_of_ours(sizeof *applying, engine, active->id);
+    applying->operation.drop = applying_drop;
     applying->step = step;
-    applying->errand.text = mem_text(rule->answer_json);
+    applying->operation.text = mem_text(rule->answer_json);
     write_actor(engine, rule, &applying->actor);
     change = &applying->change;
-    *change = effects_change(engine, applying->errand.id, EVENT_RULE_APPLIED, &step, &facts);
+    *change = effects_change(engine, applying->operation.id, EVENT_RULE_APPLIED, &step, &facts);
     change->decided_ms = change->now_ms;
-    change->answer_json = applying->errand.text;
+    change->answer_json = applying->operation.text;
     change->actor_json = text_string(&applying->actor);
     change->person = engine->parts.person;
     CRASH_POINT(engine_before_rule);
-    errand_begin_write(&applying->errand);
+    operation_begin_write(&applying->operation);
     store_write_change(engine->parts.store, change, on_applied, applying);
     return true;
 }
@@ -303,11 +304,11 @@ static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
 
 /* One of rule/preview and rule/add. */
 struct standing {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     bool is_add, any_prompt;
     int64_t seconds;
     uint8_t kind[HASH_BYTES];
-    struct store_rule rule; /* its texts are that of the errand and the three that follow */
+    struct store_rule rule; /* its texts are that of the operation and the three that follow */
     char id[ASK_ID_BYTES];
     struct text facts, actor;
     struct text out;
@@ -315,9 +316,9 @@ struct standing {
     size_t same, other, shown;
 };
 
-static void standing_drop(struct errand *errand)
+static void standing_drop(struct operation *operation)
 {
-    struct standing *own = (struct standing *)errand;
+    struct standing *own = (struct standing *)operation;
 
     text_release(&own->facts);
     text_release(&own->actor);
@@ -334,7 +335,7 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
 
     (void)looked_to;
     if (err) {
-        errand_fail(&own->errand, err, NULL);
+        operation_fail(&own->operation, err, NULL);
         return;
     }
     if (!row) {
@@ -342,20 +343,20 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
         json_write_integer(&own->writer, "same", (int64_t)own->same);
         json_write_integer(&own->writer, "other", (int64_t)own->other);
         json_write_end_object(&own->writer);
-        errand_ok(&own->errand, text_string(&own->out));
+        operation_ok(&own->operation, text_string(&own->out));
         return;
     }
     if (!rule_case_begin(&read, row))
         return;
     rule_hash_kind(&read.subject, own->any_prompt, kind);
     if (memcmp(kind, own->kind, HASH_BYTES) == 0 && row->answer_json) {
-        bool is_same = strcmp(row->answer_json, own->errand.text) == 0;
+        bool is_same = strcmp(row->answer_json, own->operation.text) == 0;
 
         own->same += is_same;
         own->other += !is_same;
         if (own->shown++ < RULES_SHOWN) {
             json_write_object(&own->writer, NULL);
-            describe_members(own->errand.engine, row, &own->writer);
+            describe_members(own->operation.engine, row, &own->writer);
             history_write_answer(&own->writer, row);
             json_write_bool(&own->writer, "same", is_same);
             json_write_end_object(&own->writer);
@@ -366,11 +367,11 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
 
 static void preview(struct standing *own, const struct store_row *row, const struct rule_case *read)
 {
-    struct store *store = own->errand.engine->parts.store;
+    struct store *store = own->operation.engine->parts.store;
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
                                                          .states = state_bit(STATE_SUBMITTED) } };
 
-    own->errand.text = mem_text(row->answer_json);
+    own->operation.text = mem_text(row->answer_json);
     own->writer = json_object_to(&own->out);
     rule_case_write(read, row, own->any_prompt, &own->writer);
     rule_case_write_shown(read, row, &own->writer);
@@ -395,17 +396,17 @@ static void write_rule(const struct engine *engine, const struct rule *rule,
 
 static void refuse_second(struct standing *own)
 {
-    errand_say(&own->errand, ERROR_conflicting_arguments, "/session_id", TEXT_REASON_RULE_STANDS,
-               NULL);
+    operation_say(&own->operation, ERROR_conflicting_arguments, "/session_id",
+                  TEXT_REASON_RULE_STANDS, NULL);
 }
 
 static void on_added(void *context, const struct store_reply *reply)
 {
     struct standing *own = context;
-    struct engine *engine = own->errand.engine;
+    struct engine *engine = own->operation.engine;
     struct json_writer writer = json_writer_to(&own->out);
 
-    if (errand_fails(&own->errand, reply))
+    if (operation_fails(&own->operation, reply))
         return;
     if (reply->outcome != STORE_DONE) {
         refuse_second(own);
@@ -414,82 +415,83 @@ static void on_added(void *context, const struct store_reply *reply)
     rules_keep(engine, &own->rule);
     rules_tell(engine);
     write_rule(engine, engine->rules, &writer);
-    errand_ok(&own->errand, text_string(&own->out));
+    operation_ok(&own->operation, text_string(&own->out));
 }
 
 static void add(struct standing *own, const struct store_row *row, const struct rule_case *read)
 {
-    struct engine *engine = own->errand.engine;
+    struct engine *engine = own->operation.engine;
     struct json_writer writer = json_object_to(&own->facts);
     struct asker asker = own_read(engine, row->ask.origin_json);
-    struct answered_by by = session_actor(engine, own->errand.session, &asker);
+    struct answered_by by = session_actor(engine, own->operation.session, &asker);
 
     session_write_actor(&by, &own->actor);
     rule_case_write(read, row, own->any_prompt, &writer);
     json_write_end_object(&writer);
     random_id(own->id);
-    own->errand.text = mem_text(row->answer_json);
+    own->operation.text = mem_text(row->answer_json);
     own->rule = (struct store_rule){
         .id = own->id,
         .facts_json = text_string(&own->facts),
-        .answer_json = own->errand.text,
+        .answer_json = own->operation.text,
         .actor_json = text_string(&own->actor),
         .created_ms = engine_utc_ms(engine),
         .expires_ms = engine_utc_ms(engine) + own->seconds * 1000,
     };
     memcpy(own->rule.kind, own->kind, sizeof own->kind);
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_rule(engine->parts.store, &own->rule, on_added, own);
 }
 
 static void on_row(void *context, const struct store_reply *reply)
 {
     struct standing *own = context;
-    struct engine *engine = own->errand.engine;
+    struct engine *engine = own->operation.engine;
     struct rule_case read = { 0 };
     struct error err;
 
     if (reply->outcome != STORE_DONE || !rule_case_begin(&read, reply->row)) {
-        errand_not_found(&own->errand, reply);
+        operation_not_found(&own->operation, reply);
         return;
     }
     rule_hash_kind(&read.subject, own->any_prompt, own->kind);
     if (reply->row->ask.state != STATE_SUBMITTED || !reply->row->answer_json) {
-        errand_say(&own->errand, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON, NULL);
+        operation_say(&own->operation, ERROR_wrong_state, "/session_id", TEXT_REASON_RULE_PERSON,
+                      NULL);
     } else if (!rule_check(&read.subject, own->any_prompt, &err)) {
-        errand_fail(&own->errand, &err, NULL);
+        operation_fail(&own->operation, &err, NULL);
     } else if (!own->is_add) {
         preview(own, reply->row, &read);
     } else if (rules_of_kind(engine, own->kind)) {
         refuse_second(own);
     } else if (engine->rule_count >= RULES_MOST) {
-        errand_say(&own->errand, ERROR_rate_limited, "", TEXT_REASON_RULE_MANY, "count",
-                   TEXT_NUMBER(RULES_MOST), NULL);
+        operation_say(&own->operation, ERROR_rate_limited, "", TEXT_REASON_RULE_MANY, "count",
+                      TEXT_NUMBER(RULES_MOST), NULL);
     } else {
         add(own, reply->row, &read);
     }
     rule_case_end(&read);
 }
 
-static void standing_found(struct errand *errand)
+static void standing_found(struct operation *operation)
 {
-    errand_get(errand, on_row);
+    operation_get(operation, on_row);
 }
 
 static void begin(bool is_add, struct method_call call)
 {
-    struct standing *own = errand_new(sizeof *own, call);
+    struct standing *own = operation_new(sizeof *own, call);
 
-    own->errand.drop = standing_drop;
+    own->operation.drop = standing_drop;
     own->is_add = is_add;
     own->any_prompt = json_is_yes(json_member(call.params, "any_prompt"));
     own->seconds = json_member_integer(call.params, "seconds", RULES_DEFAULT_S);
     if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
-        errand_say(&own->errand, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS, "most",
-                   TEXT_NUMBER(RULES_MOST_S), NULL);
+        operation_say(&own->operation, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS,
+                      "most", TEXT_NUMBER(RULES_MOST_S), NULL);
         return;
     }
-    errand_find_ask(&own->errand, call.params, standing_found);
+    operation_find_ask(&own->operation, call.params, standing_found);
 }
 
 HANDLER(rule_preview, begin, false)
@@ -505,21 +507,21 @@ void rule_list_method(struct method_call call)
         write_rule(call.engine, rule, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok_take(errand_new(sizeof(struct errand), call), &out);
+    operation_ok_take(operation_new(sizeof(struct operation), call), &out);
 }
 
 static void on_removed(void *context, const struct store_reply *reply)
 {
-    struct errand *errand = context;
+    struct operation *operation = context;
 
-    if (errand_fails(errand, reply))
+    if (operation_fails(operation, reply))
         return;
     if (reply->outcome != STORE_DONE) { /* two at once: the other one was told */
-        errand_say(errand, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
+        operation_say(operation, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
     } else {
-        rules_drop(errand->engine, errand->id);
-        rules_tell(errand->engine);
-        errand_ok(errand, "{}");
+        rules_drop(operation->engine, operation->id);
+        rules_tell(operation->engine);
+        operation_ok(operation, "{}");
     }
 }
 
@@ -541,17 +543,17 @@ static const struct rule *find_by_id(const struct engine *engine, const char *id
 void rule_remove_method(struct method_call call)
 {
     struct engine *engine = call.engine;
-    struct errand *errand = errand_new(sizeof *errand, call);
+    struct operation *operation = operation_new(sizeof *operation, call);
     struct error err;
     const struct rule *rule = find_by_id(engine, json_member_text(call.params, "id"), &err);
 
-    if (!errand_may(errand, rule != NULL, &err))
+    if (!operation_may(operation, rule != NULL, &err))
         return;
-    memcpy(errand->id, rule->id, sizeof errand->id);
-    errand_begin_write(errand);
+    memcpy(operation->id, rule->id, sizeof operation->id);
+    operation_begin_write(operation);
     store_write_rule_revoke(engine->parts.store,
-                            &(struct store_rule_revoke){ errand->id, engine_utc_ms(engine) },
-                            on_removed, errand);
+                            &(struct store_rule_revoke){ operation->id, engine_utc_ms(engine) },
+                            on_removed, operation);
 }
 
 /* Which answers were given again and again, so that they might stand. */
@@ -569,14 +571,14 @@ struct group {
     bool is_mixed;
 };
 struct suggesting {
-    struct errand errand; /* first */
+    struct operation operation; /* first */
     struct group groups[RULES_GROUPS];
     size_t count;
 };
 
-static void suggesting_drop(struct errand *errand)
+static void suggesting_drop(struct operation *operation)
 {
-    struct suggesting *own = (struct suggesting *)errand;
+    struct suggesting *own = (struct suggesting *)operation;
 
     for (size_t i = 0; i < own->count; i++)
         text_release(&own->groups[i].facts);
@@ -593,7 +595,7 @@ static void reply_suggestions(struct suggesting *own)
         const struct group *group = &own->groups[i];
 
         if (group->count >= RULES_SUGGEST_AFTER && !group->is_mixed &&
-            !rules_of_kind(own->errand.engine, group->kind)) {
+            !rules_of_kind(own->operation.engine, group->kind)) {
             json_write_object(&writer, NULL);
             json_write_integer(&writer, "count", group->count);
             json_write_raw(&writer, "rule", group->facts.bytes);
@@ -603,7 +605,7 @@ static void reply_suggestions(struct suggesting *own)
     }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok_take(&own->errand, &out);
+    operation_ok_take(&own->operation, &out);
 }
 
 static struct group *group_of(struct suggesting *own, const struct store_row *row,
@@ -641,7 +643,7 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
 
     (void)looked_to;
     if (err) {
-        errand_fail(&own->errand, err, NULL);
+        operation_fail(&own->operation, err, NULL);
         return;
     }
     if (!row) {
@@ -663,10 +665,10 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
 void rule_suggest_method(struct method_call call)
 {
     struct store *store = call.engine->parts.store;
-    struct suggesting *own = errand_new(sizeof *own, call);
+    struct suggesting *own = operation_new(sizeof *own, call);
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
                                                          .states = state_bit(STATE_SUBMITTED) } };
 
-    own->errand.drop = suggesting_drop;
+    own->operation.drop = suggesting_drop;
     store->ops->history(store, &query, on_answered, own);
 }

@@ -258,18 +258,18 @@ static void write_token(const struct engine *engine, const struct token *token, 
     json_write_end_object(writer);
 }
 
-struct token_errand {
-    struct errand errand; /* first */
+struct token_operation {
+    struct operation operation; /* first */
     struct store_token token;
-    char *browser;               /* and the text of the errand is the label */
+    char *browser;               /* and the text of the operation is the label */
     char secret[HASH_HEX_BYTES]; /* or, of a device, its proof key */
     uint8_t hash[HASH_BYTES];    /* of the one to revoke, */
     struct text said;            /* and what is said of it */
 };
 
-static void token_errand_drop(struct errand *errand)
+static void token_operation_drop(struct operation *operation)
 {
-    struct token_errand *own = (struct token_errand *)errand;
+    struct token_operation *own = (struct token_operation *)operation;
 
     explicit_bzero(own->secret, sizeof own->secret);
     free(own->browser);
@@ -278,22 +278,22 @@ static void token_errand_drop(struct errand *errand)
 
 static void on_saved(void *context, const struct store_reply *reply)
 {
-    struct token_errand *own = context;
-    struct engine *engine = own->errand.engine;
+    struct token_operation *own = context;
+    struct engine *engine = own->operation.engine;
     struct text out = { 0 };
     struct json_writer writer = json_writer_to(&out);
 
-    if (errand_fails(&own->errand, reply))
+    if (operation_fails(&own->operation, reply))
         return;
     if (!token_find(engine, own->token.hash)) /* news of it may have come first */
         take_up(engine, &own->token);
     write_token(engine, token_find(engine, own->token.hash), own->secret, &writer);
-    errand_ok(&own->errand, text_string(&out));
+    operation_ok(&own->operation, text_string(&out));
     explicit_bzero(out.bytes, out.used);
     text_release(&out);
 }
 
-static bool read_kind(const struct json *params, struct token_errand *own, struct error *err)
+static bool read_kind(const struct json *params, struct token_operation *own, struct error *err)
 {
     const char *kind = json_member_text(params, "kind");
     size_t at = 0;
@@ -315,7 +315,7 @@ static bool read_kind(const struct json *params, struct token_errand *own, struc
     return true;
 }
 
-static bool read_label(const struct json *params, struct token_errand *own, struct error *err)
+static bool read_label(const struct json *params, struct token_operation *own, struct error *err)
 {
     const struct json *given = json_member(params, "label");
     const char *label = given ? json_text(given) : own->token.kind;
@@ -329,14 +329,14 @@ static bool read_label(const struct json *params, struct token_errand *own, stru
     if (strlen(label) > TOKENS_LABEL_BYTES)
         return error_say(err, ERROR_too_long, "/label", TEXT_REASON_LABEL_LONG, "most",
                          TEXT_NUMBER(TOKENS_LABEL_BYTES), NULL);
-    own->errand.text = mem_text(label);
-    own->token.label = own->errand.text;
+    own->operation.text = mem_text(label);
+    own->token.label = own->operation.text;
     return true;
 }
 
-static bool read_new(const struct json *params, struct token_errand *own, struct error *err)
+static bool read_new(const struct json *params, struct token_operation *own, struct error *err)
 {
-    const struct engine *engine = own->errand.engine;
+    const struct engine *engine = own->operation.engine;
     const struct json *days = json_member(params, "expires_days");
     int64_t number = 0;
 
@@ -354,53 +354,53 @@ static bool read_new(const struct json *params, struct token_errand *own, struct
     return true;
 }
 
-static struct token_errand *begin(struct method_call call)
+static struct token_operation *begin(struct method_call call)
 {
-    struct token_errand *own = errand_new(sizeof *own, call);
+    struct token_operation *own = operation_new(sizeof *own, call);
 
-    own->errand.drop = token_errand_drop;
+    own->operation.drop = token_operation_drop;
     return own;
 }
 
 void token_new_method(struct method_call call)
 {
-    struct token_errand *own = begin(call);
+    struct token_operation *own = begin(call);
     struct error err;
 
-    if (!errand_may(&own->errand, read_new(call.params, own, &err), &err))
+    if (!operation_may(&own->operation, read_new(call.params, own, &err), &err))
         return;
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_token(call.engine->parts.store, &own->token, on_saved, own);
 }
 
 static void on_revoked(void *context, const struct store_reply *reply)
 {
-    struct token_errand *own = context;
-    struct engine *engine = own->errand.engine;
+    struct token_operation *own = context;
+    struct engine *engine = own->operation.engine;
     struct token *token = token_find(engine, own->hash);
 
-    if (errand_fails(&own->errand, reply))
+    if (operation_fails(&own->operation, reply))
         return;
     if (token) { /* else news of it came first */
         tokens_remove(engine, token);
         token_free(token);
     }
     if (reply->outcome == STORE_DONE)
-        errand_ok(&own->errand, text_string(&own->said));
+        operation_ok(&own->operation, text_string(&own->said));
     else /* two at once: the other one was told */
-        errand_say(&own->errand, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
+        operation_say(&own->operation, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
 }
 
-static void revoke(struct token_errand *own, const struct token *token)
+static void revoke(struct token_operation *own, const struct token *token)
 {
-    struct engine *engine = own->errand.engine;
+    struct engine *engine = own->operation.engine;
     struct json_writer writer = json_writer_to(&own->said);
     struct store_token_use revoked = { .now_ms = engine_utc_ms(engine) };
 
     write_token(engine, token, NULL, &writer);
     memcpy(own->hash, token->hash, HASH_BYTES);
     memcpy(revoked.hash, token->hash, HASH_BYTES);
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_token_revoke(engine->parts.store, &revoked, on_revoked, own);
 }
 
@@ -424,13 +424,13 @@ static void make_room_for_tab(struct engine *engine)
 void tokens_add_tab(struct method_call call, const char *label, const char *browser)
 {
     struct engine *engine = call.engine;
-    struct token_errand *own = begin(call);
+    struct token_operation *own = begin(call);
     struct store_token *token = &own->token;
 
     make_room_for_tab(engine);
-    own->errand.text = mem_text(label);
+    own->operation.text = mem_text(label);
     own->browser = mem_text(browser);
-    token->label = own->errand.text;
+    token->label = own->operation.text;
     token->browser = own->browser;
     token->kind = browser ? "device" : "tab";
     token->created_ms = token->used_ms = engine_utc_ms(engine);
@@ -442,7 +442,7 @@ void tokens_add_tab(struct method_call call, const char *label, const char *brow
         token_make('t', own->secret);
         token_hash(own->secret, token->hash);
     }
-    errand_begin_write(&own->errand);
+    operation_begin_write(&own->operation);
     store_write_token(engine->parts.store, token, on_saved, own);
 }
 
@@ -471,7 +471,7 @@ void token_list_method(struct method_call call)
         write_token(engine, sorted[i], NULL, &writer);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    errand_ok_take(errand_new(sizeof(struct errand), call), &out);
+    operation_ok_take(operation_new(sizeof(struct operation), call), &out);
     free(sorted);
 }
 
@@ -495,12 +495,12 @@ static const struct token *find_by_id(const struct engine *engine, const char *i
 
 void token_revoke_method(struct method_call call)
 {
-    struct token_errand *own = begin(call);
+    struct token_operation *own = begin(call);
     struct error err;
     const struct token *token = find_by_id(call.engine, json_member_text(call.params, "id"), &err);
 
     if (token)
         revoke(own, token);
     else
-        errand_fail(&own->errand, &err, NULL);
+        operation_fail(&own->operation, &err, NULL);
 }

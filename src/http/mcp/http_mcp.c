@@ -228,13 +228,13 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
         .value = "",
         .lifetime_ms = (int64_t)LIMIT_TIMEOUT_S * 1000,
     };
-    bool is_elsewhere = peer->is_sealed;
+    bool is_other_hubs = peer->is_sealed;
     struct session_end *ending;
 
     memcpy(session, peer->id, sizeof session);
     memcpy(token, peer->token, sizeof token);
     peer_free(peer);
-    if (!is_elsewhere) {
+    if (!is_other_hubs) {
         http_reply(exchange, 200, NULL, "", 0);
         return;
     }

@@ -100,7 +100,7 @@ struct parameter {
     int64_t least, most; /* of a number; 0 and 0: none */
     const char *about;
 };
-struct operation {
+struct rest_operation {
     const char *method, *path, *id, *summary;
     enum guard_access access;
     unsigned parameters;    /* a bit each */
@@ -112,10 +112,10 @@ struct operation {
     enum method calls; /* of the service; METHOD_COUNT: `serve` does it all */
     const char *said;  /* conversations: the event it is */
 };
-extern const struct operation operations[];
+extern const struct rest_operation operations[];
 extern const size_t operation_count;
 extern const struct parameter parameters[PARAMETER_COUNT];
-static inline bool operation_takes(const struct operation *operation, unsigned parameter)
+static inline bool operation_takes(const struct rest_operation *operation, unsigned parameter)
 {
     return operation->parameters >> parameter & 1;
 }
@@ -142,7 +142,7 @@ struct rest {
 struct call {
     struct rest *rest;
     struct http_exchange *exchange;
-    const struct operation *operation;
+    const struct rest_operation *operation;
     struct session *session; /* NULL: this one needs no service */
     char id[ASK_ID_BYTES];   /* of {id}; "" where there is none */
     char label[129];         /* of the token */

@@ -180,7 +180,8 @@ static const char *describe_status(int status)
     return "See error.code.";
 }
 
-static void write_reply(struct json_writer *writer, const struct operation *operation, int status)
+static void write_reply(struct json_writer *writer, const struct rest_operation *operation,
+                        int status)
 {
     bool is_own = strcmp(operation->id, "readiness") == 0 && status == 503;
 
@@ -196,7 +197,7 @@ static void write_reply(struct json_writer *writer, const struct operation *oper
     json_write_end_object(writer);
 }
 
-static void write_operation(struct json_writer *writer, const struct operation *operation)
+static void write_operation(struct json_writer *writer, const struct rest_operation *operation)
 {
     char method[8] = "";
 

@@ -49,7 +49,7 @@ enum {
 #define ASKS     "400 " ACCESS "404 409 413 415 422 429" TROUBLES
 #define SETTLES  "400 " ACCESS "404 409 412 413 415 422" TROUBLES
 
-const struct operation operations[] = {
+const struct rest_operation operations[] = {
     { "GET", "/api", "index", "What is here.", GUARD_ANYONE, OF_NOTHING, 0, SHAPE_INDEX, JSON,
       "400 401", serve_index, METHOD_COUNT, NULL },
     { "GET", "/api/asks", "list_asks", "Asks, newest first, a page at a time.", GUARD_PERSON,

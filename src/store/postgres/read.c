@@ -68,7 +68,7 @@ static const struct sql get_sql = { "get", "SELECT " ROW_WHOLE MAY_BE_UNDOING
                                            " FROM asks k" ROW_JOIN "WHERE k.id = $1::text" };
 static const struct sql get_lock_sql = { "get_lock",
                                          "SELECT 1 FROM asks k WHERE k.id = $1::text FOR SHARE" };
-static const struct sql live_sql = {
+static const struct sql active_sql = {
     "live",
     "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
     " AND (k.state " SQL_IS_OPEN " OR k.state " SQL_BY_PERSON " OR k.deliver_after_ms > $1::bigint)"
@@ -111,7 +111,7 @@ struct pg_reading {
     struct pool *pool;
     char *id; /* of get; NULL: not read by its id */
     bool is_settled;
-    int64_t now_ms; /* of list_live */
+    int64_t now_ms; /* of list_active */
 };
 
 static struct pg_reading *reading_new(struct store *store, const struct reading *of)
@@ -214,10 +214,10 @@ void pg_list(struct store *store, const struct store_list_query *query, store_ea
 
 static void on_live(void *context, const PGresult *result, const struct error *err);
 
-static void list_live_after(struct pg_reading *reading, int64_t number)
+static void list_active_after(struct pg_reading *reading, int64_t number)
 {
     pool_read_with(
-        reading->pool, &live_sql,
+        reading->pool, &active_sql,
         VALUES(value_number(reading->now_ms), value_number(number), value_number(LIVE_PAGE)),
         on_live, reading);
 }
@@ -230,16 +230,16 @@ static void on_live(void *context, const PGresult *result, const struct error *e
     if (err || hand_on(&reading->of, result, &last) < LIVE_PAGE)
         reading_end(reading, err, false);
     else
-        list_live_after(reading, last.ask.number);
+        list_active_after(reading, last.ask.number);
 }
 
-void pg_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
+void pg_list_active(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
     struct pg_reading *reading =
         reading_new(store, &(struct reading){ &read_asks, { .each = each }, context });
 
     reading->now_ms = now_ms;
-    list_live_after(reading, 0);
+    list_active_after(reading, 0);
 }
 
 void pg_get_draft(struct store *store, const char *ask_id, const char *person,

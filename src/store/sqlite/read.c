@@ -175,7 +175,7 @@ void reader_list(struct store *store, const struct store_list_query *query, stor
     reader_read(store, which, values, READ_LIST_VALUES, &reading);
 }
 
-void reader_list_live(struct store *store, int64_t now_ms, store_each *each, void *context)
+void reader_list_active(struct store *store, int64_t now_ms, store_each *each, void *context)
 {
     reader_read(store, READ_LIVE, VALUES(value_number(now_ms)),
                 &(struct reading){ &read_asks, { .each = each }, context });
