@@ -161,7 +161,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     const struct active_ask *active = active_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
     int64_t left_s = remaining_s(engine, ask, active), silent_s = quiet_s(engine, active);
-    int64_t later_ms = later_until_ms(engine, ask->id);
+    int64_t snooze_ms = snooze_until_ms(engine, ask->id);
 
     json_write_text(writer, "session_id", ask->id);
     json_write_text(writer, "title", ask->title);
@@ -182,7 +182,7 @@ static void write_members(const struct engine *engine, const struct store_row *r
     if (silent_s > 0)
         json_write_integer(writer, "quiet_seconds", silent_s);
     if (is_open)
-        describe_time_if(writer, "later_until", later_ms);
+        describe_time_if(writer, "later_until", snooze_ms);
     write_undo(engine, ask->id, writer);
     show_ask(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");

@@ -52,7 +52,7 @@ void publish(struct engine *engine, struct active_ask *active);
 void publish_dirty(struct engine *engine); /* all that changed, the newest first */
 
 /* engine/people/list.c: what an agent sees of its own asks */
-void mine_publish(struct engine *engine, struct active_ask *active);
-void mine_publish_over(struct engine *engine, const struct active_ask *active);
+void own_asks_publish(struct engine *engine, struct active_ask *active);
+void own_asks_publish_over(struct engine *engine, const struct active_ask *active);
 
 #endif

@@ -191,7 +191,7 @@ void publish(struct engine *engine, struct active_ask *active)
 {
     if (engine->page_count || engine->inbox_count || engine->attached_count)
         tell_watchers(engine, active);
-    mine_publish(engine, active);
+    own_asks_publish(engine, active);
 }
 
 void publish_dirty(struct engine *engine)

@@ -110,7 +110,7 @@ void load_asks(struct engine *engine, const struct error *err)
         store->ops->list_active(store, engine_utc_ms(engine), on_active, engine);
 }
 
-void load_ring(struct engine *engine, struct alarm *alarm)
+void load_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     (void)alarm;
     engine->load_pass++;
@@ -141,11 +141,11 @@ struct engine *engine_new(const struct engine_parts *parts)
     tokens_load(engine);
     rules_load(engine);
     keys_load(engine);
-    session_notes_load(engine);
-    later_load(engine);
+    session_state_load(engine);
+    snooze_load(engine);
     hidden_load(engine);
     engine->load_alarm = (struct alarm){ .kind = ALARM_LOAD };
-    load_ring(engine, &engine->load_alarm);
+    load_on_alarm(engine, &engine->load_alarm);
     questions_init(engine);
     questions_load(engine);
     follow_store(engine);
@@ -183,7 +183,7 @@ void engine_free(struct engine *engine)
     tokens_release(engine);
     rules_release(engine);
     keys_release(engine);
-    session_notes_release(engine);
+    session_state_release(engine);
     hidden_release(engine);
     free(engine->clients);
     alarm_heap_release(&engine->alarms);
@@ -211,13 +211,13 @@ static void on_swept(void *context, const struct store_reply *reply)
     if (is_more && is_busy)
         alarm_in(engine, &engine->sweep_alarm, SWEEP_PAUSE_MS);
     else if (is_more)
-        sweep_ring(engine, &engine->sweep_alarm);
+        sweep_on_alarm(engine, &engine->sweep_alarm);
     else if (!engine->sweep_alarm.place)
         alarm_in(engine, &engine->sweep_alarm, SWEEP_EVERY_MS);
 }
 
 /* One batch of retention (R9.1); the next follows while there is more to do. */
-void sweep_ring(struct engine *engine, struct alarm *alarm)
+void sweep_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     int64_t days = engine_setting(engine, SETTING_RETENTION_DAYS);
     struct store_sweep sweep = {
@@ -300,10 +300,10 @@ static void on_indexed(void *context, const struct store_reply *reply)
         alarm_in(engine, &engine->index_alarm,
                  follow_is_shared(engine) ? INDEX_SHARED_MS : INDEX_PAUSE_MS);
     else if (is_more)
-        index_ring(engine, &engine->index_alarm);
+        index_on_alarm(engine, &engine->index_alarm);
 }
 
-void index_ring(struct engine *engine, struct alarm *alarm)
+void index_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct store *store = engine->parts.store;
     struct store_index index = {
@@ -329,30 +329,31 @@ static const int64_t wait_bounds_ms[] = { 1000,   2000,   5000,    15000,   3000
                                           120000, 300000, 1800000, 3600000, 28800000, 86400000 };
 static const struct metrics_scale wait_scale = { wait_bounds_ms, ARRAY_LEN(wait_bounds_ms), 1000 };
 
-void tally_ended(struct engine *engine, const struct active_ask *active)
+void count_ended(struct engine *engine, const struct active_ask *active)
 {
-    engine->tally.ended[active->state]++;
+    engine->counters.ended[active->state]++;
     if (state_is_decided_by_person(active->state))
-        metrics_observe(&engine->tally.waited_ms, &wait_scale,
+        metrics_observe(&engine->counters.waited_ms, &wait_scale,
                         engine_utc_ms(engine) - active->created_ms);
 }
 
 void engine_write_metrics(const struct engine *engine, struct text *out)
 {
     static const char ended[] = "sayso_asks_ended_total";
-    const struct tally *tally = &engine->tally;
+    const struct counters *counters = &engine->counters;
 
-    metrics_write_one(out, "sayso_asks_created_total", "counter", "Asks stored.", tally->created);
+    metrics_write_one(out, "sayso_asks_created_total", "counter", "Asks stored.",
+                      counters->created);
     metrics_write_head(out, ended, "counter", "Asks that ended, by state.");
     for (int state = STATE_PENDING + 1; state < STATE_COUNT; state++)
         metrics_write_value(out, ended, "state", state_name((enum ask_state)state),
-                            tally->ended[state]);
+                            counters->ended[state]);
     metrics_write_one(out, "sayso_asks_undone_total", "counter",
                       "Answers taken back; each ended its ask before and may end it again.",
-                      tally->undone);
+                      counters->undone);
     metrics_write_one(out, "sayso_asks_pending", "gauge", "Asks that wait for a person.",
                       (int64_t)engine->open_count);
     metrics_write_histogram(out, "sayso_ask_wait_seconds",
                             "From asking to a person's answer, cancelling or declining.",
-                            &tally->waited_ms, &wait_scale);
+                            &counters->waited_ms, &wait_scale);
 }

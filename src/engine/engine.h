@@ -38,8 +38,8 @@ struct engine_parts {
     /* To be told beside our own screens. May be NULL. */
     void (*announce)(void *context, const struct announcement *announcement);
     /* Another hub noted this of a session; `value` NULL: it holds no more. May be NULL. */
-    void (*on_session_note)(void *context, const char *session, const char *what,
-                            const char *value);
+    void (*on_session_state)(void *context, const char *session, const char *what,
+                             const char *value);
     void *context;
 };
 /* What a token that is alive stands for. */
@@ -91,11 +91,11 @@ bool engine_unseal(const struct engine *engine, const struct hash_part *bound, s
 /* What every hub on this store must know of an MCP session beside what its id says. It holds here
  * at once and everywhere when `done` is called, which may be NULL; fails with rate_limited where a
  * token's sessions have too many. */
-void engine_note_session(struct engine *engine, const struct engine_note *note, reply_done *done,
-                         void *context);
-void engine_drop_notes(struct engine *engine, const char *session); /* all of them */
-void engine_each_note(const struct engine *engine, const char *session, engine_note_each *each,
-                      void *context);
+void engine_put_session_state(struct engine *engine, const struct engine_session_state *note,
+                              reply_done *done, void *context);
+void engine_drop_session_state(struct engine *engine, const char *session); /* all of them */
+void engine_each_session_state(const struct engine *engine, const char *session,
+                               engine_session_state_each *each, void *context);
 
 /* The time by which deadlines are kept, the same at every hub. */
 int64_t engine_utc_ms(const struct engine *engine);

@@ -49,7 +49,7 @@ enum {
     PORTAL_CODES = 16,        /* at once; the oldest goes */
     PORTAL_URL_BYTES = 64,
     PUBLIC_URL_BYTES = 300,
-    LATER_KEPT = 64,
+    SNOOZES_KEPT = 64,
     ANNOUNCING_KEPT = 256,
     HIDDEN_KEPT = 1024,
     HIDDEN_BYTES = 17, /* of the name of a hidden option */
@@ -256,13 +256,13 @@ struct portal_code {
 };
 
 /* Counted since the start. */
-struct tally {
+struct counters {
     int64_t created, undone, ended[STATE_COUNT];
     struct metrics_histogram waited_ms;
 };
 
 /* An ask that is silent until a time. */
-struct later {
+struct snooze {
     char id[ASK_ID_BYTES];
     int64_t until_ms; /* UTC */
 };
@@ -278,8 +278,8 @@ struct engine {
     struct service service; /* first: a service is an engine */
     struct engine_parts parts;
     struct table by_id, by_call, by_key, by_launch, principals, in_flight, tokens;
-    struct table notes;    /* of sessions: engine/cluster/session_notes.c */
-    int64_t notes_over_ms; /* when the first of them is over; 0: there is none */
+    struct table session_states;    /* of sessions: engine/cluster/session_state.c */
+    int64_t session_states_over_ms; /* when the first of them is over; 0: there is none */
     struct alarm_heap alarms;
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
@@ -306,7 +306,7 @@ struct engine {
     struct alarm load_alarm;   /* to take up what is alive once more */
     uint32_t load_pass;        /* how often that was begun */
     bool is_loaded;
-    struct tally tally;
+    struct counters counters;
     struct text line;                               /* see line_take */
     struct table undelivered, undelivered_calls;    /* see engine/delivery/delivery.c */
     bool forgets_undelivered;                       /* there are more than these */
@@ -315,8 +315,8 @@ struct engine {
     struct table delivering; /* results whose confirmations are on their way */
     struct confirm_operation *unsure, *last_unsure; /* the first is with the store, others wait */
     struct portal_code codes[PORTAL_CODES];
-    struct later later[LATER_KEPT];
-    size_t later_count;
+    struct snooze snoozes[SNOOZES_KEPT];
+    size_t snooze_count;
     struct announcing announcing[ANNOUNCING_KEPT];
     size_t announcing_count;
     struct alarm announce_alarm;
@@ -351,12 +351,12 @@ int64_t engine_boot_ms(const struct engine *engine);
 void alarm_in(struct engine *engine, struct alarm *alarm, int64_t ms); /* from now on */
 int64_t engine_setting(const struct engine *engine, enum setting_id id);
 void sweep_soon(struct engine *engine);
-void sweep_ring(struct engine *engine, struct alarm *alarm);
-void load_ring(struct engine *engine, struct alarm *alarm);
+void sweep_on_alarm(struct engine *engine, struct alarm *alarm);
+void load_on_alarm(struct engine *engine, struct alarm *alarm);
 void load_asks(struct engine *engine, const struct error *err); /* once own_load has ended */
 void index_later(struct engine *engine);
-void index_ring(struct engine *engine, struct alarm *alarm);
-void tally_ended(struct engine *engine, const struct active_ask *active);
+void index_on_alarm(struct engine *engine, struct alarm *alarm);
+void count_ended(struct engine *engine, const struct active_ask *active);
 
 /* engine/cluster/follow.c: asks that other hubs make and change, where they share the store */
 bool follow_is_shared(const struct engine *engine);
@@ -557,17 +557,17 @@ bool held_events_take(struct session *session, const char *line, size_t length);
 /* engine/people/announce.c: telling a person who looks at none of our screens */
 void announce_new(struct engine *engine, const struct active_ask *active);
 void announce_taken_up(struct engine *engine, const struct active_ask *active);
-void announce_retime(struct engine *engine); /* after remind_minutes has changed */
-void announce_ring(struct engine *engine, struct alarm *alarm);
-void later_load(struct engine *engine);
-int64_t later_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
+void announce_reschedule(struct engine *engine); /* after remind_minutes has changed */
+void announce_on_alarm(struct engine *engine, struct alarm *alarm);
+void snooze_load(struct engine *engine);
+int64_t snooze_until_ms(const struct engine *engine, const char *id); /* 0: it is not put off */
 /* A person opened this ask; an agent's own process is none. */
 void seen_mark(struct engine *engine, struct session *session, const char *id);
 
-/* engine/cluster/session_notes.c: what every hub must know of MCP sessions */
-void session_notes_load(struct engine *engine);
-void session_notes_read(struct engine *engine); /* again: another hub wrote some */
-void session_notes_release(struct engine *engine);
+/* engine/cluster/session_state.c: what every hub must know of MCP sessions */
+void session_state_load(struct engine *engine);
+void session_state_read(struct engine *engine); /* again: another hub wrote some */
+void session_state_release(struct engine *engine);
 
 /* engine/people/portal.c: the way into the portal */
 /* Where a browser finds this ask; false: there is no portal. */
@@ -586,12 +586,12 @@ void remaining_arm(struct engine *engine);
 
 /* engine/ask/change.c */
 /* What is said about an ask that stays open; only if it has this version; 0: any. */
-void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+void change_say(enum ask_event event, struct method_call call, const char *id, const char *said,
                 int64_t version);
 /* The code of a destructive ask, as it came with an answer: good once, on the connection it was
  * shown on. On false `err` says why not. */
 bool challenge_takes(const struct operation *operation, const char *typed, struct error *err);
-void draft_ring(struct engine *engine, struct alarm *alarm);
+void draft_on_alarm(struct engine *engine, struct alarm *alarm);
 void draft_save_now(struct engine *engine, struct active_ask *active);
 /* Typed elsewhere than with us: saved now, and shown to who has the ask open. */
 void draft_keep(struct engine *engine, struct active_ask *active, const char *json);
@@ -624,16 +624,16 @@ void decide_by_client(enum ask_event event, struct method_call call, const char 
 void decide_question(enum ask_event event, struct method_call call, const char *id);
 
 /* engine/ask/ask_back.c: a person asks back, the agent explains */
-void back_tell_waiters(struct engine *engine, struct active_ask *active, const char *question);
+void ask_back_send_waiters(struct engine *engine, struct active_ask *active, const char *question);
 /* What others were asked back here is told to who waits here. */
-void back_tell_of(struct engine *engine, const struct active_ask *active);
-bool back_is_news(const struct active_ask *active); /* nobody was told yet what is asked back */
+void ask_back_send(struct engine *engine, const struct active_ask *active);
+bool ask_back_is_news(const struct active_ask *active); /* nobody was told yet what is asked back */
 /* That this open ask is asked back, and what. */
-void back_reply(const struct operation *operation, const struct store_row *row);
+void ask_back_reply(const struct operation *operation, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */
-void back_explain(struct method_call call, const struct wait_terms *terms);
+void ask_back_explain(struct method_call call, const struct wait_terms *terms);
 /* One object of `talk`. */
-void back_write(const struct store_said *said, struct json_writer *writer);
+void ask_back_write(const struct store_said *said, struct json_writer *writer);
 
 /* engine/people/rules.c: answers that stand */
 void rules_load(struct engine *engine);

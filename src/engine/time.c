@@ -156,7 +156,7 @@ static void expire(struct engine *engine, struct active_ask *active)
         save_expiry(expiry);
 }
 
-static void deadline_ring(struct engine *engine, struct alarm *alarm)
+static void deadline_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct active_ask *active =
         (struct active_ask *)(void *)((char *)alarm - offsetof(struct active_ask, deadline));
@@ -228,7 +228,7 @@ static void write_some(struct engine *engine, struct active_ask **at, struct tex
     event_end(&writer);
 }
 
-static void remaining_ring(struct engine *engine, struct alarm *alarm)
+static void remaining_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct active_ask *at = active_each(engine, NULL);
 
@@ -253,12 +253,12 @@ void remaining_arm(struct engine *engine)
     alarm_in(engine, &engine->remaining_alarm, REMAINING_EVERY_MS);
 }
 
-static void (*const rings[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
-    [ALARM_DEADLINE] = deadline_ring, [ALARM_DRAFT] = draft_ring,
-    [ALARM_WAIT] = wait_ring,         [ALARM_SWEEP] = sweep_ring,
-    [ALARM_INDEX] = index_ring,       [ALARM_REMAINING] = remaining_ring,
-    [ALARM_ANNOUNCE] = announce_ring, [ALARM_QUESTION] = question_ring,
-    [ALARM_TOKENS] = tokens_ring,     [ALARM_LOAD] = load_ring,
+static void (*const on_alarm[ALARM_KINDS])(struct engine *engine, struct alarm *alarm) = {
+    [ALARM_DEADLINE] = deadline_on_alarm, [ALARM_DRAFT] = draft_on_alarm,
+    [ALARM_WAIT] = wait_on_alarm,         [ALARM_SWEEP] = sweep_on_alarm,
+    [ALARM_INDEX] = index_on_alarm,       [ALARM_REMAINING] = remaining_on_alarm,
+    [ALARM_ANNOUNCE] = announce_on_alarm, [ALARM_QUESTION] = question_on_alarm,
+    [ALARM_TOKENS] = tokens_on_alarm,     [ALARM_LOAD] = load_on_alarm,
 };
 
 void engine_on_time(struct engine *engine)
@@ -272,6 +272,6 @@ void engine_on_time(struct engine *engine)
         engine->grace_until_boot_ms = now + TIME_GRACE_MS;
     engine_check_clock(engine);
     while ((alarm = alarm_take_due(&engine->alarms, now)))
-        rings[alarm->kind](engine, alarm);
+        on_alarm[alarm->kind](engine, alarm);
     engine_flush(engine);
 }

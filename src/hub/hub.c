@@ -327,9 +327,10 @@ static void on_revoked(void *context, const uint8_t *hash)
     door_cut(((struct hub *)context)->door, hash);
 }
 
-static void on_session_note(void *context, const char *session, const char *what, const char *value)
+static void on_session_state(void *context, const char *session, const char *what,
+                             const char *value)
 {
-    door_take_note(((struct hub *)context)->door, session, what, value);
+    door_take_state(((struct hub *)context)->door, session, what, value);
 }
 
 static bool open_browser(void *context, const char *link)
@@ -450,7 +451,7 @@ static bool open_parts(struct hub *hub, struct error *err)
         .on_revoked = on_revoked,
         .open_browser = open_browser,
         .announce = announce_ask,
-        .on_session_note = on_session_note,
+        .on_session_state = on_session_state,
         .context = hub,
     };
     const struct notify_parts notify = { .loop = hub->loop,

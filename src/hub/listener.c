@@ -149,9 +149,9 @@ struct door *door_new(const struct door_parts *parts)
         .utc_ms = engine_utc_ms,
         .seal = seal,
         .unseal = unseal,
-        .note = engine_note_session,
-        .drop_notes = engine_drop_notes,
-        .each_note = engine_each_note,
+        .note = engine_put_session_state,
+        .drop_state = engine_drop_session_state,
+        .each_state = engine_each_session_state,
     };
     const struct rest_parts rest = {
         .loop = parts->loop,
@@ -396,10 +396,10 @@ void door_cut(struct door *door, const uint8_t *token_hash)
         http_server_cut(door->public_server, guard_owner(token_hash));
 }
 
-void door_take_note(struct door *door, const char *session, const char *what, const char *value)
+void door_take_state(struct door *door, const char *session, const char *what, const char *value)
 {
     if (door)
-        http_mcp_take_note(door->mcp, session, what, value);
+        http_mcp_take_state(door->mcp, session, what, value);
 }
 
 void door_free(struct door *door)

@@ -52,7 +52,7 @@ bool door_is_drained(const struct door *door);
 size_t door_peer_count(const struct door *door);
 void door_cut(struct door *door, const uint8_t *token_hash); /* revoked: its holders go (D6) */
 /* Another hub noted this of an MCP session; `value` NULL: it holds no more. */
-void door_take_note(struct door *door, const char *session, const char *what, const char *value);
+void door_take_state(struct door *door, const char *session, const char *what, const char *value);
 void door_free(struct door *door);
 
 /*

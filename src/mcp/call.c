@@ -206,12 +206,12 @@ void call_cancel(struct mcp *mcp, const struct json *request_id, const char *rea
     if (id_json && strlen(id_json) <= CANCELLED_ID_BYTES)
         remember_cancelled(mcp, id_json);
     if (id_json && !cancel(mcp, id_json, reason) && strlen(id_json) <= CANCELLED_ID_BYTES)
-        session_note(mcp, NOTE_CANCELLED, id_json, shortened);
+        session_state(mcp, NOTE_CANCELLED, id_json, shortened);
     free(shortened);
     free(id_json);
 }
 
-void call_take_note(struct mcp *mcp, const char *id_json, const char *reason)
+void call_take_state(struct mcp *mcp, const char *id_json, const char *reason)
 {
     if (!reason)
         return;

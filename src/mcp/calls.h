@@ -204,7 +204,7 @@ void modern_serve(struct mcp_request *request);
 #define NOTE_LEVEL      "level"
 #define NOTE_SUBSCRIBED "subscribed"
 #define NOTE_CANCELLED  "cancelled"
-void session_note(struct mcp *mcp, const char *word, const char *rest, const char *value);
+void session_state(struct mcp *mcp, const char *word, const char *rest, const char *value);
 
 /* takeover.c: what another server of this session began */
 /* Its ask will have a name in a moment. */
@@ -225,7 +225,7 @@ void resources_refuse(struct mcp_request *request, const char *uri); /* there is
 mcp_method_call complete;
 mcp_method_call logging_set_level;
 bool logging_read_level(const char *name, enum mcp_level *ret_level); /* NULL is none */
-void logging_take_note(struct mcp *mcp, const char *rest, const char *value);
+void logging_take_state(struct mcp *mcp, const char *rest, const char *value);
 
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
@@ -234,7 +234,7 @@ void subscribe_tell_all(struct hub_session *session); /* nobody knows what chang
 /* The session is used: from now on what changes is watched for those who subscribed. */
 void subscribe_used(struct hub_session *session);
 void subscribe_drop_all(struct mcp *mcp);
-void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value);
+void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value);
 
 /* asks.c: the product's own resources */
 void asks_take_event(struct hub_session *session, const char *method, const struct json *params);
@@ -288,7 +288,7 @@ struct mcp_to call_let_go(struct mcp_call *call);
 void call_settle(struct mcp_call *call);
 struct call_work *call_work(struct mcp_call *call); /* made at its first use */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason);
-void call_take_note(struct mcp *mcp, const char *id_json, const char *reason);
+void call_take_state(struct mcp *mcp, const char *id_json, const char *reason);
 bool call_was_cancelled(const struct mcp *mcp, const char *id_json); /* lately */
 void call_drop_all(struct mcp *mcp);
 /* It was given up before its ask had a name. Others that made the same call learn that name in a

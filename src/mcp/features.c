@@ -328,11 +328,11 @@ void logging_set_level(struct mcp_request *request)
                         "level must be one of debug to emergency", NULL);
         return;
     }
-    session_note(request->to.mcp, NOTE_LEVEL, "", name);
+    session_state(request->to.mcp, NOTE_LEVEL, "", name);
     mcp_reply(&request->to, "{}");
 }
 
-void logging_take_note(struct mcp *mcp, const char *rest, const char *value)
+void logging_take_state(struct mcp *mcp, const char *rest, const char *value)
 {
     (void)rest;
     if (!logging_read_level(value, &mcp->level))

@@ -263,7 +263,7 @@ enum mcp_revision mcp_negotiated(const struct mcp *mcp)
 }
 
 /* A legacy session as a value, for hubs that did not see its handshake; and a row for each thing
- * that happens to it later and that they must know, written by session_note. See mcp.h. */
+ * that happens to it later and that they must know, written by session_state. See mcp.h. */
 
 void mcp_read_session(const struct json *params, struct mcp_session *ret_session)
 {
@@ -317,18 +317,18 @@ void mcp_parse_session(const struct json *written, struct mcp_session *ret_sessi
 /* Notes -----------------------------------------------------------------------------------------
  */
 
-struct note_kind {
+struct state_kind {
     const char *word; /* what follows it says about which */
     void (*take)(struct mcp *mcp, const char *rest, const char *value);
     bool is_passing;
 };
-static const struct note_kind kinds[] = {
-    { NOTE_LEVEL, logging_take_note, false },
-    { NOTE_SUBSCRIBED, subscribe_take_note, false },
-    { NOTE_CANCELLED, call_take_note, true },
+static const struct state_kind kinds[] = {
+    { NOTE_LEVEL, logging_take_state, false },
+    { NOTE_SUBSCRIBED, subscribe_take_state, false },
+    { NOTE_CANCELLED, call_take_state, true },
 };
 
-static const struct note_kind *find_kind(const char *what)
+static const struct state_kind *find_kind(const char *what)
 {
     size_t length = strcspn(what, " ");
 
@@ -339,14 +339,14 @@ static const struct note_kind *find_kind(const char *what)
     return NULL;
 }
 
-bool mcp_note_is_passing(const char *what)
+bool mcp_state_is_passing(const char *what)
 {
-    const struct note_kind *kind = find_kind(what);
+    const struct state_kind *kind = find_kind(what);
 
     return kind && kind->is_passing;
 }
 
-void session_note(struct mcp *mcp, const char *word, const char *rest, const char *value)
+void session_state(struct mcp *mcp, const char *word, const char *rest, const char *value)
 {
     char *what;
 
@@ -357,9 +357,9 @@ void session_note(struct mcp *mcp, const char *word, const char *rest, const cha
     free(what);
 }
 
-void mcp_take_note(struct mcp *mcp, const char *what, const char *value)
+void mcp_take_state(struct mcp *mcp, const char *what, const char *value)
 {
-    const struct note_kind *kind = find_kind(what);
+    const struct state_kind *kind = find_kind(what);
     const char *rest = strchr(what, ' ');
 
     if (kind)

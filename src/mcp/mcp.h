@@ -85,7 +85,7 @@ struct mcp_parts {
      * no state is given out. */
     char *(*seal)(void *context, const char *binding, const char *state);
     char *(*unseal)(void *context, const char *binding, const char *sealed);
-    /* Whoever else serves this session must know this (mcp_take_note); `value` NULL: not any more.
+    /* Whoever else serves this session must know this (mcp_take_state); `value` NULL: not any more.
      * NULL: nobody else does. */
     void (*note)(void *context, const char *what, const char *value);
 };
@@ -104,9 +104,9 @@ void mcp_write_session(const struct mcp_session *session, struct json_writer *wr
 void mcp_parse_session(const struct json *written, struct mcp_session *ret_session);
 void mcp_set_session(struct mcp *mcp, const struct mcp_session *session);
 /* What was noted of it before, or has just been by another. */
-void mcp_take_note(struct mcp *mcp, const char *what, const char *value);
+void mcp_take_state(struct mcp *mcp, const char *what, const char *value);
 /* It is about what is open now: minutes later it means nothing. */
-bool mcp_note_is_passing(const char *what);
+bool mcp_state_is_passing(const char *what);
 
 void mcp_take_line(struct mcp *mcp, struct mcp_stream *stream, const char *line, size_t length);
 /* A message that was parsed before: over HTTP it must be known whose it is (entry.h). */

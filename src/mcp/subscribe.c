@@ -125,7 +125,7 @@ void subscribe(struct mcp_request *request)
     add(mcp, session, NULL, uri);
     if (session)
         follow(session);
-    session_note(mcp, NOTE_SUBSCRIBED, uri, "");
+    session_state(mcp, NOTE_SUBSCRIBED, uri, "");
     mcp_reply(&request->to, "{}");
 }
 
@@ -136,7 +136,7 @@ void unsubscribe(struct mcp_request *request)
     if (!uri)
         return;
     drop_of(request->to.mcp, NULL, uri);
-    session_note(request->to.mcp, NOTE_SUBSCRIBED, uri, NULL);
+    session_state(request->to.mcp, NOTE_SUBSCRIBED, uri, NULL);
     mcp_reply(&request->to, "{}");
 }
 
@@ -151,7 +151,7 @@ static bool has(const struct mcp *mcp, const char *uri)
 
 /* By a request that another server of this session got. What changed before we heard of it was told
  * to nobody, so the next stream hears that it did. */
-void subscribe_take_note(struct mcp *mcp, const char *uri, const char *value)
+void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);
     struct hub_session *session;

@@ -113,11 +113,11 @@ struct service {
 };
 
 /* What every hub must know of an MCP session beside what its id says. */
-struct engine_note {
+struct engine_session_state {
     const char *session, *token; /* 26 characters; the token's id, "" without */
     const char *what, *value;    /* `value` NULL: it holds no more */
     int64_t lifetime_ms;
 };
-typedef void engine_note_each(void *context, const char *what, const char *value);
+typedef void engine_session_state_each(void *context, const char *what, const char *value);
 
 #endif

@@ -106,7 +106,7 @@ TAKES(on_unseen, NEWS_UNSEEN)
 TAKES(on_told, NEWS_TOLD)
 
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
-static void on_later(void *context, const struct client_reply *reply)
+static void on_snooze(void *context, const struct client_reply *reply)
 {
     struct seat *seat = context;
 
@@ -230,7 +230,7 @@ static const struct row {
     { EFFECT_SETTING, METHOD_settings_set, SETTING, on_changed },
     { EFFECT_HIDE, METHOD_ask_hide, MEMBERS, on_changed },
     { EFFECT_BACK, METHOD_ask_back, MEMBERS, on_changed },
-    { EFFECT_LATER, METHOD_ask_later, SECONDS, on_later },
+    { EFFECT_SNOOZE, METHOD_ask_later, SECONDS, on_snooze },
     { EFFECT_HISTORY, METHOD_ask_history, MEMBERS, on_history },
     { EFFECT_RULES, METHOD_rule_list, NOTHING, on_rules },
     { EFFECT_RULES, METHOD_rule_suggest, NOTHING, on_proposed },

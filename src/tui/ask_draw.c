@@ -277,8 +277,8 @@ static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct 
     }
     pen->row++;
     draw_messages(screen, pen);
-    if (screen->focus == FOCUS_LATER)
-        later_draw(pen);
+    if (screen->focus == FOCUS_SNOOZE)
+        snooze_draw(pen);
     else
         draw_hints(screen, pen);
 }

@@ -165,13 +165,13 @@ static void key_in_time(struct ask_screen *screen, const struct key *key)
     }
 }
 
-static void key_in_later(struct ask_screen *screen, const struct key *key)
+static void key_in_snooze(struct ask_screen *screen, const struct key *key)
 {
-    int64_t seconds = later_seconds(key_letter(key), screen->now);
+    int64_t seconds = snooze_seconds(key_letter(key), screen->now);
 
     if (seconds > 0 && ask_may_answer(screen)) {
         ask_screen_save(screen);
-        ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_LATER, .number = seconds });
+        ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_SNOOZE, .number = seconds });
     }
     if (seconds > 0 || key->code == KEY_ESCAPE || key_letter(key) == 'q')
         ask_focus_field(screen);
@@ -250,7 +250,7 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
         [FOCUS_COMMON] = key_in_note,     [FOCUS_FILTER] = key_in_filter,
         [FOCUS_PREVIEW] = key_in_preview, [FOCUS_CANCEL] = key_in_cancel,
         [FOCUS_CODE] = key_in_code,       [FOCUS_TIME] = key_in_time,
-        [FOCUS_LATER] = key_in_later,     [FOCUS_BACK] = key_in_back,
+        [FOCUS_SNOOZE] = key_in_snooze,   [FOCUS_BACK] = key_in_back,
     };
 
     screen->is_typing = false;

@@ -227,7 +227,7 @@ static const struct {
     { '/', NULL, open_focus, FOCUS_FILTER },
     { 'p', NULL, open_focus, FOCUS_PREVIEW },
     { 'E', NULL, open_focus, FOCUS_TIME },
-    { 'l', NULL, open_focus, FOCUS_LATER },
+    { 'l', NULL, open_focus, FOCUS_SNOOZE },
     { 'b', NULL, open_focus, FOCUS_BACK },
     { 's', NULL, open_panel, PANEL_SETTINGS },
     { '?', NULL, open_panel, PANEL_HELP },

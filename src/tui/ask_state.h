@@ -49,7 +49,7 @@ enum ask_focus {
     FOCUS_CANCEL, /* why; then the ask is cancelled */
     FOCUS_CODE,   /* the second act */
     FOCUS_TIME,   /* how many minutes more */
-    FOCUS_LATER,  /* when to be reminded again */
+    FOCUS_SNOOZE, /* when to be reminded again */
     FOCUS_BACK,   /* a question to the agent */
 };
 enum ask_panel { PANEL_NONE, PANEL_SETTINGS, PANEL_HELP, PANEL_PROMPT, PANEL_PREVIEW };

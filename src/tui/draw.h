@@ -104,8 +104,8 @@ void draw_search(struct pen *pen, struct edit *edit, bool has_focus);
 
 /* inbox_panels.c: answering later: when, as few choices that a digit takes (R7.9; the portal's are
  * the same). */
-int64_t later_seconds(char digit, struct screen_time now); /* from now on; 0: no such choice */
-void later_draw(struct pen *pen);                          /* the question and its keys */
+int64_t snooze_seconds(char digit, struct screen_time now); /* from now on; 0: no such choice */
+void snooze_draw(struct pen *pen);                          /* the question and its keys */
 
 /* The signs we draw, in Unicode and in ASCII; all are one column wide everywhere. */
 

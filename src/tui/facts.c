@@ -138,7 +138,7 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->is_asked_back = json_is_yes(json_member(ask, "asked_back"));
     facts->is_detached = json_is_yes(json_member(ask, "detached"));
     facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
-    facts->later_utc_ms = facts_time(json_member(ask, "later_until"));
+    facts->snooze_utc_ms = facts_time(json_member(ask, "later_until"));
     facts->quiet_until_mono_ms = now.mono_ms + json_member_span(ask, "quiet_seconds", 0) * 1000;
     facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
     facts->total_ms = left_s < 0 ? 0 : left_s * 1000 + now.utc_ms - facts->created_utc_ms;

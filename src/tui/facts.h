@@ -26,7 +26,7 @@ struct facts {
     int64_t deadline_mono_ms; /* -1: none */
     int64_t total_ms;         /* from being asked to the deadline */
     bool is_detached, is_destructive, is_asked_back;
-    int64_t later_utc_ms;        /* put off until then; 0: not */
+    int64_t snooze_utc_ms;       /* put off until then; 0: not */
     int64_t quiet_until_mono_ms; /* the agent's own client shows it: others are silent so long */
     bool is_told;                /* not from the hub: whoever shows it has made it known */
     char *via, *person;          /* of whoever decided; owned; "" */

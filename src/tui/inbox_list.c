@@ -136,7 +136,7 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
     int agents = widest(rows, count, true, 24), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
     int titles = is_narrow ? pen->end - TITLE_COLUMN : widest(rows, count, false, room), column;
     const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
-    const char *later = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
+    const char *snooze = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
     int end = pen->end - glyph_columns(badge, strlen(badge)) - 2;
     struct text agent = { 0 };
 
@@ -157,9 +157,9 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
         column += agents;
     }
     pen_right(pen, INK_QUIET, badge);
-    if (facts->later_utc_ms > screen->now.utc_ms) {
-        end -= glyph_columns(later, strlen(later));
-        pen_at(pen, end, INK_QUIET, later);
+    if (facts->snooze_utc_ms > screen->now.utc_ms) {
+        end -= glyph_columns(snooze, strlen(snooze));
+        pen_at(pen, end, INK_QUIET, snooze);
         end -= 2;
     }
     pen_cut(pen, column + 1, end, INK_QUIET, directory, cut);
@@ -290,8 +290,8 @@ static void draw_keys(struct inbox_screen *screen, struct pen *pen)
     pen_text(pen, INK_ACCENT, &screen->said);
     if (screen->is_filtering || screen->filter.text.used > 0)
         draw_search(pen, &screen->filter, screen->is_filtering);
-    if (screen->panel == INBOX_LATER)
-        later_draw(pen);
+    if (screen->panel == INBOX_SNOOZE)
+        snooze_draw(pen);
     else if (pen->end < SCREEN_NARROW)
         draw_hint_row(pen, narrow, ARRAY_LEN(narrow));
     else

@@ -209,15 +209,15 @@ void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)
 
 /* Answering later. */
 
-static void key_in_later(struct inbox_screen *screen, const struct key *key)
+static void key_in_snooze(struct inbox_screen *screen, const struct key *key)
 {
     const struct facts *row = inbox_current(screen);
-    int64_t seconds = later_seconds(key_letter(key), screen->now);
+    int64_t seconds = snooze_seconds(key_letter(key), screen->now);
 
     screen->panel = INBOX_LIST;
     if (seconds > 0 && row)
         inbox_emit(screen, &(struct screen_effect){
-                               .kind = EFFECT_LATER, .session_id = row->id, .number = seconds });
+                               .kind = EFFECT_SNOOZE, .session_id = row->id, .number = seconds });
 }
 
 /* Scrolls where it is longer than the screen; any other key leaves it. */
@@ -294,7 +294,7 @@ void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
 {
     static void (*const keys[])(struct inbox_screen * screen, const struct key *key) = {
         [INBOX_SETTINGS] = key_in_settings,    [INBOX_HELP] = key_in_help,
-        [INBOX_HISTORY] = key_in_history,      [INBOX_LATER] = key_in_later,
+        [INBOX_HISTORY] = key_in_history,      [INBOX_SNOOZE] = key_in_snooze,
         [INBOX_STANDING] = inbox_standing_key, [INBOX_MISSED] = key_in_missed,
     };
 
@@ -360,7 +360,7 @@ static int64_t until_morning(int64_t utc_ms)
     return (int64_t)(mktime(&local) - now);
 }
 
-int64_t later_seconds(char digit, struct screen_time now)
+int64_t snooze_seconds(char digit, struct screen_time now)
 {
     size_t choice = (size_t)(digit - '1');
 
@@ -369,7 +369,7 @@ int64_t later_seconds(char digit, struct screen_time now)
     return choices[choice].seconds ? choices[choice].seconds : until_morning(now.utc_ms);
 }
 
-void later_draw(struct pen *pen)
+void snooze_draw(struct pen *pen)
 {
     static const char *const digits[] = { "1", "2", "3", "4" };
     struct hint hints[ARRAY_LEN(choices) + 1];

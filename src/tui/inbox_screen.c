@@ -57,7 +57,7 @@ static void add(struct inbox_screen *screen, const struct json *ask)
 
 static bool is_put_off(const struct inbox_screen *screen, const struct facts *row)
 {
-    return row->later_utc_ms > screen->now.utc_ms;
+    return row->snooze_utc_ms > screen->now.utc_ms;
 }
 
 /* Once for each ask that came while we look: now, or when nobody else shows it any more, or when
@@ -172,7 +172,7 @@ static void on_ask_effect(void *context, const struct screen_effect *effect)
     struct inbox_screen *screen = context;
 
     if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT ||
-        effect->kind == EFFECT_BROWSER || effect->kind == EFFECT_LATER)
+        effect->kind == EFFECT_BROWSER || effect->kind == EFFECT_SNOOZE)
         screen->is_ask_done = true;
     if (effect->kind == EFFECT_CLOSE || effect->kind == EFFECT_QUIT)
         return;
@@ -349,7 +349,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         break;
     case 'l':
         if (inbox_current(screen))
-            screen->panel = INBOX_LATER;
+            screen->panel = INBOX_SNOOZE;
         break;
     case 't':
         if (screen->missed.count > 0)

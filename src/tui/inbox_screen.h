@@ -44,7 +44,7 @@ enum inbox_panel {
     INBOX_SETTINGS,
     INBOX_HELP,
     INBOX_HISTORY,
-    INBOX_LATER,
+    INBOX_SNOOZE,
     INBOX_STANDING,
     INBOX_MISSED,
 };

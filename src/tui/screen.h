@@ -68,7 +68,7 @@ enum screen_effect_kind {
     EFFECT_SETTING,   /* name, text (NULL: the built-in value): settings/set */
     EFFECT_HIDE,      /* json: {option_id, hidden} of this title and principal (R6.4) */
     EFFECT_BACK,      /* json: {text}, a question to the agent: ask/back */
-    EFFECT_LATER,     /* number: seconds to be silent about this ask; its screen is left */
+    EFFECT_SNOOZE,    /* number: seconds to be silent about this ask; its screen is left */
     EFFECT_LOOK,      /* ask/get is wanted, as NEWS_WHOLE */
     EFFECT_OPEN,      /* inbox: the same, for the ask that the person chose */
     EFFECT_RECONNECT, /* now instead of at the next try */

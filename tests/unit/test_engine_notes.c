@@ -36,10 +36,10 @@ static void on_done(void *context, const struct reply *reply)
 static struct told note(struct stage *stage, const char *session, const char *what,
                         const char *value)
 {
-    const struct engine_note note = { session, TOKEN, what, value, DAY_MS };
+    const struct engine_session_state note = { session, TOKEN, what, value, DAY_MS };
     struct told told = { 0 };
 
-    engine_note_session(stage->engine, &note, on_done, &told);
+    engine_put_session_state(stage->engine, &note, on_done, &told);
     stage_settle(stage);
     assert_int_equal(told.replies, 1);
     return told;
@@ -54,7 +54,7 @@ static void assert_notes(struct stage *stage, const char *session, const char *e
 {
     struct text found = { 0 };
 
-    engine_each_note(stage->engine, session, add, &found);
+    engine_each_session_state(stage->engine, session, add, &found);
     assert_string_equal(text_string(&found), expected);
     text_release(&found);
 }
@@ -77,7 +77,7 @@ static void test_kept(void **state)
     assert_notes(stage, ONE, "[level=error with blanks]");
     assert_notes(stage, TWO, "");
     note(stage, ONE, "ended", "");
-    engine_drop_notes(stage->engine, ONE);
+    engine_drop_session_state(stage->engine, ONE);
     assert_notes(stage, ONE, "");
     note(stage, ONE, "ended", ""); /* while the earlier one is being removed */
     assert_notes(stage, ONE, "[ended=]");
@@ -88,9 +88,9 @@ static void test_kept(void **state)
 static void test_without_token(void **state)
 {
     struct stage *stage = *state;
-    const struct engine_note anybody = { ONE, "", "ended", "", DAY_MS };
+    const struct engine_session_state anybody = { ONE, "", "ended", "", DAY_MS };
 
-    engine_note_session(stage->engine, &anybody, NULL, NULL);
+    engine_put_session_state(stage->engine, &anybody, NULL, NULL);
     stage_settle(stage);
     stage_restart(stage);
     assert_notes(stage, ONE, "[ended=]");
@@ -107,18 +107,18 @@ static void test_over(void **state)
     stage_advance(stage, 2000);
     assert_notes(stage, ONE, "");
     note(stage, TWO, "level", "info"); /* who writes next tidies up */
-    assert_int_equal(stage->engine->notes.count, 2);
+    assert_int_equal(stage->engine->session_states.count, 2);
     stage_restart(stage);
-    assert_int_equal(stage->engine->notes.count, 2);
+    assert_int_equal(stage->engine->session_states.count, 2);
     stage_advance(stage, 2 * DAY_MS);
     stage_restart(stage);
     stage_settle(stage);
-    assert_int_equal(stage->engine->notes.count, 0);
+    assert_int_equal(stage->engine->session_states.count, 0);
 }
 
 static void test_bounded(void **state)
 {
-    const struct engine_note stranger = { TWO, "fedcba9876543210", "ended", "", DAY_MS };
+    const struct engine_session_state stranger = { TWO, "fedcba9876543210", "ended", "", DAY_MS };
     struct told told = { 0 };
     struct stage *stage = *state;
     char what[1024];
@@ -128,21 +128,21 @@ static void test_bounded(void **state)
     assert_int_equal(note(stage, ONE, what, "").code, ERROR_too_long);
     assert_int_equal(note(stage, "short", "ended", "").code, ERROR_too_long);
     for (int i = 0; i < 1024; i++) {
-        const struct engine_note many = { ONE, TOKEN, what, "", DAY_MS };
+        const struct engine_session_state many = { ONE, TOKEN, what, "", DAY_MS };
 
         snprintf(what, sizeof what, "subscribed %d", i);
-        engine_note_session(stage->engine, &many, NULL, NULL);
+        engine_put_session_state(stage->engine, &many, NULL, NULL);
     }
     stage_settle(stage);
     assert_int_equal(note(stage, ONE, "one more", "").code, ERROR_rate_limited);
     assert_int_equal(note(stage, ONE, "subscribed 7", "again").code, ERROR_NONE);
-    engine_note_session(stage->engine, &stranger, on_done, &told);
+    engine_put_session_state(stage->engine, &stranger, on_done, &told);
     stage_settle(stage);
     assert_int_equal(told.code, ERROR_NONE);
     stage_advance(stage, DAY_MS + 1000);
     assert_int_equal(note(stage, ONE, "one more", "").code, ERROR_NONE);
     stage_settle(stage);
-    assert_int_equal(stage->engine->notes.count, 1);
+    assert_int_equal(stage->engine->session_states.count, 1);
 }
 
 static void on_news(void *context, const char *session, const char *what, const char *value)
@@ -169,15 +169,15 @@ static void test_news(void **state)
     struct stage *stage = *state;
     char name[64], value[64];
 
-    stage->engine->parts.on_session_note = on_news;
+    stage->engine->parts.on_session_state = on_news;
     stage->engine->parts.context = stage;
     note(stage, ONE, "level", "info");
     snprintf(name, sizeof name, "%s ended", TWO);
     snprintf(value, sizeof value, "%lld %s ", (long long)stage->clock.utc_ms + 5000, TOKEN);
     write_row(stage, name, value);
     assert_notes(stage, TWO, "");
-    session_notes_read(stage->engine);
-    session_notes_read(stage->engine);
+    session_state_read(stage->engine);
+    session_state_read(stage->engine);
     assert_notes(stage, TWO, "[ended=]");
     snprintf(name, sizeof name, "%s ended ", TWO);
     assert_int_equal(stage_count(stage, name), 1);
@@ -185,25 +185,25 @@ static void test_news(void **state)
 
     snprintf(name, sizeof name, "%s level", ONE);
     write_row(stage, name, NULL);
-    session_notes_read(stage->engine);
+    session_state_read(stage->engine);
     assert_notes(stage, ONE, "");
     assert_int_equal(stage_count(stage, "aaaaaaaaaaaaaaaaaaaaaaaaaa level (gone)"), 1);
 }
 
 static void test_news_while_writing(void **state)
 {
-    const struct engine_note ended = { ONE, TOKEN, "ended", "", DAY_MS };
+    const struct engine_session_state ended = { ONE, TOKEN, "ended", "", DAY_MS };
     struct stage *stage = *state;
 
-    engine_note_session(stage->engine, &ended, NULL, NULL);
-    session_notes_read(stage->engine); /* the store does not have it yet */
+    engine_put_session_state(stage->engine, &ended, NULL, NULL);
+    session_state_read(stage->engine); /* the store does not have it yet */
     assert_notes(stage, ONE, "[ended=]");
     stage_settle(stage);
-    engine_drop_notes(stage->engine, ONE);
-    session_notes_read(stage->engine); /* the store has it still */
+    engine_drop_session_state(stage->engine, ONE);
+    session_state_read(stage->engine); /* the store has it still */
     assert_notes(stage, ONE, "");
     stage_settle(stage);
-    session_notes_read(stage->engine);
+    session_state_read(stage->engine);
     assert_notes(stage, ONE, "");
 }
 
@@ -223,7 +223,7 @@ static void test_damaged_rows(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         write_row(stage, rows[i][0], rows[i][1]);
-        session_notes_read(stage->engine);
+        session_state_read(stage->engine);
         assert_notes(stage, ONE, "");
         write_row(stage, rows[i][0], NULL);
     }

@@ -54,7 +54,7 @@ static void note(void *context, const char *what, const char *value)
 
     text_add_format(&pair->noted, "[%s=%s]", what, value ? value : "(gone)");
     if (!pair->is_deaf)
-        mcp_take_note(pair->a.mcp, what, value);
+        mcp_take_state(pair->a.mcp, what, value);
 }
 
 static int set_up(void **state)
@@ -335,9 +335,9 @@ static void a_cancellation_reaches_the_one_that_has_the_call(void **state)
     assert_int_equal(pair->a.cut_offs, 1);
     assert_int_equal(pair->on_a.finished, 1);
     assert_int_equal(pair->on_a.count, 0); /* no response: nobody wants one */
-    mcp_take_note(pair->a.mcp, "cancelled \"c\"", "again");
-    mcp_take_note(pair->a.mcp, "cancelled \"c\"", NULL);
-    mcp_take_note(pair->a.mcp, "whatever", "");
+    mcp_take_state(pair->a.mcp, "cancelled \"c\"", "again");
+    mcp_take_state(pair->a.mcp, "cancelled \"c\"", NULL);
+    mcp_take_state(pair->a.mcp, "whatever", "");
 }
 
 static void one_that_is_ours_is_not_noted(void **state)
@@ -375,7 +375,7 @@ static void subscriptions_and_levels_are_shared(void **state)
                "\"level\":\"debug\"}}");
     assert_string_equal(text_string(&pair->noted), "[subscribed sayso://asks=][level=debug]");
     assert_int_equal(pair->a.follows, 1);
-    mcp_take_note(pair->a.mcp, "subscribed sayso://asks", ""); /* twice is once */
+    mcp_take_state(pair->a.mcp, "subscribed sayso://asks", ""); /* twice is once */
     stage_stream_init(&standing);
     mcp_stand(pair->a.mcp, &standing.mcp);
     assert_int_equal(standing.count, 1); /* what may have been missed */

@@ -311,7 +311,7 @@ static void news_while_an_ask_is_read(void **state)
             far_tell(&far, call.id, cases[i].while_read);
         far_tell(&far, "bbbbbbbbbbbbbbbbbbbbbbbbbb", 7);
         assert_null(rest->due); /* one read at a time */
-        poll_ring(rest);
+        poll_on_timer(rest);
         assert_null(rest->due);
         call.is_reading = false;
         call.version = cases[i].known; /* as the read had it */

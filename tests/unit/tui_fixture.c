@@ -20,7 +20,7 @@ static const char *const kind_names[] = {
     [EFFECT_DRAFT] = "DRAFT",         [EFFECT_EXTEND] = "EXTEND",
     [EFFECT_UNDO] = "UNDO",           [EFFECT_SEND_NOW] = "SEND_NOW",
     [EFFECT_BROWSER] = "BROWSER",     [EFFECT_SETTING] = "SETTING",
-    [EFFECT_HIDE] = "HIDE",           [EFFECT_LATER] = "LATER",
+    [EFFECT_HIDE] = "HIDE",           [EFFECT_SNOOZE] = "LATER",
     [EFFECT_LOOK] = "LOOK",           [EFFECT_OPEN] = "OPEN",
     [EFFECT_RECONNECT] = "RECONNECT", [EFFECT_COPY] = "COPY",
     [EFFECT_BELL] = "BELL",           [EFFECT_NEIGHBOUR] = "NEIGHBOUR",

@@ -133,9 +133,9 @@ void active_set_state(struct engine *engine, struct active_ask *active, enum ask
         return;
     count_open(engine, active, is_open ? 1 : -1);
     if (is_open)
-        engine->tally.undone++;
+        engine->counters.undone++;
     else
-        tally_ended(engine, active);
+        count_ended(engine, active);
     index_later(engine);
 }
 
@@ -188,7 +188,7 @@ void active_free(struct engine *engine, struct active_ask *active)
         undelivered_add(engine, active->id, active->principal->id, active->call_match);
     if (active->is_dirty)
         publish(engine, active); /* watchers see how it ended before it leaves memory */
-    mine_publish_over(engine, active);
+    own_asks_publish_over(engine, active);
     active_forget(engine, active);
 }
 

@@ -50,7 +50,7 @@ static void ask_back_found(struct operation *operation)
         operation_say(operation, ERROR_wrong_state, "/session_id", TEXT_REASON_NOT_EXPLAINED, NULL);
         return;
     }
-    retime_say(EVENT_ASKED_BACK, operation_call(operation), operation->id, operation->text,
+    change_say(EVENT_ASKED_BACK, operation_call(operation), operation->id, operation->text,
                asking->version);
     operation_end(operation);
 }
@@ -68,12 +68,12 @@ void ask_back_method(struct method_call call)
     operation_find_ask(&asking->operation, call.params, ask_back_found);
 }
 
-bool back_is_news(const struct active_ask *active)
+bool ask_back_is_news(const struct active_ask *active)
 {
     return active->flags & ASK_ASKED_BACK && !active->is_back_told && state_is_open(active->state);
 }
 
-void back_tell_waiters(struct engine *engine, struct active_ask *active, const char *question)
+void ask_back_send_waiters(struct engine *engine, struct active_ask *active, const char *question)
 {
     const struct store_row row = active_row(active);
     struct text result = { 0 };
@@ -95,12 +95,12 @@ static void on_asked_at_other_hub(void *context, const struct store_said *said,
         return;
     }
     active = active_find(asking->operation.engine, asking->operation.id);
-    if (!err && active && asking->operation.text && back_is_news(active))
-        back_tell_waiters(asking->operation.engine, active, asking->operation.text);
+    if (!err && active && asking->operation.text && ask_back_is_news(active))
+        ask_back_send_waiters(asking->operation.engine, active, asking->operation.text);
     operation_end(&asking->operation);
 }
 
-void back_tell_of(struct engine *engine, const struct active_ask *active)
+void ask_back_send(struct engine *engine, const struct active_ask *active)
 {
     struct store *store = engine->parts.store;
     struct asking *asking = operation_of_ours(sizeof *asking, engine, active->id);
@@ -144,7 +144,7 @@ static void on_question(void *context, const struct store_said *said, const stru
     operation_end(operation);
 }
 
-void back_reply(const struct operation *operation, const struct store_row *row)
+void ask_back_reply(const struct operation *operation, const struct store_row *row)
 {
     struct engine *engine = operation->engine;
     struct telling *telling = operation_new(sizeof *telling, operation_call(operation));
@@ -226,7 +226,7 @@ static void explain(struct explaining *own)
     if (!active || strcmp(active->principal->id, own->operation.session->principal) != 0) {
         wait_on(own);
     } else if (active->flags & ASK_ASKED_BACK) {
-        retime_say(EVENT_FORM_CHANGED, call, own->operation.id, own->operation.text,
+        change_say(EVENT_FORM_CHANGED, call, own->operation.id, own->operation.text,
                    active->version);
     } else {
         engine->parts.store->ops->list_said(engine->parts.store, own->operation.id, on_said_before,
@@ -234,7 +234,7 @@ static void explain(struct explaining *own)
     }
 }
 
-void back_explain(struct method_call call, const struct wait_terms *terms)
+void ask_back_explain(struct method_call call, const struct wait_terms *terms)
 {
     struct explaining *own = operation_new(sizeof *own, call);
     const struct json *given = json_member(call.params, "explanation");
@@ -264,7 +264,7 @@ static void add_told(const struct json *told, struct text *out)
     visible_text(note, strlen(note), VISIBLE_LINES, out);
 }
 
-void back_write(const struct store_said *said, struct json_writer *writer)
+void ask_back_write(const struct store_said *said, struct json_writer *writer)
 {
     bool is_told = said->event == EVENT_TOLD;
     struct text shown = { 0 };

@@ -17,11 +17,11 @@
  * back and its explanation (ask_back.c); and the acts around a decision: taking it back, sending
  * it now, the code to type. */
 
-static const int64_t RETIME_UNDO_LEAST_MS = 30000; /* time to think again after an undo */
-static const int64_t CODE_MS = 600000;             /* a code is good for */
+static const int64_t CHANGE_UNDO_MIN_MS = 30000; /* time to think again after an undo */
+static const int64_t CODE_MS = 600000;           /* a code is good for */
 enum { CODE_TRIES = 3 };
 
-struct retiming {
+struct change_operation {
     struct operation operation; /* first; its text is what is said */
     enum ask_event event;
     int64_t version; /* the caller's If-Match; 0: any */
@@ -60,78 +60,78 @@ static void on_late_row(void *context, const struct store_reply *reply)
     operation_not_found(operation, reply);
 }
 
-static void retime_found(struct operation *operation);
+static void change_found(struct operation *operation);
 
 /* The deadline was worked out from one that others changed before it was stored. */
-static bool is_overtaken(const struct retiming *retiming, const struct store_row *row)
+static bool is_overtaken(const struct change_operation *changing, const struct store_row *row)
 {
-    struct engine *engine = retiming->operation.engine;
+    struct engine *engine = changing->operation.engine;
     const struct active_ask *active;
 
     if (follow_is_shared(engine))
         follow_row(engine, row);
-    active = active_find(engine, retiming->operation.id);
-    return active && retiming->operation.text && retiming->version == 0 &&
-           active->version != retiming->change.if_version;
+    active = active_find(engine, changing->operation.id);
+    return active && changing->operation.text && changing->version == 0 &&
+           active->version != changing->change.if_version;
 }
 
 static void on_retimed(void *context, const struct store_reply *reply)
 {
-    struct retiming *retiming = context;
-    struct engine *engine = retiming->operation.engine;
-    struct active_ask *active = active_find(engine, retiming->operation.id);
+    struct change_operation *changing = context;
+    struct engine *engine = changing->operation.engine;
+    struct active_ask *active = active_find(engine, changing->operation.id);
 
-    if (active && retiming->event == EVENT_UNDONE) {
+    if (active && changing->event == EVENT_UNDONE) {
         active->is_undoing = false;
         /* it came to nothing: if its window ended meanwhile, the agent has waited for this */
         if (reply->outcome != STORE_DONE && !state_is_open(active->state) &&
             !active->deadline.place)
             wait_finish(engine, active, NULL, NULL);
     }
-    if (reply->outcome == STORE_LOST && active && is_overtaken(retiming, reply->row)) {
-        retime_found(
-            &retiming->operation); /* the ask is as it was meant for, with another deadline */
+    if (reply->outcome == STORE_LOST && active && is_overtaken(changing, reply->row)) {
+        change_found(
+            &changing->operation); /* the ask is as it was meant for, with another deadline */
     } else if (reply->outcome == STORE_DONE && active && active->seq > reply->seq) {
-        operation_ok(&retiming->operation, "{}"); /* others changed it since, and we know how */
+        operation_ok(&changing->operation, "{}"); /* others changed it since, and we know how */
     } else if (reply->outcome == STORE_DONE && active) {
         active->seq = reply->seq;
-        effects_run(engine, active, &retiming->step, &retiming->change, NULL, &retiming->operation);
-        if (retiming->event == EVENT_ASKED_BACK)
-            back_tell_waiters(engine, active, retiming->operation.text);
-        if (retiming->change.interface == INTERFACE_WEB && engine->page_count == 0)
+        effects_run(engine, active, &changing->step, &changing->change, NULL, &changing->operation);
+        if (changing->event == EVENT_ASKED_BACK)
+            ask_back_send_waiters(engine, active, changing->operation.text);
+        if (changing->change.interface == INTERFACE_WEB && engine->page_count == 0)
             portal_open(engine, active->id); /* it goes on there */
-        operation_end(&retiming->operation);
+        operation_end(&changing->operation);
     } else if (reply->outcome != STORE_FAILED && reply->row) {
-        refuse_row(&retiming->operation, reply->row);
-    } else if (!operation_fails(&retiming->operation, reply)) {
-        operation_is_over(&retiming->operation);
+        refuse_row(&changing->operation, reply->row);
+    } else if (!operation_fails(&changing->operation, reply)) {
+        operation_is_over(&changing->operation);
     }
 }
 
 /* Somebody is to think about what was said: the ask gets its whole time anew. */
-static void fill_said(const struct retiming *retiming, const struct active_ask *active,
+static void fill_said(const struct change_operation *changing, const struct active_ask *active,
                       struct store_change *change)
 {
     int64_t whole = change->now_ms + active->original_ms;
-    bool is_question = retiming->event == EVENT_ASKED_BACK;
+    bool is_question = changing->event == EVENT_ASKED_BACK;
 
-    change->said = retiming->operation.text;
+    change->said = changing->operation.text;
     change->deadline_ms = active->deadline_ms > whole ? active->deadline_ms : whole;
     change->set_flags = ASK_TALKED | (is_question ? ASK_ASKED_BACK : 0);
     change->clear_flags = is_question ? 0 : ASK_ASKED_BACK;
 }
 
-static void fill_change(struct retiming *retiming, const struct active_ask *active)
+static void fill_change(struct change_operation *changing, const struct active_ask *active)
 {
-    struct engine *engine = retiming->operation.engine;
-    struct store_change *change = &retiming->change;
+    struct engine *engine = changing->operation.engine;
+    struct store_change *change = &changing->change;
     int64_t now = change->now_ms;
 
-    if (retiming->event == EVENT_EXTENDED) {
-        change->original_ms = retiming->seconds * 1000;
+    if (changing->event == EVENT_EXTENDED) {
+        change->original_ms = changing->seconds * 1000;
         change->deadline_ms = now + change->original_ms;
-    } else if (retiming->event == EVENT_UNDONE) {
-        int64_t least = now + RETIME_UNDO_LEAST_MS;
+    } else if (changing->event == EVENT_UNDONE) {
+        int64_t least = now + CHANGE_UNDO_MIN_MS;
 
         if (active->deadline_ms > 0)
             change->deadline_ms = active->deadline_ms > least ? active->deadline_ms : least;
@@ -141,108 +141,108 @@ static void fill_change(struct retiming *retiming, const struct active_ask *acti
         change->when = STORE_BEFORE_DELIVERY;
         change->person = engine->parts.person;
         change->deliver_after_ms = change->decided_ms = 0;
-    } else if (retiming->operation.text) {
-        fill_said(retiming, active, change);
+    } else if (changing->operation.text) {
+        fill_said(changing, active, change);
     } else {
-        change->interface = (int)retiming->interface;
+        change->interface = (int)changing->interface;
     }
 }
 
-static void retime_found(struct operation *operation)
+static void change_found(struct operation *operation)
 {
-    struct retiming *retiming = (struct retiming *)operation;
+    struct change_operation *changing = (struct change_operation *)operation;
     struct engine *engine = operation->engine;
     struct active_ask *active = active_find(engine, operation->id);
-    struct store_change *change = &retiming->change;
+    struct store_change *change = &changing->change;
 
     if (active && !is_for(operation->session, active->principal->id))
         active = NULL; /* for that agent there is none */
     if (!active || !active->is_stored ||
-        (retiming->version != 0 && retiming->version != active->version)) {
-        if (!follow_looks_first(operation, retime_found))
+        (changing->version != 0 && changing->version != active->version)) {
+        if (!follow_looks_first(operation, change_found))
             operation_get(operation, on_late_row);
         return;
     }
-    retiming->facts.within_undo = !state_is_open(active->state) && active->deadline.place &&
+    changing->facts.within_undo = !state_is_open(active->state) && active->deadline.place &&
                                   !active->is_undoing && !active->is_sending;
-    retiming->step = lifecycle_next(active->state, retiming->event, &retiming->facts);
-    if (!retiming->step.is_legal) {
-        if (!follow_looks_first(operation, retime_found))
-            operation_say(operation, retiming->step.refusal, "/session_id",
-                          retiming->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
+    changing->step = lifecycle_next(active->state, changing->event, &changing->facts);
+    if (!changing->step.is_legal) {
+        if (!follow_looks_first(operation, change_found))
+            operation_say(operation, changing->step.refusal, "/session_id",
+                          changing->event == EVENT_UNDONE ? TEXT_REASON_NOTHING_TO_UNDO
                                                           : TEXT_REASON_IS_OVER,
                           NULL);
         return;
     }
-    if (retiming->event == EVENT_INTERFACE_SWITCHED)
+    if (changing->event == EVENT_INTERFACE_SWITCHED)
         draft_save_now(engine, active); /* written first: it is there where the person goes on */
     *change =
-        effects_change(engine, operation->id, retiming->event, &retiming->step, &retiming->facts);
-    change->if_version = retiming->version;
-    if (retiming->operation.text && retiming->version == 0)
+        effects_change(engine, operation->id, changing->event, &changing->step, &changing->facts);
+    change->if_version = changing->version;
+    if (changing->operation.text && changing->version == 0)
         change->if_version = active->version; /* more time may be on its way to the store */
-    fill_change(retiming, active);
-    active->is_undoing = active->is_undoing || retiming->event == EVENT_UNDONE;
+    fill_change(changing, active);
+    active->is_undoing = active->is_undoing || changing->event == EVENT_UNDONE;
     operation_begin_write(operation);
-    store_write_change(engine->parts.store, change, on_retimed, retiming);
+    store_write_change(engine->parts.store, change, on_retimed, changing);
 }
 
-static struct retiming *retiming_new(enum ask_event event, struct method_call call)
+static struct change_operation *change_new(enum ask_event event, struct method_call call)
 {
-    struct retiming *retiming = operation_new(sizeof *retiming, call);
+    struct change_operation *changing = operation_new(sizeof *changing, call);
 
-    retiming->event = event;
-    return retiming;
+    changing->event = event;
+    return changing;
 }
 
-void retime_say(enum ask_event event, struct method_call call, const char *id, const char *said,
+void change_say(enum ask_event event, struct method_call call, const char *id, const char *said,
                 int64_t version)
 {
-    struct retiming *retiming = retiming_new(event, call);
+    struct change_operation *changing = change_new(event, call);
 
-    retiming->version = version;
-    retiming->operation.text = mem_text(said);
-    memcpy(retiming->operation.id, id, sizeof retiming->operation.id);
-    retime_found(&retiming->operation);
+    changing->version = version;
+    changing->operation.text = mem_text(said);
+    memcpy(changing->operation.id, id, sizeof changing->operation.id);
+    change_found(&changing->operation);
 }
 
 void ask_extend_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_EXTENDED, call);
+    struct change_operation *changing = change_new(EVENT_EXTENDED, call);
 
-    retiming->version = json_member_integer(call.params, "version", 0);
-    if (!json_integer_of(json_member(call.params, "seconds"), &retiming->seconds) ||
-        retiming->seconds < 1 || retiming->seconds > LIMIT_TIMEOUT_S) {
-        operation_say(&retiming->operation, ERROR_out_of_range, "/seconds",
+    changing->version = json_member_integer(call.params, "version", 0);
+    if (!json_integer_of(json_member(call.params, "seconds"), &changing->seconds) ||
+        changing->seconds < 1 || changing->seconds > LIMIT_TIMEOUT_S) {
+        operation_say(&changing->operation, ERROR_out_of_range, "/seconds",
                       TEXT_REASON_EXTEND_SECONDS, NULL);
         return;
     }
-    operation_find_ask(&retiming->operation, call.params, retime_found);
+    operation_find_ask(&changing->operation, call.params, change_found);
 }
 
 void ask_undo_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_UNDONE, call);
+    struct change_operation *changing = change_new(EVENT_UNDONE, call);
 
     if (DELIBERATE_FAULT(undo_ignored)) {
-        operation_ok(&retiming->operation, "{}");
+        operation_ok(&changing->operation, "{}");
         return;
     }
-    operation_find_ask(&retiming->operation, call.params, retime_found);
+    operation_find_ask(&changing->operation, call.params, change_found);
 }
 
 void ask_switch_method(struct method_call call)
 {
-    struct retiming *retiming = retiming_new(EVENT_INTERFACE_SWITCHED, call);
+    struct change_operation *changing = change_new(EVENT_INTERFACE_SWITCHED, call);
     const char *name = json_member_text(call.params, "interface");
 
-    retiming->interface = name ? interface_find(name) : INTERFACE_NONE;
-    if (retiming->interface == INTERFACE_NONE) {
-        operation_say(&retiming->operation, ERROR_bad_enum, "/interface", TEXT_REASON_INTERFACE,
+    changing->interface = name ? interface_find(name) : INTERFACE_NONE;
+    if (changing->interface == INTERFACE_NONE) {
+        operation_say(&changing->operation, ERROR_bad_enum, "/interface", TEXT_REASON_INTERFACE,
                       NULL);
         return;
     }
-    operation_find_ask(&retiming->operation, call.params, retime_found);
+    operation_find_ask(&changing->operation, call.params, change_found);
 }
 
 static void on_sent(void *context, const struct store_reply *reply)
@@ -393,7 +393,7 @@ void draft_save_now(struct engine *engine, struct active_ask *active)
     activity->draft_saved_boot_ms = engine_boot_ms(engine);
 }
 
-void draft_ring(struct engine *engine, struct alarm *alarm)
+void draft_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct activity *activity =
         (struct activity *)(void *)((char *)alarm - offsetof(struct activity, draft_alarm));

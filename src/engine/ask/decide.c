@@ -169,7 +169,7 @@ static struct asker asker_of(const struct decision *decision, const struct store
                   : own_read(decision->operation.engine, row->ask.origin_json);
 }
 
-/* The agent gets it as it is; people are shown the summary (back_write). */
+/* The agent gets it as it is; people are shown the summary (ask_back_write). */
 static void fill_told(struct decision *decision, const struct store_row *row,
                       struct store_change *change)
 {

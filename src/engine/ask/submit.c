@@ -179,7 +179,7 @@ static void take_created(struct submission *submission, const struct store_reply
     active->seq = reply->seq;
     if (active->is_overtaken)
         follow_ask(engine, active->id);
-    engine->tally.created++;
+    engine->counters.created++;
     if (!active->waiters && active->state != STATE_PENDING_TERMINAL_LAUNCH)
         active->flags |= ASK_DETACHED;
     time_start(engine, active);

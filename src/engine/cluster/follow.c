@@ -234,8 +234,8 @@ static void go_on(struct engine *engine, struct active_ask *active, const struct
         wait_tell_time(engine, active, NULL);
         if (!was_open)
             client_offer(engine, active, NULL);
-        if (back_is_news(active))
-            back_tell_of(engine, active);
+        if (ask_back_is_news(active))
+            ask_back_send(engine, active);
         return;
     }
     if (follow_is_held_back(engine, &row->ask))
@@ -331,8 +331,8 @@ static void on_news_facts(void *context)
     tokens_reload(engine);
     rules_reload(engine);
     keys_load(engine);
-    session_notes_read(engine);
-    later_load(engine);
+    session_state_read(engine);
+    snooze_load(engine);
     hidden_load(engine);
     preferences_load(engine);
 }
@@ -342,7 +342,7 @@ static void on_news_resync(void *context)
     struct engine *engine = context;
 
     engine->forgets_undelivered = true;
-    load_ring(engine, &engine->load_alarm);
+    load_on_alarm(engine, &engine->load_alarm);
     questions_load(engine);
 }
 

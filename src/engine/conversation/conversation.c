@@ -23,159 +23,164 @@
 
 enum { LIST_USUAL = 50, LIST_MOST = 200 };
 
-void talk_release(struct talk *talk)
+void conversation_record_release(struct conversation_record *record)
 {
-    conversation_release(&talk->machine);
-    free(talk->token_id);
-    free(talk->label);
-    *talk = (struct talk){ 0 };
+    conversation_release(&record->machine);
+    free(record->token_id);
+    free(record->label);
+    *record = (struct conversation_record){ 0 };
 }
 
-bool talk_read(struct talk *talk, const struct store_conversation *stored, struct error *err)
+bool conversation_record_read(struct conversation_record *record,
+                              const struct store_conversation *stored, struct error *err)
 {
-    talk_release(talk);
-    text_put(talk->id, sizeof talk->id, stored->id);
-    text_put(talk->ask_id, sizeof talk->ask_id, stored->ask_id);
-    text_put(talk->earlier_ask_id, sizeof talk->earlier_ask_id, stored->earlier_ask_id);
-    text_put(talk->principal, sizeof talk->principal, stored->principal);
-    talk->token_id = mem_text(stored->token_id);
-    talk->label = mem_text(stored->label);
-    talk->version = stored->version;
-    talk->created_ms = stored->created_ms;
-    talk->changed_ms = stored->changed_ms;
-    talk->last_event = stored->last_event;
-    return conversation_parse(stored->body, strlen(stored->body), &talk->machine, err);
+    conversation_record_release(record);
+    text_put(record->id, sizeof record->id, stored->id);
+    text_put(record->ask_id, sizeof record->ask_id, stored->ask_id);
+    text_put(record->earlier_ask_id, sizeof record->earlier_ask_id, stored->earlier_ask_id);
+    text_put(record->principal, sizeof record->principal, stored->principal);
+    record->token_id = mem_text(stored->token_id);
+    record->label = mem_text(stored->label);
+    record->version = stored->version;
+    record->created_ms = stored->created_ms;
+    record->changed_ms = stored->changed_ms;
+    record->last_event = stored->last_event;
+    return conversation_parse(stored->body, strlen(stored->body), &record->machine, err);
 }
 
-static bool talk_refuse_unknown(struct error *err)
+static bool conversation_refuse_unknown(struct error *err)
 {
     return error_set(err, ERROR_not_found, "/conversation", "no conversation has this id");
 }
 
 /* The id that `params` names; false: it is none, and the same is said as of one that is unknown. */
-static bool talk_read_id(const struct json *params, char *ret_id, struct error *err)
+static bool conversation_record_read_id(const struct json *params, char *ret_id, struct error *err)
 {
     const struct json *given = json_member(params, "conversation");
     const char *id = json_text(given);
 
     if (!id || strlen(id) != json_length(given) || !ask_id_is_valid(id))
-        return talk_refuse_unknown(err);
+        return conversation_refuse_unknown(err);
     memcpy(ret_id, id, ASK_ID_BYTES);
     return true;
 }
 
-static bool talk_is_seen_by(const struct talk *talk, const struct session *session)
+static bool conversation_record_is_seen_by(const struct conversation_record *record,
+                                           const struct session *session)
 {
-    return session->role == ROLE_PERSON || strcmp(session->principal, talk->principal) == 0;
+    return session->role == ROLE_PERSON || strcmp(session->principal, record->principal) == 0;
 }
 
 /* Its members, for an object that has more of them. */
-static void talk_write(const struct engine *engine, const struct talk *talk,
-                       struct json_writer *writer)
+static void conversation_record_write(const struct engine *engine,
+                                      const struct conversation_record *record,
+                                      struct json_writer *writer)
 {
     struct text url = { 0 };
 
-    json_write_text(writer, "conversation", talk->id);
-    json_write_text(writer, "host", talk->label);
-    json_write_bool(writer, "sub_agent", talk->machine.is_sub_agent);
-    json_write_integer(writer, "version", talk->version);
-    json_write_integer(writer, "last_event", talk->last_event);
-    describe_time(writer, "created_at", talk->created_ms);
-    describe_time(writer, "changed_at", talk->changed_ms);
-    conversation_write_change(&talk->machine, writer, "state");
-    if (talk->machine.state == CONVERSATION_AWAITING) { /* where a person answers it */
-        json_write_text(writer, "session_id", talk->ask_id);
-        if (portal_write_url(engine, talk->ask_id, &url))
+    json_write_text(writer, "conversation", record->id);
+    json_write_text(writer, "host", record->label);
+    json_write_bool(writer, "sub_agent", record->machine.is_sub_agent);
+    json_write_integer(writer, "version", record->version);
+    json_write_integer(writer, "last_event", record->last_event);
+    describe_time(writer, "created_at", record->created_ms);
+    describe_time(writer, "changed_at", record->changed_ms);
+    conversation_write_change(&record->machine, writer, "state");
+    if (record->machine.state == CONVERSATION_AWAITING) { /* where a person answers it */
+        json_write_text(writer, "session_id", record->ask_id);
+        if (portal_write_url(engine, record->ask_id, &url))
             json_write_text(writer, "url", text_string(&url));
         text_release(&url);
     }
     json_write_list(writer, "remaining");
-    for (size_t i = 0; i < talk->machine.remaining_count; i++)
-        json_write_text(writer, NULL, talk->machine.remaining[i].id);
+    for (size_t i = 0; i < record->machine.remaining_count; i++)
+        json_write_text(writer, NULL, record->machine.remaining[i].id);
     json_write_end_list(writer);
     json_write_list(writer, "persisted");
-    for (size_t i = 0; i < talk->machine.persisted_count; i++)
-        json_write_text(writer, NULL, talk->machine.persisted[i]);
+    for (size_t i = 0; i < record->machine.persisted_count; i++)
+        json_write_text(writer, NULL, record->machine.persisted[i]);
     json_write_end_list(writer);
 }
 
-static void saying_drop(struct operation *operation)
+static void conversation_operation_drop(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)operation;
+    struct conversation_operation *update = (struct conversation_operation *)operation;
 
-    talk_release(&saying->talk);
-    conversation_free_calls(saying->calls, saying->call_count);
-    answer_release(&saying->answer);
-    form_release(&saying->form);
-    conversation_step_release(&saying->step);
-    text_release(&saying->events);
-    json_free(saying->body);
+    conversation_record_release(&update->record);
+    conversation_free_calls(update->calls, update->call_count);
+    answer_release(&update->answer);
+    form_release(&update->form);
+    conversation_step_release(&update->step);
+    text_release(&update->events);
+    json_free(update->body);
 }
 
-struct saying *saying_new(struct method_call call)
+struct conversation_operation *conversation_operation_new(struct method_call call)
 {
-    struct saying *saying = operation_new(sizeof *saying, call);
+    struct conversation_operation *update = operation_new(sizeof *update, call);
 
-    saying->operation.drop = saying_drop;
-    return saying;
+    update->operation.drop = conversation_operation_drop;
+    return update;
 }
 
 /* Reading it */
 
-static void fail(struct saying *saying, const struct error *err)
+static void fail(struct conversation_operation *update, const struct error *err)
 {
-    if (saying->after) {
-        saying->failure = *err;
-        saying->after(saying);
+    if (update->after) {
+        update->failure = *err;
+        update->after(update);
     } else {
-        operation_fail(&saying->operation, err, NULL);
+        operation_fail(&update->operation, err, NULL);
     }
 }
 
 static void on_loaded(void *context, const struct store_conversation *stored,
                       const struct error *err)
 {
-    struct saying *saying = context;
-    const struct session *session = saying->operation.session;
+    struct conversation_operation *update = context;
+    const struct session *session = update->operation.session;
     struct error failure = { 0 };
 
-    if (stored && talk_read(&saying->talk, stored, &failure) &&
-        (!session || talk_is_seen_by(&saying->talk, session))) {
-        saying->operation.next(&saying->operation);
+    if (stored && conversation_record_read(&update->record, stored, &failure) &&
+        (!session || conversation_record_is_seen_by(&update->record, session))) {
+        update->operation.next(&update->operation);
         return;
     }
     if (!err && failure.code == ERROR_NONE)
-        talk_refuse_unknown(&failure);
-    fail(saying, err ? err : &failure);
+        conversation_refuse_unknown(&failure);
+    fail(update, err ? err : &failure);
 }
 
-void saying_load(struct saying *saying, void (*next)(struct operation *operation))
+void conversation_operation_load(struct conversation_operation *update,
+                                 void (*next)(struct operation *operation))
 {
-    struct store *store = saying->operation.engine->parts.store;
+    struct store *store = update->operation.engine->parts.store;
 
-    saying->operation.next = next;
-    store->ops->get_conversation(store, saying->operation.id, on_loaded, saying);
+    update->operation.next = next;
+    store->ops->get_conversation(store, update->operation.id, on_loaded, update);
 }
 
-/* saying_load of the one that `params` name. */
-static void saying_about(struct saying *saying, const struct json *params,
-                         void (*next)(struct operation *operation))
+/* conversation_operation_load of the one that `params` name. */
+static void conversation_operation_about(struct conversation_operation *update,
+                                         const struct json *params,
+                                         void (*next)(struct operation *operation))
 {
     struct error err;
 
-    if (talk_read_id(params, saying->operation.id, &err))
-        saying_load(saying, next);
+    if (conversation_record_read_id(params, update->operation.id, &err))
+        conversation_operation_load(update, next);
     else
-        operation_fail(&saying->operation, &err, NULL);
+        operation_fail(&update->operation, &err, NULL);
 }
 
 /* Telling */
 
 /* The lines of a step as a list of {id, type, …}. */
-static void write_effects(const struct saying *saying, struct json_writer *writer)
+static void write_effects(const struct conversation_operation *update, struct json_writer *writer)
 {
-    const char *line = text_string(&saying->events), *end;
-    int64_t number = saying->talk.last_event;
+    const char *line = text_string(&update->events), *end;
+    int64_t number = update->record.last_event;
 
     for (const char *at = line; (at = strchr(at, '\n')); at++)
         number--;
@@ -194,22 +199,22 @@ static void write_effects(const struct saying *saying, struct json_writer *write
     json_write_end_list(writer);
 }
 
-void saying_reply(struct saying *saying, bool is_already)
+void conversation_operation_reply(struct conversation_operation *update, bool is_already)
 {
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
 
-    talk_write(saying->operation.engine, &saying->talk, &writer);
-    if (saying->events.used || is_already)
-        write_effects(saying, &writer);
+    conversation_record_write(update->operation.engine, &update->record, &writer);
+    if (update->events.used || is_already)
+        write_effects(update, &writer);
     json_write_bool_if(&writer, "already", is_already);
     json_write_end_object(&writer);
-    operation_ok_take(&saying->operation, &out);
+    operation_ok_take(&update->operation, &out);
 }
 
-void saying_reply_loaded(struct operation *operation)
+void conversation_operation_reply_loaded(struct operation *operation)
 {
-    saying_reply((struct saying *)operation, false);
+    conversation_operation_reply((struct conversation_operation *)operation, false);
 }
 
 /* Making one */
@@ -217,43 +222,43 @@ void saying_reply_loaded(struct operation *operation)
 static void on_found_again(void *context, const struct store_conversation *stored,
                            const struct error *err)
 {
-    struct saying *saying = context;
+    struct conversation_operation *update = context;
     struct error failure;
 
-    if (stored && talk_read(&saying->talk, stored, &failure)) {
-        saying_reply(saying, true);
+    if (stored && conversation_record_read(&update->record, stored, &failure)) {
+        conversation_operation_reply(update, true);
         return;
     }
     if (!err && !stored) /* dropped between two looks */
-        talk_refuse_unknown(&failure);
-    operation_fail(&saying->operation, err ? err : &failure, NULL);
+        conversation_refuse_unknown(&failure);
+    operation_fail(&update->operation, err ? err : &failure, NULL);
 }
 
 static void on_made(void *context, const struct store_reply *reply)
 {
-    struct saying *saying = context;
-    struct engine *engine = saying->operation.engine;
+    struct conversation_operation *update = context;
+    struct engine *engine = update->operation.engine;
     struct error err;
 
     switch (reply->outcome) {
     case STORE_DONE:
-        saying->talk.last_event = reply->seq;
-        saying_reply(saying, false);
+        update->record.last_event = reply->seq;
+        conversation_operation_reply(update, false);
         break;
     case STORE_REPEATED:
         engine->parts.store->ops->find_conversation(
-            engine->parts.store, saying->operation.session->principal,
-            json_member_text(saying->body, "key"), on_found_again, saying);
+            engine->parts.store, update->operation.session->principal,
+            json_member_text(update->body, "key"), on_found_again, update);
         break;
     case STORE_FAILED:
-        operation_fail(&saying->operation, &reply->err, NULL);
+        operation_fail(&update->operation, &reply->err, NULL);
         break;
     default:
         error_set(&err, ERROR_rate_limited, "",
                   "this host has %d conversations and none is idle: end the turns of some first",
                   STORE_CONVERSATIONS);
         err.retry_after_s = 60;
-        operation_fail(&saying->operation, &err, NULL);
+        operation_fail(&update->operation, &err, NULL);
         break;
     }
 }
@@ -273,65 +278,66 @@ static bool check_new(const struct json *params, struct error *err)
     return true;
 }
 
-static void save_new(struct saying *saying)
+static void save_new(struct conversation_operation *update)
 {
-    struct engine *engine = saying->operation.engine;
-    const struct session *session = saying->operation.session;
-    struct talk *talk = &saying->talk;
+    struct engine *engine = update->operation.engine;
+    const struct session *session = update->operation.session;
+    struct conversation_record *record = &update->record;
     struct text body = { 0 };
     struct store_new_conversation made = { .principal = { .id = session->principal,
                                                           .kind = "token",
                                                           .uid = session->uid,
                                                           .name = session->name,
                                                           .place = session->token },
-                                           .events = text_string(&saying->events) };
+                                           .events = text_string(&update->events) };
 
-    conversation_encode(&talk->machine, &body);
+    conversation_encode(&record->machine, &body);
     made.conversation = (struct store_conversation){
-        .id = talk->id,
-        .principal = talk->principal,
-        .token_id = talk->token_id,
-        .label = talk->label,
-        .state = conversation_state_names[talk->machine.state],
+        .id = record->id,
+        .principal = record->principal,
+        .token_id = record->token_id,
+        .label = record->label,
+        .state = conversation_state_names[record->machine.state],
         .body = text_string(&body),
-        .key = json_member_text(saying->body, "key"),
-        .created_ms = talk->created_ms,
+        .key = json_member_text(update->body, "key"),
+        .created_ms = record->created_ms,
     };
-    operation_begin_write(&saying->operation);
-    store_write_conversation(engine->parts.store, &made, on_made, saying);
+    operation_begin_write(&update->operation);
+    store_write_conversation(engine->parts.store, &made, on_made, update);
     text_release(&body);
 }
 
 void conversation_new_method(struct method_call call)
 {
-    struct saying *saying = saying_new(call);
-    struct talk *talk = &saying->talk;
+    struct conversation_operation *update = conversation_operation_new(call);
+    struct conversation_record *record = &update->record;
     struct json_writer writer;
     struct error err;
 
-    if (!operation_may(&saying->operation, check_new(call.params, &err), &err))
+    if (!operation_may(&update->operation, check_new(call.params, &err), &err))
         return;
-    saying->body = json_keep(call.params);
-    random_id(talk->id);
-    memcpy(talk->principal, call.session->principal, sizeof talk->principal);
-    talk->token_id = mem_text(call.session->token_id);
-    talk->label = mem_text(call.session->token);
-    talk->version = 1;
-    talk->created_ms = talk->changed_ms = engine_utc_ms(call.engine);
-    talk->machine.is_sub_agent =
+    update->body = json_keep(call.params);
+    random_id(record->id);
+    memcpy(record->principal, call.session->principal, sizeof record->principal);
+    record->token_id = mem_text(call.session->token_id);
+    record->label = mem_text(call.session->token);
+    record->version = 1;
+    record->created_ms = record->changed_ms = engine_utc_ms(call.engine);
+    record->machine.is_sub_agent =
         call.session->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
-    writer = json_writer_to(&saying->events);
-    text_add_text(&saying->events, "state_change ");
-    conversation_write_change(&talk->machine, &writer, NULL);
-    text_add_char(&saying->events, '\n');
-    save_new(saying);
+    writer = json_writer_to(&update->events);
+    text_add_text(&update->events, "state_change ");
+    conversation_write_change(&record->machine, &writer, NULL);
+    text_add_char(&update->events, '\n');
+    save_new(update);
 }
 
 /* Looking */
 
 void conversation_get_method(struct method_call call)
 {
-    saying_about(saying_new(call), call.params, saying_reply_loaded);
+    conversation_operation_about(conversation_operation_new(call), call.params,
+                                 conversation_operation_reply_loaded);
 }
 
 struct listing {
@@ -345,7 +351,7 @@ static void on_listed(void *context, const struct store_conversation *stored,
                       const struct error *err)
 {
     struct listing *listing = context;
-    struct talk talk = { 0 };
+    struct conversation_record record = { 0 };
 
     if (stored && listing->count == listing->limit) {
         listing->has_more = true;
@@ -353,10 +359,11 @@ static void on_listed(void *context, const struct store_conversation *stored,
         listing->count++;
         text_put(listing->last, sizeof listing->last, stored->id);
         json_write_object(&listing->writing.writer, NULL);
-        if (talk_read(&talk, stored, NULL))
-            talk_write(listing->writing.operation.engine, &talk, &listing->writing.writer);
+        if (conversation_record_read(&record, stored, NULL))
+            conversation_record_write(listing->writing.operation.engine, &record,
+                                      &listing->writing.writer);
         json_write_end_object(&listing->writing.writer);
-        talk_release(&talk);
+        conversation_record_release(&record);
     } else if (err) {
         operation_fail(&listing->writing.operation, err, NULL);
     } else {
@@ -398,7 +405,7 @@ void conversation_list_method(struct method_call call)
 
 enum { EVENTS_USUAL = 32, EVENTS_MOST = 256, EVENTS_BYTES = 262144 };
 
-void conversation_tell(struct engine *engine, const struct talk *talk)
+void conversation_publish(struct engine *engine, const struct conversation_record *record)
 {
     struct text line = { 0 };
     struct json_writer writer;
@@ -406,19 +413,19 @@ void conversation_tell(struct engine *engine, const struct talk *talk)
     if (engine->listener_count == 0)
         return;
     writer = event_begin(&line, "conversation/changed");
-    json_write_text(&writer, "conversation", talk->id);
-    json_write_integer(&writer, "last_event", talk->last_event);
+    json_write_text(&writer, "conversation", record->id);
+    json_write_integer(&writer, "last_event", record->last_event);
     event_end(&writer);
     for (struct session *session = engine->sessions, *next; session; session = next) {
         next = session->next;
-        if (strcmp(session->conversation, talk->id) == 0)
+        if (strcmp(session->conversation, record->id) == 0)
             session_send(session, line.bytes, line.used);
     }
     text_release(&line);
 }
 
 struct hearing {
-    struct saying saying; /* first */
+    struct conversation_operation update; /* first */
     int64_t after, limit;
     struct text out;
     struct json_writer writer;
@@ -428,7 +435,7 @@ struct hearing {
 static void hearing_drop(struct operation *operation)
 {
     text_release(&((struct hearing *)operation)->out);
-    saying_drop(operation);
+    conversation_operation_drop(operation);
 }
 
 static void on_event(void *context, const struct store_conversation_event *event,
@@ -450,52 +457,52 @@ static void on_event(void *context, const struct store_conversation_event *event
         return;
     }
     if (failure) {
-        operation_fail(&hearing->saying.operation, failure, NULL);
+        operation_fail(&hearing->update.operation, failure, NULL);
         return;
     }
-    if (hearing->after > 0 && hearing->after < hearing->saying.talk.last_event &&
+    if (hearing->after > 0 && hearing->after < hearing->update.record.last_event &&
         hearing->first != hearing->after + 1) {
         error_set(
             &err, ERROR_not_found, "/after",
             "events behind this one are no longer kept: look at the conversation, then listen "
             "from its last_event on");
-        operation_fail(&hearing->saying.operation, &err, "{\"gone\":true}");
+        operation_fail(&hearing->update.operation, &err, "{\"gone\":true}");
         return;
     }
     json_write_end_list(writer);
     json_write_end_object(writer);
-    operation_ok(&hearing->saying.operation, text_string(&hearing->out));
+    operation_ok(&hearing->update.operation, text_string(&hearing->out));
 }
 
 static void hear(struct operation *operation)
 {
     struct hearing *hearing = (struct hearing *)operation;
-    const struct talk *talk = &hearing->saying.talk;
+    const struct conversation_record *record = &hearing->update.record;
     struct store *store = operation->engine->parts.store;
 
-    if (hearing->after > talk->last_event) {
+    if (hearing->after > record->last_event) {
         operation_refuse(operation, ERROR_out_of_range, "/after", "the last event is number %lld",
-                         (long long)talk->last_event);
+                         (long long)record->last_event);
         return;
     }
     hearing->writer = json_object_to(&hearing->out);
-    json_write_integer(&hearing->writer, "last_event", talk->last_event);
+    json_write_integer(&hearing->writer, "last_event", record->last_event);
     json_write_list(&hearing->writer, "events");
-    store->ops->list_conversation_events(store, talk->id, hearing->after, (size_t)hearing->limit,
+    store->ops->list_conversation_events(store, record->id, hearing->after, (size_t)hearing->limit,
                                          on_event, hearing);
 }
 
 void conversation_events_method(struct method_call call)
 {
     struct hearing *hearing = operation_new(sizeof *hearing, call);
-    struct operation *operation = &hearing->saying.operation;
+    struct operation *operation = &hearing->update.operation;
 
     operation->drop = hearing_drop;
     hearing->after = json_member_integer(call.params, "after", 0);
     hearing->limit = json_member_integer(call.params, "limit", EVENTS_USUAL);
     if (hearing->limit < 1 || hearing->limit > EVENTS_MOST)
         hearing->limit = EVENTS_USUAL;
-    saying_about(&hearing->saying, call.params, hear);
+    conversation_operation_about(&hearing->update, call.params, hear);
 }
 
 static void follow(struct operation *operation)
@@ -509,7 +516,7 @@ static void follow(struct operation *operation)
 
 void conversation_follow_method(struct method_call call)
 {
-    saying_about(saying_new(call), call.params, follow);
+    conversation_operation_about(conversation_operation_new(call), call.params, follow);
 }
 
 /* The step */
@@ -548,10 +555,10 @@ static const char *const effect_names[] = {
 };
 
 /* One line; JSON of ours has no line ends. */
-static void write_effect(const struct saying *saying, enum conversation_effect effect,
-                         struct text *out)
+static void write_effect(const struct conversation_operation *update,
+                         enum conversation_effect effect, struct text *out)
 {
-    const struct conversation *machine = &saying->talk.machine;
+    const struct conversation *machine = &update->record.machine;
     struct json_writer writer = json_writer_to(out);
 
     text_add_format(out, "%s ", effect_names[effect]);
@@ -560,9 +567,9 @@ static void write_effect(const struct saying *saying, enum conversation_effect e
     } else {
         json_write_object(&writer, NULL);
         if (effect == EFFECT_PERSIST_RESULTS)
-            write_results(&saying->step, &writer);
+            write_results(&update->step, &writer);
         else if (effect == EFFECT_PERSIST_STATE)
-            json_write_integer(&writer, "version", saying->talk.version + 1);
+            json_write_integer(&writer, "version", update->record.version + 1);
         else if (effect == EFFECT_EXECUTE_TOOL)
             write_current(machine, &writer);
         else if (effect == EFFECT_REQUEST_LLM)
@@ -574,98 +581,98 @@ static void write_effect(const struct saying *saying, enum conversation_effect e
 
 static void on_stepped(void *context, const struct store_reply *reply)
 {
-    struct saying *saying = context;
-    struct engine *engine = saying->operation.engine;
-    struct talk *talk = &saying->talk;
+    struct conversation_operation *update = context;
+    struct engine *engine = update->operation.engine;
+    struct conversation_record *record = &update->record;
     struct error err;
 
     CRASH_POINT(engine_conversation_kept);
     if (reply->outcome == STORE_LOST) { /* somebody else spoke meanwhile */
-        saying_load(saying, saying_step);
+        conversation_operation_load(update, conversation_operation_step);
         return;
     }
     if (reply->outcome != STORE_DONE) {
         if (reply->outcome == STORE_FAILED)
             err = reply->err;
         else
-            talk_refuse_unknown(&err);
-        fail(saying, &err);
+            conversation_refuse_unknown(&err);
+        fail(update, &err);
         return;
     }
-    talk->version++;
-    talk->last_event = reply->seq;
-    if (saying->asked[0]) {
-        undelivered_remove(engine, saying->asked, talk->principal);
-        in_flight_confirm(engine, talk->principal, saying->asked);
+    record->version++;
+    record->last_event = reply->seq;
+    if (update->asked[0]) {
+        undelivered_remove(engine, update->asked, record->principal);
+        in_flight_confirm(engine, record->principal, update->asked);
     }
-    conversation_tell(engine, talk);
-    if (talk->machine.state == CONVERSATION_AWAITING)
-        question_begin(engine, talk);
-    if (saying->after)
-        saying->after(saying);
+    conversation_publish(engine, record);
+    if (record->machine.state == CONVERSATION_AWAITING)
+        question_begin(engine, record);
+    if (update->after)
+        update->after(update);
     else
-        saying_reply(saying, false);
+        conversation_operation_reply(update, false);
 }
 
-static void save_step(struct saying *saying)
+static void save_step(struct conversation_operation *update)
 {
-    struct engine *engine = saying->operation.engine;
-    struct talk *talk = &saying->talk;
+    struct engine *engine = update->operation.engine;
+    struct conversation_record *record = &update->record;
     struct lifecycle_facts facts = { 0 };
     struct text body = { 0 };
     struct store_conversation_step step;
 
-    text_clear(&saying->events);
-    for (const enum conversation_effect *effect = saying->step.effects; *effect; effect++)
-        write_effect(saying, *effect, &saying->events);
-    conversation_encode(&talk->machine, &body);
-    talk->changed_ms = engine_utc_ms(engine);
-    if (talk->machine.state == CONVERSATION_AWAITING) {
-        memcpy(talk->earlier_ask_id, talk->ask_id, sizeof talk->earlier_ask_id);
-        random_id(talk->ask_id);
+    text_clear(&update->events);
+    for (const enum conversation_effect *effect = update->step.effects; *effect; effect++)
+        write_effect(update, *effect, &update->events);
+    conversation_encode(&record->machine, &body);
+    record->changed_ms = engine_utc_ms(engine);
+    if (record->machine.state == CONVERSATION_AWAITING) {
+        memcpy(record->earlier_ask_id, record->ask_id, sizeof record->earlier_ask_id);
+        random_id(record->ask_id);
     }
     step = (struct store_conversation_step){
-        .id = talk->id,
-        .if_version = talk->version,
-        .state = conversation_state_names[talk->machine.state],
+        .id = record->id,
+        .if_version = record->version,
+        .state = conversation_state_names[record->machine.state],
         .body = text_string(&body),
-        .ask_id = talk->ask_id,
-        .earlier_ask_id = talk->earlier_ask_id,
-        .events = text_string(&saying->events),
-        .now_ms = talk->changed_ms,
-        .delivered_ask = saying->asked[0] ? saying->asked : NULL,
+        .ask_id = record->ask_id,
+        .earlier_ask_id = record->earlier_ask_id,
+        .events = text_string(&update->events),
+        .now_ms = record->changed_ms,
+        .delivered_ask = update->asked[0] ? update->asked : NULL,
         .delivered_states = lifecycle_states_for(EVENT_DELIVERED, &facts),
     };
-    operation_begin_write(&saying->operation);
+    operation_begin_write(&update->operation);
     CRASH_POINT(engine_conversation_keep);
-    store_write_conversation_step(engine->parts.store, &step, on_stepped, saying);
+    store_write_conversation_step(engine->parts.store, &step, on_stepped, update);
     text_release(&body);
 }
 
 /* From what was said to an event; it borrows. */
-static bool read_event(struct saying *saying, struct conversation_event *ret_event,
+static bool read_event(struct conversation_operation *update, struct conversation_event *ret_event,
                        struct error *err)
 {
-    const struct json *attempt = json_member(saying->body, "attempt");
+    const struct json *attempt = json_member(update->body, "attempt");
 
-    *ret_event = (struct conversation_event){ .kind = saying->kind };
-    switch (saying->kind) {
+    *ret_event = (struct conversation_event){ .kind = update->kind };
+    switch (update->kind) {
     case SAID_TOOL_CALLS:
-        if (!saying->calls &&
-            !conversation_read_calls(saying->body, &saying->calls, &saying->call_count, err))
+        if (!update->calls &&
+            !conversation_read_calls(update->body, &update->calls, &update->call_count, err))
             return false;
-        ret_event->calls = saying->calls;
-        ret_event->call_count = saying->call_count;
+        ret_event->calls = update->calls;
+        ret_event->call_count = update->call_count;
         return true;
     case SAID_TOOL_COMPLETE:
-        return conversation_read_result(saying->body, ret_event, err);
+        return conversation_read_result(update->body, ret_event, err);
     case SAID_LLM_RETRY:
         return !attempt ||
                (json_integer_of(attempt, &ret_event->attempt) && ret_event->attempt > 0) ||
                error_set(err, ERROR_out_of_range, "/attempt",
                          "attempt is the number of the one that begins: 2 or more");
     case SAID_RESPONSE:
-        ret_event->answer = &saying->answer;
+        ret_event->answer = &update->answer;
         return true;
     default:
         return true;
@@ -674,49 +681,49 @@ static bool read_event(struct saying *saying, struct conversation_event *ret_eve
 
 /* A question that a host brings counts against its limits (R5.8); one that follows another in its
  * turn takes that one's place. */
-static bool admit(struct saying *saying, struct error *err)
+static bool admit(struct conversation_operation *update, struct error *err)
 {
-    struct engine *engine = saying->operation.engine;
+    struct engine *engine = update->operation.engine;
 
-    if (saying->talk.machine.state != CONVERSATION_AWAITING || saying->is_admitted ||
-        !saying->operation.session)
+    if (update->record.machine.state != CONVERSATION_AWAITING || update->is_admitted ||
+        !update->operation.session)
         return true;
-    saying->is_admitted =
-        principal_admit(engine, principal_get(engine, saying->talk.principal), err);
-    return saying->is_admitted;
+    update->is_admitted =
+        principal_admit(engine, principal_get(engine, update->record.principal), err);
+    return update->is_admitted;
 }
 
-void saying_step(struct operation *operation)
+void conversation_operation_step(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)operation;
-    struct talk *talk = &saying->talk;
+    struct conversation_operation *update = (struct conversation_operation *)operation;
+    struct conversation_record *record = &update->record;
     struct conversation_event event;
     struct error err = { 0 };
 
-    conversation_step_release(&saying->step);
-    if (saying->asked[0] && (talk->machine.state != CONVERSATION_AWAITING ||
-                             strcmp(saying->asked, talk->ask_id) != 0)) {
-        saying->after(saying); /* somebody took this answer before us */
+    conversation_step_release(&update->step);
+    if (update->asked[0] && (record->machine.state != CONVERSATION_AWAITING ||
+                             strcmp(update->asked, record->ask_id) != 0)) {
+        update->after(update); /* somebody took this answer before us */
         return;
     }
-    if (!read_event(saying, &event, &err) ||
-        !conversation_next(&talk->machine, &event, &saying->step, &err) || !admit(saying, &err))
-        fail(saying, &err);
-    else if (saying->step.is_ignored)
-        saying_reply(saying, true);
+    if (!read_event(update, &event, &err) ||
+        !conversation_next(&record->machine, &event, &update->step, &err) || !admit(update, &err))
+        fail(update, &err);
+    else if (update->step.is_ignored)
+        conversation_operation_reply(update, true);
     else
-        save_step(saying);
+        save_step(update);
 }
 
-void saying_refuse(struct saying *saying)
+void conversation_operation_refuse(struct conversation_operation *update)
 {
-    struct conversation_event event = { .kind = saying->kind, .tool_use_id = "" };
+    struct conversation_event event = { .kind = update->kind, .tool_use_id = "" };
     struct error err = { 0 };
 
-    if (saying->talk.machine.state == CONVERSATION_AWAITING ||
-        conversation_next(&saying->talk.machine, &event, &saying->step, &err))
+    if (update->record.machine.state == CONVERSATION_AWAITING ||
+        conversation_next(&update->record.machine, &event, &update->step, &err))
         error_set(&err, ERROR_wrong_state, "", "this question is settled already");
-    operation_fail(&saying->operation, &err, NULL);
+    operation_fail(&update->operation, &err, NULL);
 }
 
 /* The acts */
@@ -724,7 +731,7 @@ void saying_refuse(struct saying *saying)
 static const struct {
     enum conversation_event_kind kind;
     bool is_persons;
-} sayings[] = {
+} kinds_said[] = {
     { SAID_TOOL_CALLS, false }, { SAID_TOOL_COMPLETE, false }, { SAID_TURN_ENDED, false },
     { SAID_LLM_RETRY, false },  { SAID_RESPONSE, true },       { SAID_CANCEL, true },
 };
@@ -742,26 +749,27 @@ static bool may_say(const struct session *session, bool is_persons, struct error
 
 void conversation_say_method(struct method_call call)
 {
-    struct saying *saying = saying_new(call);
+    struct conversation_operation *update = conversation_operation_new(call);
     const struct json *body = json_member(call.params, "body");
     const char *name = json_member_text(call.params, "event");
     struct error err;
     size_t at = 0;
 
-    while (at < ARRAY_LEN(sayings) &&
-           (!name || strcmp(name, conversation_event_names[sayings[at].kind]) != 0))
+    while (at < ARRAY_LEN(kinds_said) &&
+           (!name || strcmp(name, conversation_event_names[kinds_said[at].kind]) != 0))
         at++;
-    if (at == ARRAY_LEN(sayings)) {
-        operation_refuse(&saying->operation, ERROR_bad_enum, "/event", "there is no such event");
+    if (at == ARRAY_LEN(kinds_said)) {
+        operation_refuse(&update->operation, ERROR_bad_enum, "/event", "there is no such event");
         return;
     }
-    if (!operation_may(&saying->operation,
-                       talk_read_id(call.params, saying->operation.id, &err) &&
-                           may_say(saying->operation.session, sayings[at].is_persons, &err),
+    if (!operation_may(&update->operation,
+                       conversation_record_read_id(call.params, update->operation.id, &err) &&
+                           may_say(update->operation.session, kinds_said[at].is_persons, &err),
                        &err))
         return;
-    saying->kind = sayings[at].kind;
-    saying->body = body ? json_keep(body) : NULL;
-    saying->if_version = json_member_integer(call.params, "version", 0);
-    saying_load(saying, sayings[at].is_persons ? question_decide : saying_step);
+    update->kind = kinds_said[at].kind;
+    update->body = body ? json_keep(body) : NULL;
+    update->if_version = json_member_integer(call.params, "version", 0);
+    conversation_operation_load(update, kinds_said[at].is_persons ? question_decide
+                                                                  : conversation_operation_step);
 }

@@ -29,7 +29,7 @@ struct question {
     struct session *session; /* ours; it waits for the ask */
     int others_looks;        /* so often it is left to another hub to make the ask */
     struct alarm alarm;
-    struct saying *deciders; /* told once the conversation has gone on */
+    struct conversation_operation *deciders; /* told once the conversation has gone on */
 };
 
 static struct question *question_find(const struct engine *engine, const char *ask_id)
@@ -65,27 +65,28 @@ static void retry_later(struct question *question, const struct error *err)
 
 /* Its end */
 
-static void on_settled(struct saying *saying)
+static void on_settled(struct conversation_operation *update)
 {
-    struct question *question = question_find(saying->operation.engine, saying->asked);
+    struct question *question = question_find(update->operation.engine, update->asked);
 
-    if (question && saying->failure.code != ERROR_NONE) {
-        retry_later(question, &saying->failure);
+    if (question && update->failure.code != ERROR_NONE) {
+        retry_later(question, &update->failure);
     } else if (question) {
-        struct saying *decider = question->deciders;
+        struct conversation_operation *decider = question->deciders;
 
         while (decider) {
-            struct saying *next = decider->next;
+            struct conversation_operation *next = decider->next;
 
-            saying_load(decider, saying_reply_loaded);
+            conversation_operation_load(decider, conversation_operation_reply_loaded);
             decider = next;
         }
         question_free(question);
     }
-    operation_end(&saying->operation);
+    operation_end(&update->operation);
 }
 
-static bool read_end(struct saying *saying, const struct store_row *row, struct error *err)
+static bool read_end(struct conversation_operation *update, const struct store_row *row,
+                     struct error *err)
 {
     const char *form = row->ask.form_json, *given = row->answer_json;
     struct json *answer = NULL;
@@ -93,18 +94,18 @@ static bool read_end(struct saying *saying, const struct store_row *row, struct 
 
     switch (row->ask.state) {
     case STATE_SUBMITTED:
-        saying->kind = SAID_RESPONSE;
-        ok = form_parse(form, strlen(form), &saying->form, err) &&
+        update->kind = SAID_RESPONSE;
+        ok = form_parse(form, strlen(form), &update->form, err) &&
              json_parse(given ? given : "", given ? strlen(given) : 0, &answer, err) &&
-             answer_check(&saying->form, answer, &saying->answer, err);
+             answer_check(&update->form, answer, &update->answer, err);
         json_free(answer);
         return ok;
     case STATE_TIMEOUT:
     case STATE_AUTO_SUBMITTED:
-        saying->kind = SAID_EXPIRED;
+        update->kind = SAID_EXPIRED;
         return true;
     default: /* a no, whoever said it */
-        saying->kind = SAID_CANCEL;
+        update->kind = SAID_CANCEL;
         return true;
     }
 }
@@ -112,7 +113,7 @@ static bool read_end(struct saying *saying, const struct store_row *row, struct 
 static void on_ended_row(void *context, const struct store_reply *reply)
 {
     struct question *question = context;
-    struct saying *saying;
+    struct conversation_operation *update;
     struct error err = reply->err;
 
     if (reply->outcome != STORE_DONE) {
@@ -121,17 +122,17 @@ static void on_ended_row(void *context, const struct store_reply *reply)
         retry_later(question, &err);
         return;
     }
-    saying = saying_new((struct method_call){ .engine = question->engine });
-    memcpy(saying->operation.id, question->id, sizeof saying->operation.id);
-    memcpy(saying->asked, question->ask_id, sizeof saying->asked);
-    saying->after = on_settled;
-    if (!read_end(saying, reply->row, &err)) {
+    update = conversation_operation_new((struct method_call){ .engine = question->engine });
+    memcpy(update->operation.id, question->id, sizeof update->operation.id);
+    memcpy(update->asked, question->ask_id, sizeof update->asked);
+    update->after = on_settled;
+    if (!read_end(update, reply->row, &err)) {
         retry_later(question, &err);
-        operation_end(&saying->operation);
+        operation_end(&update->operation);
         return;
     }
     CRASH_POINT(engine_question_over);
-    saying_load(saying, saying_step);
+    conversation_operation_load(update, conversation_operation_step);
 }
 
 static void on_over(void *context, const struct reply *reply)
@@ -162,7 +163,7 @@ static void on_conversation(void *context, const struct store_conversation *stor
                             const struct error *err)
 {
     struct question *question = context;
-    struct talk talk = { 0 };
+    struct conversation_record record = { 0 };
     struct error failure = { 0 };
 
     if (!stored && err) {
@@ -170,12 +171,13 @@ static void on_conversation(void *context, const struct store_conversation *stor
         return;
     }
     CRASH_POINT(engine_question_begins);
-    if (!stored || !talk_read(&talk, stored, &failure) ||
-        talk.machine.state != CONVERSATION_AWAITING || strcmp(talk.ask_id, question->ask_id) != 0)
+    if (!stored || !conversation_record_read(&record, stored, &failure) ||
+        record.machine.state != CONVERSATION_AWAITING ||
+        strcmp(record.ask_id, question->ask_id) != 0)
         question_free(question); /* nothing of it is to be asked any more */
     else
-        submit_question(question_call(question), question->ask_id, &talk.machine);
-    talk_release(&talk);
+        submit_question(question_call(question), question->ask_id, &record.machine);
+    conversation_record_release(&record);
 }
 
 static void on_ask(void *context, const struct store_reply *reply)
@@ -197,7 +199,7 @@ static void on_ask(void *context, const struct store_reply *reply)
     }
 }
 
-void question_ring(struct engine *engine, struct alarm *alarm)
+void question_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct store *store = engine->parts.store;
     struct question *question =
@@ -230,12 +232,12 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->session = (struct session *)session_open(&engine->service, &identity);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
-    question_ring(engine, &question->alarm);
+    question_on_alarm(engine, &question->alarm);
 }
 
-void question_begin(struct engine *engine, const struct talk *talk)
+void question_begin(struct engine *engine, const struct conversation_record *record)
 {
-    begin(engine, talk->id, talk->ask_id, talk->token_id, talk->label, false);
+    begin(engine, record->id, record->ask_id, record->token_id, record->label, false);
 }
 
 static void on_waiting(void *context, const struct store_conversation *stored,
@@ -270,16 +272,16 @@ static void on_followed(void *context, const struct store_conversation *stored,
                         const struct error *err)
 {
     struct operation *operation = context;
-    struct talk talk = { 0 };
+    struct conversation_record record = { 0 };
 
-    if (stored && talk_read(&talk, stored, NULL)) {
-        conversation_tell(operation->engine, &talk);
-        if (talk.machine.state == CONVERSATION_AWAITING)
-            begin(operation->engine, talk.id, talk.ask_id, talk.token_id, talk.label, true);
+    if (stored && conversation_record_read(&record, stored, NULL)) {
+        conversation_publish(operation->engine, &record);
+        if (record.machine.state == CONVERSATION_AWAITING)
+            begin(operation->engine, record.id, record.ask_id, record.token_id, record.label, true);
     } else if (err) {
         log_warning("conversation.not_followed", "reason=%s", error_name(err->code));
     }
-    talk_release(&talk);
+    conversation_record_release(&record);
     operation_end(operation);
 }
 
@@ -301,7 +303,7 @@ void questions_release(struct engine *engine)
 
         next = table_each(&engine->questions, link);
         while (question->deciders) {
-            struct saying *decider = question->deciders;
+            struct conversation_operation *decider = question->deciders;
 
             question->deciders = decider->next;
             operation_end(&decider->operation);
@@ -313,16 +315,17 @@ void questions_release(struct engine *engine)
 }
 
 /* Told when the conversation has gone on behind this ask; false: it has no question of that id. */
-static bool question_add_decider(struct engine *engine, struct saying *saying)
+static bool question_add_decider(struct engine *engine, struct conversation_operation *update)
 {
     struct question *question;
 
-    question_begin(engine, &saying->talk); /* asked at another hub, the news of it still to come */
-    question = question_find(engine, saying->talk.ask_id);
+    question_begin(engine,
+                   &update->record); /* asked at another hub, the news of it still to come */
+    question = question_find(engine, update->record.ask_id);
     if (!question)
         return false;
-    saying->next = question->deciders;
-    question->deciders = saying;
+    update->next = question->deciders;
+    question->deciders = update;
     return true;
 }
 
@@ -332,12 +335,12 @@ static bool question_add_decider(struct engine *engine, struct saying *saying)
 
 static void reply_already(struct operation *operation)
 {
-    saying_reply((struct saying *)operation, true);
+    conversation_operation_reply((struct conversation_operation *)operation, true);
 }
 
 static void on_decided(void *context, const struct reply *reply)
 {
-    struct saying *saying = context;
+    struct conversation_operation *update = context;
     struct json *ack;
     bool is_already;
 
@@ -345,137 +348,138 @@ static void on_decided(void *context, const struct reply *reply)
         struct error err = reply->err;
 
         err.path[0] = '\0'; /* of the ask, which is not what was spoken of */
-        operation_fail(&saying->operation, &err, reply->json);
+        operation_fail(&update->operation, &err, reply->json);
         return;
     }
     ack = json_of(reply->json);
     is_already = json_is_yes(json_member(ack, "already"));
     json_free(ack);
-    if (is_already || !question_add_decider(saying->operation.engine, saying))
-        saying_load(saying, is_already ? reply_already : saying_reply_loaded);
+    if (is_already || !question_add_decider(update->operation.engine, update))
+        conversation_operation_load(update, is_already ? reply_already
+                                                       : conversation_operation_reply_loaded);
 }
 
 /* Who sends again what was decided is told so, whatever happened since (R5.3). */
-static bool is_said_before(const struct saying *saying, const struct store_row *row,
+static bool is_said_before(const struct conversation_operation *update, const struct store_row *row,
                            const char *answer_json)
 {
-    if (saying->kind == SAID_CANCEL)
+    if (update->kind == SAID_CANCEL)
         return row->ask.state == STATE_CANCELLED;
     return row->ask.state == STATE_SUBMITTED && answer_json && row->answer_json &&
            strcmp(row->answer_json, answer_json) == 0;
 }
 
-static void refuse(struct saying *saying, enum error_code code, enum text_id text)
+static void refuse(struct conversation_operation *update, enum error_code code, enum text_id text)
 {
     struct error err;
 
     error_say(&err, code, "", text, NULL);
     if (code == ERROR_unavailable)
         err.retry_after_s = 1;
-    operation_fail(&saying->operation, &err, NULL);
+    operation_fail(&update->operation, &err, NULL);
 }
 
-static void decide(struct saying *saying, const char *params_json)
+static void decide(struct conversation_operation *update, const char *params_json)
 {
     struct json *params = json_of(params_json);
-    enum ask_event event = saying->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
+    enum ask_event event = update->kind == SAID_CANCEL ? EVENT_CANCELLED : EVENT_ANSWERED;
 
     decide_question(event,
-                    (struct method_call){ saying->operation.engine, saying->operation.session,
-                                          params, on_decided, saying, true },
-                    saying->talk.ask_id);
+                    (struct method_call){ update->operation.engine, update->operation.session,
+                                          params, on_decided, update, true },
+                    update->record.ask_id);
     json_free(params);
 }
 
 /* What the service takes for an ask: by field, and canonical. */
-static bool write_params(struct saying *saying, const struct store_row *row, struct text *out,
-                         struct error *err)
+static bool write_params(struct conversation_operation *update, const struct store_row *row,
+                         struct text *out, struct error *err)
 {
     const char *form = row->ask.form_json;
 
-    answer_release(&saying->answer);
-    form_release(&saying->form);
-    if (saying->kind == SAID_CANCEL) {
-        json_add(out, saying->body);
+    answer_release(&update->answer);
+    form_release(&update->form);
+    if (update->kind == SAID_CANCEL) {
+        json_add(out, update->body);
         return true;
     }
-    if (!form_parse(form, strlen(form), &saying->form, err) ||
-        !conversation_read_response(&saying->form, saying->body, &saying->answer, err))
+    if (!form_parse(form, strlen(form), &update->form, err) ||
+        !conversation_read_response(&update->form, update->body, &update->answer, err))
         return false;
-    answer_encode(&saying->form, &saying->answer, out);
+    answer_encode(&update->form, &update->answer, out);
     return true;
 }
 
 /* It fits another question: the one before, whose reply was lost on the way? */
 static void on_earlier_row(void *context, const struct store_reply *reply)
 {
-    struct saying *saying = context;
+    struct conversation_operation *update = context;
     struct text params = { 0 };
 
-    if (reply->outcome == STORE_DONE && write_params(saying, reply->row, &params, NULL) &&
-        is_said_before(saying, reply->row, text_string(&params)))
-        saying_load(saying, reply_already);
+    if (reply->outcome == STORE_DONE && write_params(update, reply->row, &params, NULL) &&
+        is_said_before(update, reply->row, text_string(&params)))
+        conversation_operation_load(update, reply_already);
     else
-        operation_fail(&saying->operation, &saying->failure, NULL);
+        operation_fail(&update->operation, &update->failure, NULL);
     text_release(&params);
 }
 
-static void refuse_or_look_back(struct saying *saying, const struct error *err)
+static void refuse_or_read_again(struct conversation_operation *update, const struct error *err)
 {
-    struct store *store = saying->operation.engine->parts.store;
+    struct store *store = update->operation.engine->parts.store;
 
-    saying->failure = *err;
-    if (saying->kind == SAID_RESPONSE && saying->talk.earlier_ask_id[0])
-        store->ops->get(store, saying->talk.earlier_ask_id, on_earlier_row, saying);
+    update->failure = *err;
+    if (update->kind == SAID_RESPONSE && update->record.earlier_ask_id[0])
+        store->ops->get(store, update->record.earlier_ask_id, on_earlier_row, update);
     else
-        operation_fail(&saying->operation, err, NULL);
+        operation_fail(&update->operation, err, NULL);
 }
 
 static void on_asked_row(void *context, const struct store_reply *reply)
 {
-    struct saying *saying = context;
-    const struct talk *talk = &saying->talk;
-    bool is_waiting = talk->machine.state == CONVERSATION_AWAITING;
+    struct conversation_operation *update = context;
+    const struct conversation_record *record = &update->record;
+    bool is_waiting = record->machine.state == CONVERSATION_AWAITING;
     struct text params = { 0 };
     struct error err;
     bool is_good;
 
-    if (operation_fails(&saying->operation, reply))
+    if (operation_fails(&update->operation, reply))
         return;
     if (reply->outcome != STORE_DONE) {
         if (is_waiting)
-            refuse(saying, ERROR_unavailable, TEXT_REASON_BEING_ASKED);
+            refuse(update, ERROR_unavailable, TEXT_REASON_BEING_ASKED);
         else
-            saying_refuse(saying);
+            conversation_operation_refuse(update);
         return;
     }
-    is_good = write_params(saying, reply->row, &params, &err);
+    is_good = write_params(update, reply->row, &params, &err);
     if (!state_is_open(reply->row->ask.state) &&
-        is_said_before(saying, reply->row, is_good ? text_string(&params) : NULL)) {
-        saying_load(saying, reply_already);
+        is_said_before(update, reply->row, is_good ? text_string(&params) : NULL)) {
+        conversation_operation_load(update, reply_already);
     } else if (!is_waiting) {
-        saying_refuse(saying);
-    } else if (saying->if_version != 0 && saying->if_version != talk->version) {
+        conversation_operation_refuse(update);
+    } else if (update->if_version != 0 && update->if_version != record->version) {
         error_set(&err, ERROR_wrong_state, "/version",
                   "the conversation went on meanwhile: look at it again, then answer");
-        refuse_or_look_back(saying, &err);
+        refuse_or_read_again(update, &err);
     } else if (is_good) {
-        decide(saying, text_string(&params));
+        decide(update, text_string(&params));
     } else if (state_is_open(reply->row->ask.state)) {
-        refuse_or_look_back(saying, &err);
+        refuse_or_read_again(update, &err);
     } else {
-        refuse(saying, ERROR_already_answered, TEXT_REASON_FASTER);
+        refuse(update, ERROR_already_answered, TEXT_REASON_FASTER);
     }
     text_release(&params);
 }
 
 void question_decide(struct operation *operation)
 {
-    struct saying *saying = (struct saying *)operation;
+    struct conversation_operation *update = (struct conversation_operation *)operation;
     struct store *store = operation->engine->parts.store;
 
-    if (saying->talk.ask_id[0])
-        store->ops->get(store, saying->talk.ask_id, on_asked_row, saying);
+    if (update->record.ask_id[0])
+        store->ops->get(store, update->record.ask_id, on_asked_row, update);
     else
-        saying_refuse(saying);
+        conversation_operation_refuse(update);
 }

@@ -536,6 +536,7 @@ void round_trip_resume(struct submission *submission, struct active_ask *active)
     } else if (!comes_to_wait) {
         client_offer(engine, active, NULL);
     }
-    if (back_is_news(active)) /* asked back while the form was out: no call was there to be told */
-        back_tell_of(engine, active);
+    if (ask_back_is_news(
+            active)) /* asked back while the form was out: no call was there to be told */
+        ask_back_send(engine, active);
 }

@@ -7,7 +7,7 @@ struct known;
 struct submission;
 
 /* wait.c: parked calls */
-void wait_ring(struct engine *engine, struct alarm *alarm);
+void wait_on_alarm(struct engine *engine, struct alarm *alarm);
 struct wait_terms {
     int64_t wait_ms;   /* -1: until it is over */
     bool resumes;      /* the client is not shown that it is pending */

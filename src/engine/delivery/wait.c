@@ -86,7 +86,7 @@ static struct method_call waiter_call(struct engine *engine, const struct waiter
     };
 }
 
-void wait_ring(struct engine *engine, struct alarm *alarm)
+void wait_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     struct waiter *waiter =
         (struct waiter *)(void *)((char *)alarm - offsetof(struct waiter, alarm));
@@ -110,7 +110,7 @@ void wait_ring(struct engine *engine, struct alarm *alarm)
     memcpy(operation->id, active->id, sizeof operation->id);
     end_wait(engine, waiter);
     memcpy(row.ask.id, active->id, sizeof row.ask.id);
-    if (resumes && !back_is_news(active))
+    if (resumes && !ask_back_is_news(active))
         reply_row(operation, &row, false, false);
     else
         wait_reply_row(operation, &row, false);
@@ -148,7 +148,7 @@ void ask_detach_method(struct method_call call)
         next = waiter->session_next;
         if (waiter->done && strcmp(waiter->active->id, id) == 0) {
             alarm_clear(&engine->alarms, &waiter->alarm);
-            wait_ring(engine, &waiter->alarm);
+            wait_on_alarm(engine, &waiter->alarm);
         }
     }
     if (id)
@@ -351,7 +351,7 @@ void wait_reply_row(const struct operation *operation, const struct store_row *r
                     bool is_replayed)
 {
     if (state_is_open(row->ask.state) && row->ask.flags & ASK_ASKED_BACK)
-        back_reply(operation, row);
+        ask_back_reply(operation, row);
     else
         reply_row(operation, row, is_replayed, true);
 }
@@ -387,7 +387,7 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         operation_end(operation);
         return;
     }
-    if (active && active->is_stored && wait->terms.wait_ms != 0 && !back_is_news(active)) {
+    if (active && active->is_stored && wait->terms.wait_ms != 0 && !ask_back_is_news(active)) {
         if (state_is_open(active->state))
             wait_tell_time(operation->engine, active, operation->session);
         wait_add(operation_call(operation), active, &wait->terms);
@@ -406,7 +406,8 @@ static void on_wait_row(void *context, const struct store_reply *reply)
         row.ask.state = STATE_PENDING;
         row.answer_json = row.actor_json = NULL;
     }
-    if (wait->terms.resumes && state_is_open(row.ask.state) && !(active && back_is_news(active)))
+    if (wait->terms.resumes && state_is_open(row.ask.state) &&
+        !(active && ask_back_is_news(active)))
         reply_row(operation, &row, false, false);
     else
         wait_reply_row(operation, &row, wait->terms.is_retried && row.ask.delivered_ms > 0);
@@ -444,7 +445,7 @@ void ask_wait_method(struct method_call call)
     } else {
         terms.wait_ms = client_timeout_bound_ms(call.session, wait_s < 0 ? -1 : wait_s * 1000);
         if (json_member(call.params, "explanation"))
-            back_explain(call, &terms);
+            ask_back_explain(call, &terms);
         else
             wait_begin(call, id, &terms);
         return;

@@ -92,7 +92,7 @@ static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is
 
 static void say(struct engine *engine, const struct active_ask *active, bool is_reminder)
 {
-    if (!is_quiet(engine) && later_until_ms(engine, active->id) == 0)
+    if (!is_quiet(engine) && snooze_until_ms(engine, active->id) == 0)
         tell(engine, active, is_reminder);
 }
 
@@ -150,7 +150,7 @@ void announce_taken_up(struct engine *engine, const struct active_ask *active)
 }
 
 /* Who waits already is told of by the new number too; as many as can be kept. */
-void announce_retime(struct engine *engine)
+void announce_reschedule(struct engine *engine)
 {
     const struct active_ask *active = NULL;
     size_t kept = 0;
@@ -208,7 +208,7 @@ static void mark(struct engine *engine, const struct active_ask *active, bool is
                      on_marked, claim);
 }
 
-void announce_ring(struct engine *engine, struct alarm *alarm)
+void announce_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     int64_t now = engine_boot_ms(engine);
     size_t kept = 0, count = engine->announcing_count;
@@ -237,12 +237,12 @@ void announce_ring(struct engine *engine, struct alarm *alarm)
 
 static const char announce_fact_name[] = "later";
 
-int64_t later_until_ms(const struct engine *engine, const char *id)
+int64_t snooze_until_ms(const struct engine *engine, const char *id)
 {
-    for (size_t i = 0; i < engine->later_count; i++) {
-        if (strcmp(engine->later[i].id, id) == 0)
-            return engine->later[i].until_ms > engine_utc_ms(engine) ? engine->later[i].until_ms
-                                                                     : 0;
+    for (size_t i = 0; i < engine->snooze_count; i++) {
+        if (strcmp(engine->snoozes[i].id, id) == 0)
+            return engine->snoozes[i].until_ms > engine_utc_ms(engine) ? engine->snoozes[i].until_ms
+                                                                       : 0;
     }
     return 0;
 }
@@ -252,38 +252,38 @@ static void make_room(struct engine *engine, const char *id)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < engine->later_count; i++) {
-        const struct later *later = &engine->later[i];
+    for (size_t i = 0; i < engine->snooze_count; i++) {
+        const struct snooze *snoozes = &engine->snoozes[i];
 
-        if (strcmp(later->id, id) != 0 && active_find(engine, later->id) &&
-            later->until_ms > engine_utc_ms(engine))
-            engine->later[kept++] = *later;
+        if (strcmp(snoozes->id, id) != 0 && active_find(engine, snoozes->id) &&
+            snoozes->until_ms > engine_utc_ms(engine))
+            engine->snoozes[kept++] = *snoozes;
     }
-    if (kept == LATER_KEPT)
-        memmove(engine->later, engine->later + 1, --kept * sizeof *engine->later);
-    engine->later_count = kept;
+    if (kept == SNOOZES_KEPT)
+        memmove(engine->snoozes, engine->snoozes + 1, --kept * sizeof *engine->snoozes);
+    engine->snooze_count = kept;
 }
 
-void later_load(struct engine *engine)
+void snooze_load(struct engine *engine)
 {
     const char *at = engine->parts.store->ops->meta(engine->parts.store, announce_fact_name);
     char *end;
 
-    engine->later_count = 0;
-    while (engine->later_count < LATER_KEPT) {
-        struct later *later = &engine->later[engine->later_count];
+    engine->snooze_count = 0;
+    while (engine->snooze_count < SNOOZES_KEPT) {
+        struct snooze *snoozes = &engine->snoozes[engine->snooze_count];
 
         at += strspn(at, " ");
         if (strcspn(at, " ") != LIMIT_ID_CHARS)
             return;
-        memcpy(later->id, at, LIMIT_ID_CHARS);
-        later->id[LIMIT_ID_CHARS] = '\0';
+        memcpy(snoozes->id, at, LIMIT_ID_CHARS);
+        snoozes->id[LIMIT_ID_CHARS] = '\0';
         at += LIMIT_ID_CHARS;
-        later->until_ms = strtoll(at, &end, 10);
+        snoozes->until_ms = strtoll(at, &end, 10);
         if (end == at)
             return;
         at = end;
-        engine->later_count++;
+        engine->snooze_count++;
     }
 }
 
@@ -300,7 +300,7 @@ static void on_saved(void *context, const struct store_reply *reply)
     struct json_writer writer;
 
     if (reply->outcome == STORE_FAILED)
-        later_load(own->operation.engine); /* what is not kept did not happen */
+        snooze_load(own->operation.engine); /* what is not kept did not happen */
     if (operation_fails(&own->operation, reply))
         return;
     if (active)
@@ -312,7 +312,7 @@ static void on_saved(void *context, const struct store_reply *reply)
     operation_ok_take(&own->operation, &out);
 }
 
-static void later_found(struct operation *operation)
+static void snooze_found(struct operation *operation)
 {
     struct putting_off *own = (struct putting_off *)operation;
     struct engine *engine = operation->engine;
@@ -325,13 +325,14 @@ static void later_found(struct operation *operation)
     }
     make_room(engine, operation->id);
     if (own->seconds > 0) {
-        struct later *later = &engine->later[engine->later_count++];
+        struct snooze *snoozes = &engine->snoozes[engine->snooze_count++];
 
-        own->until_ms = later->until_ms = engine_utc_ms(engine) + own->seconds * 1000;
-        memcpy(later->id, operation->id, sizeof later->id);
+        own->until_ms = snoozes->until_ms = engine_utc_ms(engine) + own->seconds * 1000;
+        memcpy(snoozes->id, operation->id, sizeof snoozes->id);
     }
-    for (size_t i = 0; i < engine->later_count; i++)
-        text_add_format(&fact, "%s %" PRId64 " ", engine->later[i].id, engine->later[i].until_ms);
+    for (size_t i = 0; i < engine->snooze_count; i++)
+        text_add_format(&fact, "%s %" PRId64 " ", engine->snoozes[i].id,
+                        engine->snoozes[i].until_ms);
     operation_begin_write(operation);
     store_write_meta(engine->parts.store,
                      &(struct store_meta){ announce_fact_name, text_string(&fact) }, on_saved, own);
@@ -348,7 +349,7 @@ void ask_later_method(struct method_call call)
                       "most", TEXT_NUMBER(LIMIT_TIMEOUT_S), NULL);
         return;
     }
-    operation_find_ask(&own->operation, call.params, later_found);
+    operation_find_ask(&own->operation, call.params, snooze_found);
 }
 
 /* Asks that timed out while nobody looked: a person who comes back hears how many there were since

@@ -346,7 +346,7 @@ static void on_talk(void *context, const struct store_said *said, const struct e
     struct view *view = context;
 
     if (said) {
-        back_write(said, &view->writer);
+        ask_back_write(said, &view->writer);
         return;
     }
     if (view->has_talk)
@@ -419,9 +419,9 @@ void ask_watch_method(struct method_call call)
  * principal's ask is like none. What a person decided and can still take back is not yet decided
  * for the agent (R5.2), and what they are typing is never shown. */
 
-enum { MINE_MOST = 200 };
+enum { OWN_ASKS_MAX = 200 };
 
-struct mine {
+struct own_asks {
     struct writing writing; /* first */
     enum store_list_which which;
 };
@@ -447,45 +447,45 @@ static void write_ask(const struct engine *engine, const struct store_row *row,
         describe_time_if(writer, "decided_at", row->ask.decided_ms);
 }
 
-static void add_ask(struct mine *mine, const struct store_row *row)
+static void add_ask(struct own_asks *own, const struct store_row *row)
 {
-    struct json_writer *writer = &mine->writing.writer;
+    struct json_writer *writer = &own->writing.writer;
 
     json_write_object(writer, NULL);
-    write_ask(mine->writing.operation.engine, row, writer);
+    write_ask(own->writing.operation.engine, row, writer);
     json_write_end_object(writer);
 }
 
 /* Decided in the store, and not yet for the agent. */
-static void add_undoable(struct mine *mine)
+static void add_undoable(struct own_asks *own)
 {
-    const struct engine *engine = mine->writing.operation.engine;
+    const struct engine *engine = own->writing.operation.engine;
 
     for (struct active_ask *active = NULL; (active = active_each(engine, active));) {
         struct store_row row = active_row(active);
 
         if (!state_is_open(active->state) &&
-            strcmp(active->principal->id, mine->writing.operation.session->principal) == 0)
-            add_ask(mine, &row);
+            strcmp(active->principal->id, own->writing.operation.session->principal) == 0)
+            add_ask(own, &row);
     }
 }
 
 static void on_own_listed(void *context, const struct store_row *row, const struct error *err)
 {
-    struct mine *mine = context;
+    struct own_asks *own = context;
 
-    if (row && (mine->which != STORE_LIST_ENDED || !is_open(mine->writing.operation.engine, row)))
-        add_ask(mine, row);
+    if (row && (own->which != STORE_LIST_ENDED || !is_open(own->writing.operation.engine, row)))
+        add_ask(own, row);
     if (row)
         return;
     if (err) {
-        operation_fail(&mine->writing.operation, err, NULL);
+        operation_fail(&own->writing.operation, err, NULL);
         return;
     }
-    if (mine->which == STORE_LIST_OPEN)
-        add_undoable(mine);
-    json_write_end_list(&mine->writing.writer);
-    writing_end(&mine->writing);
+    if (own->which == STORE_LIST_OPEN)
+        add_undoable(own);
+    json_write_end_list(&own->writing.writer);
+    writing_end(&own->writing);
 }
 
 /* Only the characters of ids, or somebody could ask with a pattern. */
@@ -502,24 +502,24 @@ static bool read_prefix(const struct json *params, const char **ret_prefix)
 void mine_list_method(struct method_call call)
 {
     struct store *store = call.engine->parts.store;
-    struct mine *mine = writing_new(sizeof *mine, call);
-    int64_t limit = json_member_integer(call.params, "limit", MINE_MOST);
+    struct own_asks *own = writing_new(sizeof *own, call);
+    int64_t limit = json_member_integer(call.params, "limit", OWN_ASKS_MAX);
     struct store_list_query query = { .principal = call.session->principal };
 
     if (!list_read_group(call.params, &query.which)) {
-        operation_refuse(&mine->writing.operation, ERROR_bad_enum, "/which",
+        operation_refuse(&own->writing.operation, ERROR_bad_enum, "/which",
                          "which is all, active or completed");
         return;
     }
     if (!read_prefix(call.params, &query.id_prefix)) {
-        operation_refuse(&mine->writing.operation, ERROR_bad_format, "/prefix",
+        operation_refuse(&own->writing.operation, ERROR_bad_format, "/prefix",
                          "an id has characters of a-z and 2-7");
         return;
     }
-    mine->which = query.which;
-    query.limit = limit < 1 || limit > MINE_MOST ? MINE_MOST : (size_t)limit;
-    json_write_list(&mine->writing.writer, "asks");
-    store->ops->list(store, &query, on_own_listed, mine);
+    own->which = query.which;
+    query.limit = limit < 1 || limit > OWN_ASKS_MAX ? OWN_ASKS_MAX : (size_t)limit;
+    json_write_list(&own->writing.writer, "asks");
+    store->ops->list(store, &query, on_own_listed, own);
 }
 
 static void on_own_got(void *context, const struct store_reply *reply)
@@ -579,7 +579,7 @@ static void tell(struct engine *engine, const struct active_ask *active, bool is
 }
 
 /* Not of every key a person types: only what raises the version is to be seen by agents. */
-void mine_publish(struct engine *engine, struct active_ask *active)
+void own_asks_publish(struct engine *engine, struct active_ask *active)
 {
     if (!state_is_open(active->state) || active->is_told)
         return;
@@ -587,7 +587,7 @@ void mine_publish(struct engine *engine, struct active_ask *active)
     tell(engine, active, false);
 }
 
-void mine_publish_over(struct engine *engine, const struct active_ask *active)
+void own_asks_publish_over(struct engine *engine, const struct active_ask *active)
 {
     if (!state_is_open(active->state))
         tell(engine, active, true);

@@ -62,7 +62,7 @@ static const struct {
     void (*act)(struct engine *engine);
 } consequences[] = {
     { SETTING_LOG_LEVEL, set_log_level },
-    { SETTING_REMIND_MINUTES, announce_retime },
+    { SETTING_REMIND_MINUTES, announce_reschedule },
     { SETTING_RETENTION_DAYS, sweep_soon },
     { SETTING_MAX_SESSIONS, sweep_soon },
 };

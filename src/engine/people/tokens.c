@@ -73,7 +73,7 @@ void token_use(struct engine *engine, struct token *token)
     store_write_token_use(engine->parts.store, &use, on_used, NULL);
 }
 
-static void ring_for(struct engine *engine, const struct token *token)
+static void set_alarm_for(struct engine *engine, const struct token *token)
 {
     int64_t boot_ms = engine_boot_ms(engine) + token->expires_ms - engine_utc_ms(engine);
 
@@ -89,7 +89,7 @@ static void send_away(struct engine *engine, const struct token *token)
 }
 
 /* Whoever came with a token stays no longer than it lives. */
-void tokens_ring(struct engine *engine, struct alarm *alarm)
+void tokens_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     (void)alarm;
     for (struct token *token = NULL; (token = token_each(engine, token));) {
@@ -97,7 +97,7 @@ void tokens_ring(struct engine *engine, struct alarm *alarm)
             token->is_over = true;
             send_away(engine, token);
         }
-        ring_for(engine, token);
+        set_alarm_for(engine, token);
     }
 }
 
@@ -121,7 +121,7 @@ static void take_up(void *context, const struct store_token *stored)
     token->used_ms = stored->used_ms;
     token->is_found = true;
     table_insert(&engine->tokens, &token->link);
-    ring_for(engine, token);
+    set_alarm_for(engine, token);
 }
 
 void tokens_load(struct engine *engine)

@@ -31,7 +31,7 @@ struct token {
 void tokens_load(struct engine *engine);
 void tokens_reload(struct engine *engine); /* others made or revoked some */
 void tokens_release(struct engine *engine);
-void tokens_ring(struct engine *engine, struct alarm *alarm);
+void tokens_on_alarm(struct engine *engine, struct alarm *alarm);
 struct token *token_find_id(const struct engine *engine, const char *id); /* NULL: or is expired */
 /* The token was used. The store is told at most once an hour. */
 void token_use(struct engine *engine, struct token *token);

@@ -221,7 +221,7 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
 {
     struct http_mcp *front = peer->front;
     char session[SESSION_ID_BYTES], token[TOKEN_BYTES];
-    const struct engine_note note = {
+    const struct engine_session_state note = {
         .session = session,
         .token = token,
         .what = NOTE_ENDED,
@@ -242,7 +242,7 @@ static void end_session(struct peer *peer, struct http_exchange *exchange)
     *ending = (struct session_end){ .front = front, .exchange = exchange };
     LIST_ADD(front->endings, ending);
     http_on_fate(exchange, on_fate, ending);
-    front->parts.drop_notes(front->parts.engine, session);
+    front->parts.drop_state(front->parts.engine, session);
     front->parts.note(front->parts.engine, &note, on_noted, ending);
 }
 

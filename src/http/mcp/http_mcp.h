@@ -32,11 +32,11 @@ struct http_mcp_parts {
     char *(*unseal)(struct engine *engine, const char *token, const char *binding,
                     const char *sealed);
     /* What whoever serves a session must know beside its id. `done` may be NULL. */
-    void (*note)(struct engine *engine, const struct engine_note *note, reply_done *done,
+    void (*note)(struct engine *engine, const struct engine_session_state *note, reply_done *done,
                  void *context);
-    void (*drop_notes)(struct engine *engine, const char *session);
-    void (*each_note)(const struct engine *engine, const char *session, engine_note_each *each,
-                      void *context);
+    void (*drop_state)(struct engine *engine, const char *session);
+    void (*each_state)(const struct engine *engine, const char *session,
+                       engine_session_state_each *each, void *context);
 };
 struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
 void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
@@ -47,8 +47,8 @@ void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
 /* The token was revoked: whoever came with it is cut off. */
 void http_mcp_forget_token(struct http_mcp *front, const char *token);
 /* Another hub noted this of a session. */
-void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
-                        const char *value);
+void http_mcp_take_state(struct http_mcp *front, const char *session, const char *what,
+                         const char *value);
 /* We leave: every open call is answered with how to go on, and every stream ends. */
 void http_mcp_dismiss(struct http_mcp *front);
 

@@ -28,8 +28,9 @@ enum {
     PEER_CALLS = 65536, /* how many asks may be pending is a setting; this is only memory */
     PEER_IDLE_MS = 1800000,
 };
-static const int64_t NOTE_MS = (int64_t)LIMIT_TIMEOUT_S * 1000; /* as long as an id is good */
-static const int64_t NOTE_PASSING_MS = 600000;
+static const int64_t SESSION_STATE_MS =
+    (int64_t)LIMIT_TIMEOUT_S * 1000; /* as long as an id is good */
+static const int64_t SESSION_STATE_PASSING_MS = 600000;
 static const char session_binding[] = "session";
 
 static int64_t peer_boot_ms(struct clock *clock)
@@ -123,12 +124,12 @@ static void note(void *context, const char *what, const char *value)
 {
     const struct peer *peer = context;
     const struct http_mcp_parts *parts = &peer->front->parts;
-    const struct engine_note note = {
+    const struct engine_session_state note = {
         .session = peer->id,
         .token = peer->token,
         .what = what,
         .value = value,
-        .lifetime_ms = mcp_note_is_passing(what) ? NOTE_PASSING_MS : NOTE_MS,
+        .lifetime_ms = mcp_state_is_passing(what) ? SESSION_STATE_PASSING_MS : SESSION_STATE_MS,
     };
 
     if (peer->is_sealed)
@@ -352,7 +353,7 @@ struct peer *peer_new_session(struct http_mcp *front, const struct guard_identit
 
 static void take_note(void *context, const char *what, const char *value)
 {
-    mcp_take_note(((struct peer *)context)->mcp, what, value);
+    mcp_take_state(((struct peer *)context)->mcp, what, value);
 }
 
 static void look_for_end(void *context, const char *what, const char *value)
@@ -367,7 +368,7 @@ static bool is_ended(const struct http_mcp *front, const char *id)
 {
     bool is = false;
 
-    front->parts.each_note(front->parts.engine, id, look_for_end, &is);
+    front->parts.each_state(front->parts.engine, id, look_for_end, &is);
     return is;
 }
 
@@ -386,7 +387,7 @@ static struct peer *rebuild(struct http_mcp *front, const struct guard_identity 
     if (!peer)
         return NULL;
     peer->is_sealed = true;
-    front->parts.each_note(front->parts.engine, id, take_note, peer);
+    front->parts.each_state(front->parts.engine, id, take_note, peer);
     return peer;
 }
 
@@ -426,8 +427,8 @@ struct peer *peer_find_session(struct http_mcp *front, const struct guard_identi
     return peer;
 }
 
-void http_mcp_take_note(struct http_mcp *front, const char *session, const char *what,
-                        const char *value)
+void http_mcp_take_state(struct http_mcp *front, const char *session, const char *what,
+                         const char *value)
 {
     struct peer *peer = find(front, session);
 
@@ -436,7 +437,7 @@ void http_mcp_take_note(struct http_mcp *front, const char *session, const char 
     if (strcmp(what, NOTE_ENDED) == 0)
         peer_free(peer);
     else
-        mcp_take_note(peer->mcp, what, value);
+        mcp_take_state(peer->mcp, what, value);
 }
 
 /* Streams whose clients did not come back in time. Returns when the next one is due; 0: none. */

@@ -457,7 +457,7 @@ void poll_unpark(struct call *call)
 }
 
 /* Some time is over; the others' next end is looked for. */
-void poll_ring(void *context)
+void poll_on_timer(void *context)
 {
     struct rest *rest = context;
     struct table_link *link = NULL;

@@ -202,7 +202,7 @@ bool act_read_conditions(struct call *call, int64_t *ret_version, const char **r
 void poll_watch(struct call *call); /* its ask is about to be read */
 void poll_park(struct call *call);  /* nothing new was found */
 void poll_unpark(struct call *call);
-void poll_ring(void *context);
+void poll_on_timer(void *context);
 
 /* conversations.c */
 void serve_conversation_new(struct call *call);
@@ -214,6 +214,6 @@ void listening_free(struct listening *listening); /* NULL is fine */
 void listening_go_on(struct call *call);          /* its peer has taken what there was */
 void listenings_flush(struct rest *rest);
 void listenings_drain(struct rest *rest);
-void listenings_ring(void *context);
+void listenings_on_timer(void *context);
 
 #endif

@@ -315,7 +315,7 @@ static void go_on(struct listening *listening)
         free(listening);
 }
 
-void listenings_ring(void *context)
+void listenings_on_timer(void *context)
 {
     (void)context; /* the turn it began is all that was wanted: listenings_flush follows */
 }

@@ -293,9 +293,9 @@ struct rest *rest_new(const struct rest_parts *parts)
 
     rest->parts = *parts;
     rest->polls = TABLE_OF(call, link, id);
-    rest->timer = loop_timer_new(parts->loop, poll_ring, rest);
+    rest->timer = loop_timer_new(parts->loop, poll_on_timer, rest);
     rest->timer_ms = -1;
-    rest->listening_timer = loop_timer_new(parts->loop, listenings_ring, rest);
+    rest->listening_timer = loop_timer_new(parts->loop, listenings_on_timer, rest);
     rest->began_ms = loop_boot_ms();
     rest->routes = mem_new(operation_count * sizeof *rest->routes);
     for (size_t i = 0; i < operation_count; i++)
