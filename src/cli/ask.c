@@ -443,29 +443,28 @@ static enum exit_code finish_shown(struct asking *asking, const char *result_jso
 static bool show_here(struct asking *asking, enum exit_code *ret_code)
 {
     struct text params = { 0 };
-    struct seat_options options = { .asker = &asking->identity };
-    struct seat_result result;
+    struct app_options options = { .asker = &asking->identity };
+    struct app_result result;
     bool was_shown;
 
     write_request(asking, &params);
     options.create_json = text_string(&params);
-    seat_run(&options, &result);
-    was_shown = result.end != SEAT_NO_TERMINAL;
+    app_run(&options, &result);
+    was_shown = result.end != APP_NO_TERMINAL;
     snprintf(asking->session_id, sizeof asking->session_id, "%s", result.session_id);
-    if (result.end == SEAT_MOVED ||
-        result.end == SEAT_ELSEWHERE) { /* the answer comes from there */
-        seat_finish(asking->arguments, &result);
+    if (result.end == APP_MOVED || result.end == APP_ELSEWHERE) { /* the answer comes from there */
+        terminal_finish(asking->arguments, &result);
         was_shown = false;
-    } else if (result.end == SEAT_DONE) {
+    } else if (result.end == APP_DONE) {
         *ret_code = finish_shown(asking, text_string(&result.result_json));
     } else if (was_shown) {
-        if (result.end == SEAT_LEFT && !asking->arguments->is_json)
+        if (result.end == APP_LEFT && !asking->arguments->is_json)
             printf("%s\n", result.session_id);
-        else if (result.end == SEAT_LEFT)
+        else if (result.end == APP_LEFT)
             print_pending(asking);
-        *ret_code = seat_finish(asking->arguments, &result);
+        *ret_code = terminal_finish(asking->arguments, &result);
     }
-    seat_result_release(&result);
+    app_result_release(&result);
     text_release(&params);
     return was_shown;
 }
@@ -563,7 +562,7 @@ static enum exit_code run_ask(const struct arguments *arguments)
     enum exit_code code = EXIT_USAGE;
 
     if (identify(&asking, arguments) && gather(&asking, &code) &&
-        !(asking.may_show && seat_is_person_here(is_piped) && show_here(&asking, &code)))
+        !(asking.may_show && terminal_is_person_here(is_piped) && show_here(&asking, &code)))
         code = wait_for_end(&asking);
     release(&asking);
     return code;

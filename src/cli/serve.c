@@ -67,7 +67,7 @@ struct told {
 static bool serve_may_show(const struct arguments *arguments)
 {
     return !arguments->is_json && !arguments_value(arguments, "no-inbox") &&
-           isatty(STDOUT_FILENO) && seat_is_person_here(false);
+           isatty(STDOUT_FILENO) && terminal_is_person_here(false);
 }
 
 static void tell(int fd, const struct told *told)
@@ -121,14 +121,14 @@ static void listen_to(int fd, struct told *ret_told)
 
 static enum exit_code show_inbox(const struct arguments *arguments)
 {
-    const struct seat_options options = { .is_inbox = true };
-    struct seat_result result;
+    const struct app_options options = { .is_inbox = true };
+    struct app_result result;
     enum exit_code code = EXIT_DONE;
 
-    seat_run(&options, &result);
-    if (result.end == SEAT_FAILED)
-        code = seat_finish(arguments, &result);
-    seat_result_release(&result);
+    app_run(&options, &result);
+    if (result.end == APP_FAILED)
+        code = terminal_finish(arguments, &result);
+    app_result_release(&result);
     return code;
 }
 
@@ -219,7 +219,7 @@ static enum exit_code run_serve(const struct arguments *arguments)
     }
 #ifdef SAYSO_CONFORMANCE_FIXTURE
     if (arguments_value(arguments, "conformance-fixture"))
-        options.offer = fixture_offer;
+        options.features = fixture_features;
 #endif
     settings_load_environment(settings);
     if (!put_flags(arguments, settings)) {

@@ -19,11 +19,11 @@
 #include "tui/app.h"
 #include "tui/terminal.h"
 
-enum { SEAT_PATH_BYTES = 4096 };
+enum { APP_PATH_BYTES = 4096 };
 
 static void add_command(struct text *out, const char *const *words)
 {
-    char program[SEAT_PATH_BYTES];
+    char program[APP_PATH_BYTES];
 
     text_add_shell_word(out, os_own_program(program, sizeof program) ? program : "sayso");
     for (; *words; words++) {
@@ -52,7 +52,7 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
     posix_spawn_file_actions_destroy(&actions);
     while (ok && waitpid(pid, &status, 0) < 0)
         ok = errno == EINTR;
-    /* 1 is tmux's own "nobody is looking"; a seat ends so only after saying why */
+    /* 1 is tmux's own "nobody is looking"; a app ends so only after saying why */
     if (!ok || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_ERROR)
         return false;
     *ret_code = (enum exit_code)WEXITSTATUS(status);
@@ -111,8 +111,8 @@ static bool is_dumb(void)
 
 /* True: there is a terminal. Else it was done in a tmux popup, or said how to go on; *ret_code is
  * the end. `words` are what to run instead, after the program's name. */
-static bool seat_is_there(const struct arguments *arguments, const char *const *words,
-                          enum exit_code *ret_code)
+static bool terminal_is_there(const struct arguments *arguments, const char *const *words,
+                              enum exit_code *ret_code)
 {
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
@@ -130,7 +130,7 @@ static bool seat_is_there(const struct arguments *arguments, const char *const *
     return false;
 }
 
-bool seat_is_person_here(bool is_input_read)
+bool terminal_is_person_here(bool is_input_read)
 {
     return (is_input_read || isatty(STDIN_FILENO)) && isatty(STDERR_FILENO) &&
            tty_check() == TTY_FINE && !is_dumb();
@@ -155,7 +155,7 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
 }
 
 /* Standard output is the answer's alone, so all of it goes to standard error. */
-static void say_moved(const struct seat_result *result)
+static void say_moved(const struct app_result *result)
 {
     if (result->browser == OS_BROWSER_OPENED) {
         say_note(TEXT_TUI_MOVED, "url", text_string(&result->url));
@@ -165,30 +165,30 @@ static void say_moved(const struct seat_result *result)
     }
 }
 
-enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result)
+enum exit_code terminal_finish(const struct arguments *arguments, const struct app_result *result)
 {
     struct json *detail = NULL;
 
     switch (result->end) {
-    case SEAT_OVER:
+    case APP_OVER:
         return finish_over(arguments, text_string(&result->whole_json));
-    case SEAT_LEFT:
+    case APP_LEFT:
         if (result->session_id[0])
             say_note(TEXT_CLI_LEFT, "id", result->session_id);
         return EXIT_PENDING;
-    case SEAT_ELSEWHERE:
+    case APP_ELSEWHERE:
         say_note(TEXT_CLI_ELSEWHERE, "id", result->session_id);
         return EXIT_PENDING;
-    case SEAT_MOVED:
+    case APP_MOVED:
         say_moved(result);
         return EXIT_PENDING;
-    case SEAT_FAILED:
+    case APP_FAILED:
         if (!json_parse(text_string(&result->detail_json), result->detail_json.used, &detail, NULL))
             detail = NULL;
         say_error(arguments, &result->err, detail);
         json_free(detail);
         return EXIT_ERROR;
-    case SEAT_SIGNAL:
+    case APP_SIGNAL:
         signal(result->signal_number, SIG_DFL);
         raise(result->signal_number);
         return EXIT_PENDING;
@@ -206,12 +206,12 @@ static enum exit_code run_attach(const struct arguments *arguments)
     const char *hub = arguments_value(arguments, "hub");
     const char *words[8] = { "attach" };
     size_t count = 1;
-    const struct seat_options options = {
+    const struct app_options options = {
         .session_id = id,
         .launch = launch,
         .is_plain = arguments_value(arguments, "plain") || is_dumb(),
     };
-    struct seat_result result;
+    struct app_result result;
     struct json *whole = NULL;
     enum exit_code code;
 
@@ -225,32 +225,32 @@ static enum exit_code run_attach(const struct arguments *arguments)
         words[count++] = "--launch";
         words[count++] = launch;
     }
-    if (!seat_is_there(arguments, words, &code))
+    if (!terminal_is_there(arguments, words, &code))
         return code;
-    seat_run(&options, &result);
-    if (result.end == SEAT_ELSEWHERE &&
+    app_run(&options, &result);
+    if (result.end == APP_ELSEWHERE &&
         json_parse(text_string(&result.whole_json), result.whole_json.used, &whole, NULL))
         show_whole(arguments, whole);
     json_free(whole);
-    code = seat_finish(arguments, &result);
-    seat_result_release(&result);
+    code = terminal_finish(arguments, &result);
+    app_result_release(&result);
     return code;
 }
 
 static enum exit_code run_inbox(const struct arguments *arguments)
 {
     static const char *const words[] = { "inbox", NULL };
-    const struct seat_options options = { .is_inbox = true };
-    struct seat_result result;
+    const struct app_options options = { .is_inbox = true };
+    struct app_result result;
     enum exit_code code;
 
-    if (!seat_is_there(arguments, words, &code))
+    if (!terminal_is_there(arguments, words, &code))
         return code;
-    seat_run(&options, &result);
+    app_run(&options, &result);
     result.session_id[0] = '\0'; /* leaving an inbox leaves no ask behind */
-    code = seat_finish(arguments, &result);
-    seat_result_release(&result);
-    return result.end == SEAT_LEFT || result.end == SEAT_DONE ? EXIT_DONE : code;
+    code = terminal_finish(arguments, &result);
+    app_result_release(&result);
+    return result.end == APP_LEFT || result.end == APP_DONE ? EXIT_DONE : code;
 }
 
 static const struct verb_option options[] = {

@@ -10,7 +10,7 @@
 #include "i18n/i18n.h"
 
 struct arguments;
-struct seat_result;
+struct app_result;
 struct text;
 
 enum exit_code {
@@ -108,9 +108,9 @@ const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 
 /* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.
  * `is_input_read`: standard input has something else, and keys come from /dev/tty all the same. */
-bool seat_is_person_here(bool is_input_read);
-/* How a seat ended, in words where there is something to say. Raises a signal again. */
-enum exit_code seat_finish(const struct arguments *arguments, const struct seat_result *result);
+bool terminal_is_person_here(bool is_input_read);
+/* How a app ended, in words where there is something to say. Raises a signal again. */
+enum exit_code terminal_finish(const struct arguments *arguments, const struct app_result *result);
 
 /* To standard error, once a browser was looked for; `url` is the link without its code. */
 void open_say(enum os_browser outcome, const char *url);

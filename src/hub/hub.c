@@ -38,7 +38,7 @@ struct hub {
     struct text store_name; /* the one that is open, whatever the setting says by now */
     struct engine *engine;
     struct rpc_server *server;
-    struct door *door; /* NULL: no port could be had */
+    struct listener *listener; /* NULL: no port could be had */
     struct notify *notify;
     struct loop_timer *time_timer;  /* the engine's next moment */
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
@@ -142,7 +142,7 @@ static const struct clock hub_clock = { hub_boot_ms, hub_utc_ms, hub_wake_at, 1 
 static const int64_t HUB_DRAIN_LIMIT_MS = 5000; /* a peer that does not read is not waited for */
 
 /* Once; what was accepted is answered. */
-static void hub_leave(struct hub *hub, const char *why)
+static void shutdown_begin(struct hub *hub, const char *why)
 {
     if (hub->is_leaving)
         return;
@@ -153,7 +153,7 @@ static void hub_leave(struct hub *hub, const char *why)
     engine_leave(hub->engine);
     engine_save_drafts(hub->engine);
     rpc_server_drain(hub->server);
-    door_drain(hub->door);
+    listener_drain(hub->listener);
     hub->why = why;
     loop_timer_at(hub->leave_timer, loop_boot_ms() + HUB_DRAIN_LIMIT_MS);
 }
@@ -161,10 +161,10 @@ static void hub_leave(struct hub *hub, const char *why)
 static bool is_idle(const struct hub *hub)
 {
     return engine_is_idle(hub->engine) && rpc_server_peer_count(hub->server) == 0 &&
-           door_peer_count(hub->door) == 0;
+           listener_peer_count(hub->listener) == 0;
 }
 
-static void hub_on_leave_time(void *context)
+static void shutdown_on_time(void *context)
 {
     struct hub *hub = context;
 
@@ -176,9 +176,9 @@ static void hub_on_leave_time(void *context)
         rpc_server_dismiss(hub->server, hub->why);
         loop_stop(hub->loop);
     } else if (hub->is_announced) {
-        hub_leave(hub, "stop");
+        shutdown_begin(hub, "stop");
     } else if (is_idle(hub)) {
-        hub_leave(hub, "idle");
+        shutdown_begin(hub, "idle");
     }
 }
 
@@ -189,7 +189,7 @@ static void hub_watch_idleness(struct hub *hub)
     int64_t wait_s = settings_integer(hub->options->settings, SETTING_IDLE_EXIT_SECONDS);
 
     if (!hub->options->leaves_when_idle || hub->is_leaving || hub->is_announced ||
-        door_public_url(hub->door)[0])
+        listener_public_url(hub->listener)[0])
         return;
     if (idle && !hub->is_idle_armed)
         loop_timer_at(hub->leave_timer, loop_boot_ms() + wait_s * 1000);
@@ -201,17 +201,17 @@ static void hub_watch_idleness(struct hub *hub)
 /* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
  * are told first, and then given the time to have looked. Whoever says it twice, or from a
  * keyboard, does not want to wait. */
-static void hub_announce_leaving(struct hub *hub)
+static void shutdown_announce(struct hub *hub)
 {
     int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
     char stopping[64];
 
     if (drain_s == 0 || hub->is_announced) {
-        hub_leave(hub, "stop");
+        shutdown_begin(hub, "stop");
         return;
     }
     hub->is_announced = true;
-    door_announce(hub->door);
+    listener_announce(hub->listener);
     snprintf(stopping, sizeof stopping, "STOPPING=1\nEXTEND_TIMEOUT_USEC=%lld",
              (long long)(drain_s * 1000 + 3 * HUB_DRAIN_LIMIT_MS) * 1000);
     os_tell_manager(stopping);
@@ -237,8 +237,8 @@ static void write_address(const struct hub *hub, struct json_writer *writer)
     snprintf(url, sizeof url, "http://127.0.0.1:%d/", hub->record.port);
     json_write_integer(writer, "port", hub->record.port);
     json_write_text(writer, "url", url);
-    if (door_public_url(hub->door)[0])
-        json_write_text(writer, "public_url", door_public_url(hub->door));
+    if (listener_public_url(hub->listener)[0])
+        json_write_text(writer, "public_url", listener_public_url(hub->listener));
 }
 
 /* One JSON object. */
@@ -281,17 +281,17 @@ static void before_sleep(void *context)
 
     engine_flush(hub->engine);
     rpc_server_flush(hub->server);
-    door_flush(hub->door);
+    listener_flush(hub->listener);
     hub_watch_idleness(hub);
     if (hub->store->ops->is_broken(hub->store) && !hub->is_leaving) {
         log_error("store.broken", "action=restart");
-        hub_leave(hub, "broken");
+        shutdown_begin(hub, "broken");
     }
     if (hub->is_leaving && engine_is_settled(hub->engine)) {
         rpc_server_dismiss(hub->server, hub->why);
-        door_dismiss(hub->door, hub->why);
+        listener_dismiss(hub->listener, hub->why);
     }
-    if (hub->is_leaving && rpc_server_is_drained(hub->server) && door_is_drained(hub->door))
+    if (hub->is_leaving && rpc_server_is_drained(hub->server) && listener_is_drained(hub->listener))
         loop_stop(hub->loop);
     hub->is_time_known = false;
 }
@@ -301,20 +301,20 @@ static void on_signal(void *context, int number)
     struct hub *hub = context;
 
     if (number == SIGHUP) {
-        door_reload(hub->door);
+        listener_reload(hub->listener);
     } else if (!hub->server) { /* it has not begun */
         hub->is_leaving = true;
         loop_stop(hub->loop);
     } else if (number == SIGTERM) {
-        hub_announce_leaving(hub);
+        shutdown_announce(hub);
     } else {
-        hub_leave(hub, "stop");
+        shutdown_begin(hub, "stop");
     }
 }
 
 static void on_shutdown(void *context, enum shutdown shut_down)
 {
-    hub_leave(context, shut_down == SHUTDOWN_RETIRE ? "retire" : "stop");
+    shutdown_begin(context, shut_down == SHUTDOWN_RETIRE ? "retire" : "stop");
 }
 
 static void on_peers(void *context)
@@ -324,13 +324,13 @@ static void on_peers(void *context)
 
 static void on_revoked(void *context, const uint8_t *hash)
 {
-    door_cut(((struct hub *)context)->door, hash);
+    listener_cut(((struct hub *)context)->listener, hash);
 }
 
 static void on_session_state(void *context, const char *session, const char *what,
                              const char *value)
 {
-    door_take_state(((struct hub *)context)->door, session, what, value);
+    listener_take_state(((struct hub *)context)->listener, session, what, value);
 }
 
 static bool open_browser(void *context, const char *link)
@@ -461,11 +461,11 @@ static bool open_parts(struct hub *hub, struct error *err)
                                          .context = hub };
     /* Whoever a front started it for can still change what is wrong; somebody who started it by
      * hand, or a service manager, wants to know. */
-    struct door_parts door = { .loop = hub->loop,
-                               .settings = settings,
-                               .context = hub,
-                               .write_status = hub_write_status,
-                               .must_listen = !hub->options->leaves_when_idle };
+    struct listener_parts listener = { .loop = hub->loop,
+                                       .settings = settings,
+                                       .context = hub,
+                                       .write_status = hub_write_status,
+                                       .must_listen = !hub->options->leaves_when_idle };
 
     if ((hub->passed_fd < 0 && !location_socket(&hub->location, hub->record.socket, err)) ||
         !choose_store(hub->loop, settings, &hub->location, &hub->store, err))
@@ -479,18 +479,18 @@ static bool open_parts(struct hub *hub, struct error *err)
         log_warning("settings.ignored", "setting=%s", settings_warning(settings, i)->setting);
     parts.store = hub->store;
     hub->time_timer = loop_timer_new(hub->loop, on_time, hub);
-    hub->leave_timer = loop_timer_new(hub->loop, hub_on_leave_time, hub);
+    hub->leave_timer = loop_timer_new(hub->loop, shutdown_on_time, hub);
     hub->notify = notify_new(&notify);
     hub->engine = engine_new(&parts);
     if (!wait_until_loaded(hub, err))
         return false;
-    door.engine = hub->engine;
-    door.store = hub->store;
-    if (hub->options->offer)
-        door.offer = hub->options->offer(hub->loop);
-    if (!door_open(&door, &hub->door, err))
+    listener.engine = hub->engine;
+    listener.store = hub->store;
+    if (hub->options->features)
+        listener.features = hub->options->features(hub->loop);
+    if (!listener_open(&listener, &hub->listener, err))
         return false;
-    hub->record.port = door_port(hub->door);
+    hub->record.port = listener_port(hub->listener);
     return rpc_server_open(hub->loop, engine_service(hub->engine), hub->record.socket,
                            hub->passed_fd, &host, &hub->server, err);
 }
@@ -526,7 +526,7 @@ static bool announce(struct hub *hub, struct error *err)
 static void close_parts(struct hub *hub)
 {
     rpc_server_free(hub->server);
-    door_free(hub->door);
+    listener_free(hub->listener);
     if (hub->store)
         hub->store->ops->close(hub->store);
     text_release(&hub->store_name);

@@ -8,7 +8,7 @@
 
 struct error;
 struct loop;
-struct mcp_offer;
+struct mcp_features;
 struct location;
 struct settings;
 struct text;
@@ -23,7 +23,7 @@ struct hub_options {
     bool leaves_when_idle;     /* a front started us */
     struct settings *settings; /* flags already put; borrowed */
     /* What MCP clients are offered instead of the product, for tests; NULL: the product. */
-    const struct mcp_offer *(*offer)(struct loop *loop);
+    const struct mcp_features *(*features)(struct loop *loop);
     /* Serving: called once, with the status object and a link into the portal, NULL without one;
      * may be NULL. */
     void (*on_ready)(void *context, const char *status_json, const char *link);

@@ -28,14 +28,14 @@
 
 static const char port_fact[] = "port"; /* in the store's meta */
 
-struct door {
-    struct door_parts parts;
+struct listener {
+    struct listener_parts parts;
     struct guard *guard;
     struct http_server *server;
-    struct http_server *public_server; /* NULL: nobody else is listened to */
-    struct http_site site;             /* of that one */
-    struct tls_context *tls;           /* likewise; NULL: none */
-    char public_url[sizeof(((struct http_site *)0)->origin)];
+    struct http_server *public_server;     /* NULL: nobody else is listened to */
+    struct http_virtual_host virtual_host; /* of that one */
+    struct tls_context *tls;               /* likewise; NULL: none */
+    char public_url[sizeof(((struct http_virtual_host *)0)->origin)];
     struct http_mcp *mcp;
     struct rest *rest;
     struct web *web;
@@ -44,7 +44,7 @@ struct door {
 
 static bool mcp_needs_token(void *context)
 {
-    const struct settings *settings = ((struct door *)context)->parts.settings;
+    const struct settings *settings = ((struct listener *)context)->parts.settings;
 
     /* whoever listens further than this machine wants tokens whatever the setting says */
     return settings_integer(settings, SETTING_MCP_AUTH) != MCP_AUTH_NONE ||
@@ -71,7 +71,7 @@ static bool find_token(void *context, const uint8_t *hash, struct guard_identity
 {
     struct engine_token token;
 
-    if (!engine_find_token(((struct door *)context)->parts.engine, hash, &token))
+    if (!engine_find_token(((struct listener *)context)->parts.engine, hash, &token))
         return false;
     *ret_who = identity_of(&token);
     return true;
@@ -101,25 +101,25 @@ static char *unseal(struct engine *engine, const char *token, const char *bindin
 
 static const char *not_ready(void *context)
 {
-    const struct door *door = context;
-    struct store *store = door->parts.store;
+    const struct listener *listener = context;
+    struct store *store = listener->parts.store;
 
     if (store->ops->is_broken(store))
         return "the disk failed: nothing is saved until sayso is restarted";
     if (store->ops->is_reachable && !store->ops->is_reachable(store))
         return "the database can't be reached";
-    return door->is_leaving ? "it is about to stop" : NULL;
+    return listener->is_leaving ? "it is about to stop" : NULL;
 }
 
 static void write_metrics(void *context, struct text *out)
 {
-    const struct door *door = context;
-    struct store *store = door->parts.store;
+    const struct listener *listener = context;
+    struct store *store = listener->parts.store;
 
-    engine_write_metrics(door->parts.engine, out);
+    engine_write_metrics(listener->parts.engine, out);
     store->ops->write_metrics(store, out);
-    guard_write_metrics(door->guard, out);
-    web_write_metrics(door->web, out);
+    guard_write_metrics(listener->guard, out);
+    web_write_metrics(listener->web, out);
 }
 
 static bool know_device(struct engine *engine, const struct device_proof *shown,
@@ -133,10 +133,10 @@ static bool know_device(struct engine *engine, const struct device_proof *shown,
     return true;
 }
 
-struct door *door_new(const struct door_parts *parts)
+struct listener *listener_new(const struct listener_parts *parts)
 {
-    struct door *door = mem_new(sizeof *door);
-    const struct guard_options options = { .context = door,
+    struct listener *listener = mem_new(sizeof *listener);
+    const struct guard_options options = { .context = listener,
                                            .mcp_needs_token = mcp_needs_token,
                                            .find_token = find_token };
     struct guard *guard = guard_new(&options);
@@ -144,7 +144,7 @@ struct door *door_new(const struct door_parts *parts)
         .loop = parts->loop,
         .service = engine_service(parts->engine),
         .settings = parts->settings,
-        .offer = parts->offer,
+        .features = parts->features,
         .engine = parts->engine,
         .utc_ms = engine_utc_ms,
         .seal = seal,
@@ -156,7 +156,7 @@ struct door *door_new(const struct door_parts *parts)
     const struct rest_parts rest = {
         .loop = parts->loop,
         .service = engine_service(parts->engine),
-        .context = door,
+        .context = listener,
         .not_ready = not_ready,
         .write_metrics = write_metrics,
     };
@@ -173,20 +173,20 @@ struct door *door_new(const struct door_parts *parts)
         .prove = engine_prove_token,
     };
 
-    door->parts = *parts;
-    door->guard = guard;
-    door->mcp = http_mcp_new(&mcp);
-    http_mcp_add_routes(door->mcp, guard);
-    door->rest = rest_new(&rest);
-    rest_add_routes(door->rest, guard);
-    door->web = web_new(&web);
-    web_add_routes(door->web, guard);
-    return door;
+    listener->parts = *parts;
+    listener->guard = guard;
+    listener->mcp = http_mcp_new(&mcp);
+    http_mcp_add_routes(listener->mcp, guard);
+    listener->rest = rest_new(&rest);
+    rest_add_routes(listener->rest, guard);
+    listener->web = web_new(&web);
+    web_add_routes(listener->web, guard);
+    return listener;
 }
 
-const struct guard *door_guard(const struct door *door)
+const struct guard *listener_guard(const struct listener *listener)
 {
-    return door->guard;
+    return listener->guard;
 }
 
 static void on_port_saved(void *context, const struct store_reply *reply)
@@ -196,228 +196,233 @@ static void on_port_saved(void *context, const struct store_reply *reply)
         log_warning("http.port_forgotten", "reason=%s", error_name(reply->err.code));
 }
 
-static void remember_port(struct door *door, int64_t remembered)
+static void remember_port(struct listener *listener, int64_t remembered)
 {
-    struct store *store = door->parts.store;
-    int port = http_server_port(door->server);
+    struct store *store = listener->parts.store;
+    int port = http_server_port(listener->server);
 
     if (port != remembered)
         store_write_meta(store, &(struct store_meta){ port_fact, TEXT_NUMBER(port) }, on_port_saved,
                          NULL);
 }
 
-static struct http_handler handler_of(const struct door *door)
+static struct http_handler handler_of(const struct listener *listener)
 {
-    return (struct http_handler){ .context = door->guard,
+    return (struct http_handler){ .context = listener->guard,
                                   .admit = guard_admit,
                                   .serve = guard_serve,
                                   .on_reply = guard_on_reply,
                                   .taken = web_take,
-                                  .taken_context = door->web };
+                                  .taken_context = listener->web };
 }
 
 /* A port somebody chose is where looking begins; else the one we had last, so that addresses in
  * clients and bookmarks stay good. */
-static bool open_server(struct door *door, struct error *err)
+static bool open_server(struct listener *listener, struct error *err)
 {
-    struct settings *settings = door->parts.settings;
-    struct store *store = door->parts.store;
+    struct settings *settings = listener->parts.settings;
+    struct store *store = listener->parts.store;
     bool is_chosen = settings_source(settings, SETTING_PORT) != SETTING_BUILT_IN;
-    struct http_options options = { .handler = handler_of(door) };
+    struct http_options options = { .handler = handler_of(listener) };
     int64_t remembered = 0;
 
     if (!is_chosen && text_parse_integer(store->ops->meta(store, port_fact), &remembered) &&
         remembered > 0 && remembered < 65536) {
         options.port = (int)remembered;
-        if (http_server_open(door->parts.loop, &options, &door->server, err))
+        if (http_server_open(listener->parts.loop, &options, &listener->server, err))
             return true;
     }
     options.port = (int)settings_integer(settings, SETTING_PORT);
     options.may_move = true;
-    if (!http_server_open(door->parts.loop, &options, &door->server, err))
+    if (!http_server_open(listener->parts.loop, &options, &listener->server, err))
         return false;
     if (!is_chosen)
-        remember_port(door, remembered);
+        remember_port(listener, remembered);
     return true;
 }
 
 /* What others call it where nobody said: by its address, if it has one. */
-static void name_public(struct door *door)
+static void name_public(struct listener *listener)
 {
-    const struct http_site *site = &door->site;
-    bool is_long = strchr(site->address, ':') != NULL;
+    const struct http_virtual_host *virtual_host = &listener->virtual_host;
+    bool is_long = strchr(virtual_host->address, ':') != NULL;
 
-    if (site->origin[0])
-        snprintf(door->public_url, sizeof door->public_url, "%s", site->origin);
+    if (virtual_host->origin[0])
+        snprintf(listener->public_url, sizeof listener->public_url, "%s", virtual_host->origin);
     else
-        snprintf(door->public_url, sizeof door->public_url, is_long ? "%s://[%s]:%d" : "%s://%s:%d",
-                 site->has_tls ? "https" : "http", site->address,
-                 http_server_port(door->public_server));
-    if (site->origin[0])
-        engine_set_public_url(door->parts.engine, site->origin);
+        snprintf(listener->public_url, sizeof listener->public_url,
+                 is_long ? "%s://[%s]:%d" : "%s://%s:%d", virtual_host->has_tls ? "https" : "http",
+                 virtual_host->address, http_server_port(listener->public_server));
+    if (virtual_host->origin[0])
+        engine_set_public_url(listener->parts.engine, virtual_host->origin);
 }
 
-static bool open_public(struct door *door, struct error *err)
+static bool open_public(struct listener *listener, struct error *err)
 {
-    const struct settings *settings = door->parts.settings;
-    struct http_options options = { .handler = handler_of(door), .site = &door->site };
+    const struct settings *settings = listener->parts.settings;
+    struct http_options options = { .handler = handler_of(listener),
+                                    .virtual_host = &listener->virtual_host };
 
-    if (!site_is_wanted(settings))
+    if (!public_listener_is_wanted(settings))
         return true;
-    if (!site_read(settings, &door->site, err) || !site_load_tls(settings, &door->tls, err))
+    if (!public_listener_read(settings, &listener->virtual_host, err) ||
+        !public_listener_load_tls(settings, &listener->tls, err))
         return false;
-    options.tls = door->tls;
-    if (!http_server_open(door->parts.loop, &options, &door->public_server, err))
+    options.tls = listener->tls;
+    if (!http_server_open(listener->parts.loop, &options, &listener->public_server, err))
         return false;
-    name_public(door);
-    if (!door->tls)
-        log_warning("http.plain", "url=%s advice=tls_in_front_of_it", door->public_url);
-    log_info("http.listening", "url=%s", door->public_url);
+    name_public(listener);
+    if (!listener->tls)
+        log_warning("http.plain", "url=%s advice=tls_in_front_of_it", listener->public_url);
+    log_info("http.listening", "url=%s", listener->public_url);
     return true;
 }
 
-bool door_open(const struct door_parts *parts, struct door **ret_door, struct error *err)
+bool listener_open(const struct listener_parts *parts, struct listener **ret_listener,
+                   struct error *err)
 {
-    struct door *door = door_new(parts);
+    struct listener *listener = listener_new(parts);
     char url[32];
 
-    *ret_door = NULL;
-    if (!open_server(door, err)) {
+    *ret_listener = NULL;
+    if (!open_server(listener, err)) {
         log_warning("http.no_port", "reason=%s", error_name(err->code));
-        door_free(door);
-        return !parts->must_listen || !site_is_wanted(parts->settings);
+        listener_free(listener);
+        return !parts->must_listen || !public_listener_is_wanted(parts->settings);
     }
-    snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(door->server));
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", http_server_port(listener->server));
     engine_set_portal(parts->engine, url);
-    if (!open_public(door, err)) {
+    if (!open_public(listener, err)) {
         log_error("http.not_listening", "message=%s", err->message);
         if (parts->must_listen) {
-            door_free(door);
+            listener_free(listener);
             return false;
         }
     }
-    *ret_door = door;
+    *ret_listener = listener;
     return true;
 }
 
-const char *door_public_url(const struct door *door)
+const char *listener_public_url(const struct listener *listener)
 {
-    return door ? door->public_url : "";
+    return listener ? listener->public_url : "";
 }
 
-void door_reload(struct door *door)
+void listener_reload(struct listener *listener)
 {
     struct tls_context *fresh;
     struct error err;
 
-    if (!door || !door->public_server || !door->tls)
+    if (!listener || !listener->public_server || !listener->tls)
         return;
-    if (!site_load_tls(door->parts.settings, &fresh, &err) || !fresh) {
+    if (!public_listener_load_tls(listener->parts.settings, &fresh, &err) || !fresh) {
         log_warning("tls.not_reloaded", "reason=%s message=%s", error_name(err.code), err.message);
         return;
     }
-    http_server_use_tls(door->public_server, fresh);
-    tls_context_free(door->tls);
-    door->tls = fresh;
+    http_server_use_tls(listener->public_server, fresh);
+    tls_context_free(listener->tls);
+    listener->tls = fresh;
     log_info("tls.reloaded", "certificate=%s",
-             settings_text(door->parts.settings, SETTING_TLS_CERT));
+             settings_text(listener->parts.settings, SETTING_TLS_CERT));
 }
 
-void door_announce(struct door *door)
+void listener_announce(struct listener *listener)
 {
-    if (door)
-        door->is_leaving = true;
+    if (listener)
+        listener->is_leaving = true;
 }
 
-int door_port(const struct door *door)
+int listener_port(const struct listener *listener)
 {
-    return door ? http_server_port(door->server) : 0;
+    return listener ? http_server_port(listener->server) : 0;
 }
 
-void door_flush(struct door *door)
+void listener_flush(struct listener *listener)
 {
-    if (!door)
+    if (!listener)
         return;
-    http_mcp_flush(door->mcp);
-    rest_flush(door->rest);
-    web_flush(door->web);
-    http_server_flush(door->server);
-    if (door->public_server)
-        http_server_flush(door->public_server);
+    http_mcp_flush(listener->mcp);
+    rest_flush(listener->rest);
+    web_flush(listener->web);
+    http_server_flush(listener->server);
+    if (listener->public_server)
+        http_server_flush(listener->public_server);
 }
 
-void door_drain(struct door *door)
+void listener_drain(struct listener *listener)
 {
-    if (!door)
+    if (!listener)
         return;
-    door->is_leaving = true;
-    rest_drain(door->rest);
-    http_server_drain(door->server);
-    if (door->public_server)
-        http_server_drain(door->public_server);
+    listener->is_leaving = true;
+    rest_drain(listener->rest);
+    http_server_drain(listener->server);
+    if (listener->public_server)
+        http_server_drain(listener->public_server);
 }
 
-void door_dismiss(struct door *door, const char *why)
+void listener_dismiss(struct listener *listener, const char *why)
 {
-    if (!door)
+    if (!listener)
         return;
-    http_mcp_dismiss(door->mcp);
-    web_dismiss(door->web, why);
-    http_server_dismiss(door->server);
-    if (door->public_server)
-        http_server_dismiss(door->public_server);
+    http_mcp_dismiss(listener->mcp);
+    web_dismiss(listener->web, why);
+    http_server_dismiss(listener->server);
+    if (listener->public_server)
+        http_server_dismiss(listener->public_server);
 }
 
-bool door_is_drained(const struct door *door)
+bool listener_is_drained(const struct listener *listener)
 {
-    return !door || (http_server_is_drained(door->server) &&
-                     (!door->public_server || http_server_is_drained(door->public_server)));
+    return !listener ||
+           (http_server_is_drained(listener->server) &&
+            (!listener->public_server || http_server_is_drained(listener->public_server)));
 }
 
-size_t door_peer_count(const struct door *door)
+size_t listener_peer_count(const struct listener *listener)
 {
-    if (!door)
+    if (!listener)
         return 0;
-    return http_server_peer_count(door->server) + web_peer_count(door->web) +
-           (door->public_server ? http_server_peer_count(door->public_server) : 0);
+    return http_server_peer_count(listener->server) + web_peer_count(listener->web) +
+           (listener->public_server ? http_server_peer_count(listener->public_server) : 0);
 }
 
-void door_cut(struct door *door, const uint8_t *token_hash)
+void listener_cut(struct listener *listener, const uint8_t *token_hash)
 {
     char id[TOKEN_ID_BYTES];
 
-    if (!door)
+    if (!listener)
         return;
     token_id(token_hash, id);
-    http_mcp_forget_token(door->mcp, id);
-    web_forget_token(door->web, id);
-    http_server_cut(door->server, guard_owner(token_hash));
-    if (door->public_server)
-        http_server_cut(door->public_server, guard_owner(token_hash));
+    http_mcp_forget_token(listener->mcp, id);
+    web_forget_token(listener->web, id);
+    http_server_cut(listener->server, guard_owner(token_hash));
+    if (listener->public_server)
+        http_server_cut(listener->public_server, guard_owner(token_hash));
 }
 
-void door_take_state(struct door *door, const char *session, const char *what, const char *value)
+void listener_take_state(struct listener *listener, const char *session, const char *what,
+                         const char *value)
 {
-    if (door)
-        http_mcp_take_state(door->mcp, session, what, value);
+    if (listener)
+        http_mcp_take_state(listener->mcp, session, what, value);
 }
 
-void door_free(struct door *door)
+void listener_free(struct listener *listener)
 {
-    if (!door)
+    if (!listener)
         return;
-    web_end_peers(door->web); /* before the server of their connections */
-    http_server_free(door->server);
-    http_server_free(door->public_server);
-    tls_context_free(door->tls);
-    http_mcp_free(door->mcp); /* after the server, whose exchanges they use */
-    rest_free(door->rest);
-    web_free(door->web);
-    guard_free(door->guard);
-    free(door);
+    web_end_peers(listener->web); /* before the server of their connections */
+    http_server_free(listener->server);
+    http_server_free(listener->public_server);
+    tls_context_free(listener->tls);
+    http_mcp_free(listener->mcp); /* after the server, whose exchanges they use */
+    rest_free(listener->rest);
+    web_free(listener->web);
+    guard_free(listener->guard);
+    free(listener);
 }
 
-bool site_is_wanted(const struct settings *settings)
+bool public_listener_is_wanted(const struct settings *settings)
 {
     return settings_text(settings, SETTING_LISTEN)[0] != '\0';
 }
@@ -432,28 +437,30 @@ static bool is_loopback(const char *address)
     return inet_pton(AF_INET6, address, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
 }
 
-bool site_read(const struct settings *settings, struct http_site *ret_site, struct error *err)
+bool public_listener_read(const struct settings *settings, struct http_virtual_host *ret_host,
+                          struct error *err)
 {
     const char *public_url = settings_text(settings, SETTING_PUBLIC_URL);
     bool has_certificate = settings_text(settings, SETTING_TLS_CERT)[0] != '\0';
     bool has_key = settings_text(settings, SETTING_TLS_KEY)[0] != '\0';
 
-    *ret_site = (struct http_site){ .host = "", .has_tls = has_certificate };
-    if (!setting_read_listen(settings_text(settings, SETTING_LISTEN), ret_site->address,
-                             sizeof ret_site->address, &ret_site->port))
+    *ret_host = (struct http_virtual_host){ .host = "", .has_tls = has_certificate };
+    if (!setting_read_listen(settings_text(settings, SETTING_LISTEN), ret_host->address,
+                             sizeof ret_host->address, &ret_host->port))
         return error_say(err, ERROR_bad_format, "/listen", TEXT_REASON_LISTEN_FORMAT, NULL);
     if (has_certificate != has_key)
         return error_say(err, ERROR_missing_property, has_key ? "/tls_cert" : "/tls_key",
                          TEXT_REASON_LISTEN_PAIR, NULL);
-    if (!has_certificate && !is_loopback(ret_site->address) &&
+    if (!has_certificate && !is_loopback(ret_host->address) &&
         !settings_is_on(settings, SETTING_LISTEN_PLAIN))
         return error_say(err, ERROR_missing_property, "/tls_cert", TEXT_REASON_LISTEN_PLAIN,
-                         "address", ret_site->address, NULL);
-    return public_url[0] == '\0' || origin_read_url(public_url, ret_site) ||
+                         "address", ret_host->address, NULL);
+    return public_url[0] == '\0' || origin_read_url(public_url, ret_host) ||
            error_say(err, ERROR_bad_format, "/public_url", TEXT_REASON_PUBLIC_URL, NULL);
 }
 
-bool site_load_tls(const struct settings *settings, struct tls_context **ret_tls, struct error *err)
+bool public_listener_load_tls(const struct settings *settings, struct tls_context **ret_tls,
+                              struct error *err)
 {
     const char *certificate = settings_text(settings, SETTING_TLS_CERT);
     const char *key = settings_text(settings, SETTING_TLS_KEY);

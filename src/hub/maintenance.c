@@ -90,7 +90,7 @@ static enum hub_listening examine_tls(const struct settings *settings, struct hu
         return HUB_TLS_KEY_AWAY;
     if (!os_private_file(out->key, err))
         return HUB_TLS_KEY_OPEN;
-    if (!site_load_tls(settings, &tls, err))
+    if (!public_listener_load_tls(settings, &tls, err))
         return err->path[0] ? HUB_TLS_UNFIT : HUB_TLS_MISSING;
     tls_context_times(tls, &out->from_ms, &out->to_ms);
     tls_context_free(tls);
@@ -102,19 +102,19 @@ enum hub_listening hub_examine_listener(const struct location *location, struct 
 {
     struct settings *settings = settings_new();
     enum hub_listening listening;
-    struct http_site site;
+    struct http_virtual_host virtual_host;
 
     *out = (struct hub_listener){ .to_ms = INT64_MAX };
     settings_load(settings, location->settings);
     text_put(out->where, sizeof out->where, settings_text(settings, SETTING_LISTEN));
     if (settings_problem(settings, err)) {
         listening = HUB_LISTENS_BADLY;
-    } else if (!site_is_wanted(settings)) {
+    } else if (!public_listener_is_wanted(settings)) {
         listening = HUB_LISTENS_NOWHERE;
-    } else if (!site_read(settings, &site, err)) {
+    } else if (!public_listener_read(settings, &virtual_host, err)) {
         listening = HUB_LISTENS_BADLY;
     } else {
-        out->port = site.port;
+        out->port = virtual_host.port;
         listening = examine_tls(settings, out, err);
     }
     settings_free(settings);

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "core/ask.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 
 enum {
@@ -188,13 +188,13 @@ static void on_listed(void *context, const struct reply *reply)
 }
 
 /* Before the service was used nothing is started for somebody who types. */
-static void complete_id(struct mcp_call *call, const struct mcp_wish *wish)
+static void complete_id(struct mcp_call *call, const struct completion_request *completion)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
     struct look wanted = { .method = METHOD_mine_list,
                            .done = on_listed,
                            .which = "all",
-                           .prefix = wish->value,
+                           .prefix = completion->value,
                            .limit = ASKS_COMPLETED_MOST };
 
     if (call->session->is_used || parts->is_hub)
@@ -241,7 +241,7 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
     free(uri);
 }
 
-const struct mcp_offer mcp_product_offer = {
+const struct mcp_features mcp_product_features = {
     .tools = tool_rows,
     .prompts = prompts,
     .prompt_count = ARRAY_LEN(prompts),

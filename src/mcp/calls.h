@@ -16,7 +16,7 @@
 struct ask_tool;
 struct json;
 struct json_writer;
-struct mcp_offer;
+struct mcp_features;
 struct tool_plan;
 
 /* An identity at the service: asks of one client name belong together. */
@@ -243,7 +243,7 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
 /* What is asked for often and never another is written once for each offer and list of
  * tools, and once more for sub-agents. */
 struct content_made {
-    const struct mcp_offer *offer[2];
+    const struct mcp_features *features[2];
     char *tools[2];
     struct text json[2];
 };
@@ -332,23 +332,23 @@ void question_on_time(struct mcp *mcp, int64_t now);
 
 /* form.c: the client's own form, as the service wants it shown (R4.2) */
 /* The member `client` of an act that waits, where this client can show forms. */
-void channel_write_client(struct json_writer *writer, const struct mcp_call *call);
+void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call);
 /* A form comes back: a result, or an error. */
 struct form_return {
     char session_id[27];
     bool is_url;
     int64_t shown_ms; /* for so long */
 };
-void channel_return(struct hub_session *session, const struct form_return *form, bool is_error,
-                    const struct json *json);
-void channel_present(struct hub_session *session, const struct json *params);
-void channel_withdraw(struct hub_session *session, const struct json *params);
+void mcp_form_return(struct hub_session *session, const struct form_return *form, bool is_error,
+                     const struct json *json);
+void mcp_form_present(struct hub_session *session, const struct json *params);
+void mcp_form_withdraw(struct hub_session *session, const struct json *params);
 /* The result is about to be told: what the person was sent to an address for is done. */
-void channel_finish(const struct mcp_call *call);
+void mcp_form_finish(const struct mcp_call *call);
 /* Modern: the reply says what is needed of the client. False: it says something else. */
-bool channel_need_input(struct mcp_call *call, const char *reply_json);
+bool mcp_form_need_input(struct mcp_call *call, const char *reply_json);
 /* The member `response`: what came back with a call from the client's own form. */
-void channel_write_returned(struct json_writer *writer, const struct json *params);
+void mcp_form_write_returned(struct json_writer *writer, const struct json *params);
 
 /* mcp/modern.c: input_required rounds */
 /* Sets what the client brought back of an earlier round. False: refused, and the call is gone. */

@@ -7,7 +7,7 @@
 #include "core/known_clients.h"
 #include "core/tools/arguments.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 
 /*
@@ -242,7 +242,7 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 
     *writer = result_begin(revision, writer->out);
     json_write_list(writer, "tools");
-    for (const struct tool *const *rows = parts->offer->tools; *rows; rows++) {
+    for (const struct tool *const *rows = parts->features->tools; *rows; rows++) {
         if (is_offered(parts, *rows))
             write_tool(writer, *rows, shape);
     }
@@ -259,10 +259,11 @@ const char *content_make(struct content_made *made, const struct mcp_request *re
     char **tools = &made->tools[parts->is_sub_agent];
     struct json_writer writer = json_writer_to(json);
 
-    if (made->offer[parts->is_sub_agent] != parts->offer || strcmp(*tools, tools_of(parts)) != 0) {
+    if (made->features[parts->is_sub_agent] != parts->features ||
+        strcmp(*tools, tools_of(parts)) != 0) {
         free(*tools);
         *tools = mem_text(tools_of(parts));
-        made->offer[parts->is_sub_agent] = parts->offer;
+        made->features[parts->is_sub_agent] = parts->features;
         text_clear(json);
         write(&writer, request);
     }

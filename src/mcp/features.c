@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 
 static void write_arguments(struct json_writer *writer, const struct mcp_prompt *prompt)
 {
@@ -30,27 +30,27 @@ static void write_arguments(struct json_writer *writer, const struct mcp_prompt 
 
 void prompts_list(struct mcp_request *request)
 {
-    const struct mcp_offer *offer = request->to.mcp->parts.offer;
+    const struct mcp_features *features = request->to.mcp->parts.features;
     struct text out = { 0 };
     struct json_writer writer = result_begin(request->revision, &out);
 
     json_write_list(&writer, "prompts");
-    for (size_t i = 0; i < offer->prompt_count; i++) {
+    for (size_t i = 0; i < features->prompt_count; i++) {
         json_write_object(&writer, NULL);
-        json_write_text(&writer, "name", offer->prompts[i].name);
-        json_write_text(&writer, "description", offer->prompts[i].description);
-        write_arguments(&writer, &offer->prompts[i]);
+        json_write_text(&writer, "name", features->prompts[i].name);
+        json_write_text(&writer, "description", features->prompts[i].description);
+        write_arguments(&writer, &features->prompts[i]);
         json_write_end_object(&writer);
     }
     json_write_end_list(&writer);
     result_reply(request, &writer, CACHE_PUBLIC);
 }
 
-static const struct mcp_prompt *find_prompt(const struct mcp_offer *offer, const char *name)
+static const struct mcp_prompt *find_prompt(const struct mcp_features *features, const char *name)
 {
-    for (size_t i = 0; name && i < offer->prompt_count; i++) {
-        if (strcmp(offer->prompts[i].name, name) == 0)
-            return &offer->prompts[i];
+    for (size_t i = 0; name && i < features->prompt_count; i++) {
+        if (strcmp(features->prompts[i].name, name) == 0)
+            return &features->prompts[i];
     }
     return NULL;
 }
@@ -72,7 +72,7 @@ void prompts_get(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
     const struct mcp_prompt *prompt =
-        find_prompt(mcp->parts.offer, json_member_text(request->params, "name"));
+        find_prompt(mcp->parts.features, json_member_text(request->params, "name"));
     const struct json *arguments = json_member(request->params, "arguments");
     const char *missing = prompt ? find_missing(prompt, arguments) : NULL;
     char message[128];
@@ -145,17 +145,17 @@ static void reply_rows(struct mcp_request *request, const char *key, const char 
 
 void resources_list(struct mcp_request *request)
 {
-    const struct mcp_offer *offer = request->to.mcp->parts.offer;
+    const struct mcp_features *features = request->to.mcp->parts.features;
 
-    reply_rows(request, "resources", "uri", offer->resources, offer->resource_count);
+    reply_rows(request, "resources", "uri", features->resources, features->resource_count);
 }
 
 void resources_list_templates(struct mcp_request *request)
 {
-    const struct mcp_offer *offer = request->to.mcp->parts.offer;
+    const struct mcp_features *features = request->to.mcp->parts.features;
 
-    reply_rows(request, "resourceTemplates", "uriTemplate", offer->templates,
-               offer->template_count);
+    reply_rows(request, "resourceTemplates", "uriTemplate", features->templates,
+               features->template_count);
 }
 
 const char *resources_read_uri(struct mcp_request *request)
@@ -216,74 +216,78 @@ void resources_read(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
     const char *uri = resources_read_uri(request);
-    struct mcp_call *call = uri ? run_begin(request, NULL, mcp->parts.offer->needs_session) : NULL;
+    struct mcp_call *call =
+        uri ? run_begin(request, NULL, mcp->parts.features->needs_session) : NULL;
     int64_t tag;
 
     if (!call)
         return;
     tag = call->tag;
-    mcp->parts.offer->read(call, uri);
+    mcp->parts.features->read(call, uri);
     run_settle(mcp, tag);
 }
 
 enum { COMPLETE_MOST = 100 }; /* by the revisions */
 
-static const struct mcp_resource *find_template(const struct mcp_offer *offer, const char *uri)
+static const struct mcp_resource *find_template(const struct mcp_features *features,
+                                                const char *uri)
 {
-    for (size_t i = 0; uri && i < offer->template_count; i++) {
-        if (strcmp(offer->templates[i].uri, uri) == 0)
-            return &offer->templates[i];
+    for (size_t i = 0; uri && i < features->template_count; i++) {
+        if (strcmp(features->templates[i].uri, uri) == 0)
+            return &features->templates[i];
     }
     return NULL;
 }
 
-static bool has_argument(const struct mcp_wish *wish)
+static bool has_argument(const struct completion_request *completion)
 {
     char named[64];
 
-    for (size_t i = 0; wish->prompt && i < wish->prompt->argument_count; i++) {
-        if (strcmp(wish->prompt->arguments[i].name, wish->argument) == 0)
+    for (size_t i = 0; completion->prompt && i < completion->prompt->argument_count; i++) {
+        if (strcmp(completion->prompt->arguments[i].name, completion->argument) == 0)
             return true;
     }
-    snprintf(named, sizeof named, "{%s}", wish->argument);
-    return wish->template && strstr(wish->template->uri, named);
+    snprintf(named, sizeof named, "{%s}", completion->argument);
+    return completion->template && strstr(completion->template->uri, named);
 }
 
-static bool read_wish(const struct mcp_request *request, struct mcp_wish *wish)
+static bool read_completion(const struct mcp_request *request,
+                            struct completion_request *completion)
 {
-    const struct mcp_offer *offer = request->to.mcp->parts.offer;
+    const struct mcp_features *features = request->to.mcp->parts.features;
     const struct json *ref = json_member(request->params, "ref");
     const struct json *argument = json_member(request->params, "argument");
     const char *type = json_member_text(ref, "type");
 
-    wish->argument = json_member_text(argument, "name");
-    wish->value = json_member_text(argument, "value");
+    completion->argument = json_member_text(argument, "name");
+    completion->value = json_member_text(argument, "value");
     if (type && strcmp(type, "ref/prompt") == 0)
-        wish->prompt = find_prompt(offer, json_member_text(ref, "name"));
+        completion->prompt = find_prompt(features, json_member_text(ref, "name"));
     else if (type && strcmp(type, "ref/resource") == 0)
-        wish->template = find_template(offer, json_member_text(ref, "uri"));
-    return (wish->prompt || wish->template) && wish->argument && wish->value && has_argument(wish);
+        completion->template = find_template(features, json_member_text(ref, "uri"));
+    return (completion->prompt || completion->template) && completion->argument &&
+           completion->value && has_argument(completion);
 }
 
 void complete(struct mcp_request *request)
 {
     struct mcp *mcp = request->to.mcp;
-    struct mcp_wish wish = { 0 };
+    struct completion_request completion = { 0 };
     struct mcp_call *call;
     int64_t tag;
 
-    if (!read_wish(request, &wish)) {
+    if (!read_completion(request, &completion)) {
         mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS,
                         "ref must name a prompt or a resource template, argument one of its "
                         "arguments and the text typed so far",
                         NULL);
         return;
     }
-    call = run_begin(request, NULL, mcp->parts.offer->needs_session);
+    call = run_begin(request, NULL, mcp->parts.features->needs_session);
     if (!call)
         return;
     tag = call->tag;
-    mcp->parts.offer->complete(call, &wish);
+    mcp->parts.features->complete(call, &completion);
     run_settle(mcp, tag);
 }
 
@@ -336,7 +340,7 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value)
 {
     (void)rest;
     if (!logging_read_level(value, &mcp->level))
-        mcp->level = mcp->parts.offer->level;
+        mcp->level = mcp->parts.features->level;
 }
 
 bool call_logs(const struct mcp_call *call, enum mcp_level level)

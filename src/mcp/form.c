@@ -27,7 +27,7 @@ struct shown_form {
     char session_id[27];
 };
 
-void channel_write_client(struct json_writer *writer, const struct mcp_call *call)
+void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
     if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
         return;
@@ -87,7 +87,7 @@ static void write_result(struct json_writer *writer, const struct json *result)
     free(content);
 }
 
-void channel_write_returned(struct json_writer *writer, const struct json *params)
+void mcp_form_write_returned(struct json_writer *writer, const struct json *params)
 {
     const struct json *response = json_member(json_member(params, "inputResponses"), INPUT_KEY);
 
@@ -111,8 +111,8 @@ static void tell_result(struct hub_session *session, const struct form_return *f
     tool_act(METHOD_client_result, session, &writer, NULL, NULL);
 }
 
-void channel_return(struct hub_session *session, const struct form_return *form, bool is_error,
-                    const struct json *json)
+void mcp_form_return(struct hub_session *session, const struct form_return *form, bool is_error,
+                     const struct json *json)
 {
     if (is_error && !form->is_url) /* what becomes of an address says nothing about forms */
         tool_act_on(METHOD_client_failed, session, form->session_id);
@@ -148,7 +148,7 @@ static void on_answer(void *context, enum call_answer answer, const struct json 
     call->has_returned = answer != CALL_GONE;
     call->has_opened = shown->is_url && answer == CALL_ANSWERED && is_accepted(json);
     if (answer == CALL_ANSWERED || answer == CALL_REFUSED)
-        channel_return(call->session, &form, answer == CALL_REFUSED, json);
+        mcp_form_return(call->session, &form, answer == CALL_REFUSED, json);
     free(shown);
 }
 
@@ -237,7 +237,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     }
 }
 
-void channel_present(struct hub_session *session, const struct json *params)
+void mcp_form_present(struct hub_session *session, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
     enum ability ability = ability_for(params);
@@ -250,7 +250,7 @@ void channel_present(struct hub_session *session, const struct json *params)
     text_release(&out);
 }
 
-void channel_withdraw(struct hub_session *session, const struct json *params)
+void mcp_form_withdraw(struct hub_session *session, const struct json *params)
 {
     const char *session_id = json_member_text(params, "session_id");
 
@@ -265,7 +265,7 @@ void channel_withdraw(struct hub_session *session, const struct json *params)
     }
 }
 
-void channel_finish(const struct mcp_call *call)
+void mcp_form_finish(const struct mcp_call *call)
 {
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
@@ -277,7 +277,7 @@ void channel_finish(const struct mcp_call *call)
     mcp_notify(&call->to, "notifications/elicitation/complete", &writer);
 }
 
-bool channel_need_input(struct mcp_call *call, const char *reply_json)
+bool mcp_form_need_input(struct mcp_call *call, const char *reply_json)
 {
     struct json *reply = NULL;
     const struct json *needed;

@@ -183,7 +183,7 @@ bool resume_read(struct mcp_request *request, const struct tool_plan *plan, cons
     }
     if (!state || request->revision != REVISION_2026_07_28)
         return true;
-    if (plan->wish != TOOL_ASKS || !text || strlen(text) != json_length(state)) {
+    if (plan->action != TOOL_ASKS || !text || strlen(text) != json_length(state)) {
         mcp_reply_error(&request->to, JSONRPC_INVALID_PARAMS, bad_state, NULL);
         return false;
     }

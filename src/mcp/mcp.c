@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 
 /* Of one batch; each message in it may be answered by a hundred times its size. */
 enum { MCP_BATCH_MOST = 64, MCP_BAD_REQUEST = 400 };
@@ -19,9 +19,9 @@ struct mcp *mcp_new(const struct mcp_parts *parts)
     struct mcp *mcp = mem_new(sizeof *mcp);
 
     mcp->parts = *parts;
-    if (!mcp->parts.offer)
-        mcp->parts.offer = &mcp_product_offer;
-    mcp->level = mcp->parts.offer->level;
+    if (!mcp->parts.features)
+        mcp->parts.features = &mcp_product_features;
+    mcp->level = mcp->parts.features->level;
     mcp->negotiated = REVISION_2025_11_25;
     mcp->by_tag = TABLE_OF(mcp_call, by_tag, tag);
     return mcp;

@@ -20,7 +20,7 @@ struct json;
 struct json_writer;
 struct mcp;
 struct mcp_delivery;
-struct mcp_offer;
+struct mcp_features;
 struct mcp_stream;
 
 enum mcp_kind { MCP_RESPONSE, MCP_NOTIFICATION, MCP_REQUEST };
@@ -71,8 +71,8 @@ struct mcp_parts {
     const char *transport; /* "stdio", "http" */
     /* As in rpc/service.h, of the client whose message is being read; NULL: it is above. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
-    size_t most_calls;             /* at once */
-    const struct mcp_offer *offer; /* NULL: the product's */
+    size_t most_calls;                   /* at once */
+    const struct mcp_features *features; /* NULL: the product's */
     void *context;
     /* How long a call of this client may be held open, in seconds, if it is told of progress. */
     int64_t (*hold_limit_s)(void *context, const char *client_name, bool has_progress);

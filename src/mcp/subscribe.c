@@ -10,7 +10,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 
 enum { SUBSCRIPTIONS_MOST = 1024, LISTEN_MOST = 64 };
 
@@ -75,11 +75,11 @@ static void follow(struct hub_session *session)
 {
     const struct mcp *mcp = session->mcp;
 
-    if (session->is_followed || !session->subscription_count || !mcp->parts.offer->follow ||
+    if (session->is_followed || !session->subscription_count || !mcp->parts.features->follow ||
         !(session->is_used || mcp->parts.is_hub))
         return;
     session->is_followed = true;
-    mcp->parts.offer->follow(session);
+    mcp->parts.features->follow(session);
 }
 
 void subscribe_used(struct hub_session *session)
@@ -92,7 +92,7 @@ void subscribe_used(struct hub_session *session)
 static bool find_session(struct mcp_request *request, struct hub_session **ret_session)
 {
     struct mcp *mcp = request->to.mcp;
-    bool needs = mcp->parts.offer->needs_session;
+    bool needs = mcp->parts.features->needs_session;
 
     *ret_session = NULL;
     if (mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
@@ -114,7 +114,7 @@ void subscribe(struct mcp_request *request)
 
     if (!uri)
         return;
-    if (!mcp->parts.offer->has_resource(uri)) {
+    if (!mcp->parts.features->has_resource(uri)) {
         resources_refuse(request, uri);
         return;
     }
@@ -248,7 +248,7 @@ static size_t add_wanted(struct mcp_call *call, struct hub_session *session,
         const struct json *uri = json_item(uris, i);
 
         if (json_text(uri) && strlen(json_text(uri)) == json_length(uri) &&
-            mcp->parts.offer->has_resource(json_text(uri))) {
+            mcp->parts.features->has_resource(json_text(uri))) {
             add(mcp, session, call, json_text(uri));
             count++;
         }

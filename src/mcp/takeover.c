@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "core/ask.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 
 static const char stream_binding[] = "stream", form_binding[] = "form";
@@ -109,7 +109,7 @@ static void set_tool(struct mcp_call *call, const struct json *state)
 {
     const char *name = json_member_text(state, "tool");
     const struct tool *tool =
-        name ? tool_find(call->to.mcp->parts.offer->tools, name, strlen(name)) : NULL;
+        name ? tool_find(call->to.mcp->parts.features->tools, name, strlen(name)) : NULL;
 
     if (tool && tool->compat && json_member(state, "given"))
         call_set_compat(call, tool, json_member(state, "given"));
@@ -208,8 +208,8 @@ void takeover_take_response(struct mcp *mcp, const char *sealed,
         form.shown_ms = form.shown_ms < 0 ? 0 : form.shown_ms;
         session = ask_id_is_valid(form.session_id) ? hub_session_get(&request) : NULL;
         if (session)
-            channel_return(session, &form, message->error != NULL,
-                           message->error ? message->error : message->result);
+            mcp_form_return(session, &form, message->error != NULL,
+                            message->error ? message->error : message->result);
     }
     free(state);
 }

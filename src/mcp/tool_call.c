@@ -15,7 +15,7 @@
 #include "core/response.h"
 #include "mcp/calls.h"
 #include "mcp/compat/compat.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 
 enum { CALLS_RETRY_S = 1 };
@@ -130,7 +130,7 @@ static void reply_call(struct mcp_call *call, const struct reply *reply)
     struct text out = { 0 };
 
     if (is_over)
-        channel_finish(call);
+        mcp_form_finish(call);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->session,
                      reply->session_id, !call->compat);
@@ -178,7 +178,7 @@ static void on_done(void *context, const struct reply *reply)
             tool_wait_again(call);
         return; /* nobody is there to be told `pending`: it waits again when the client is back */
     }
-    if (stream && reply->kind == REPLY_INPUT && channel_need_input(call, reply->json))
+    if (stream && reply->kind == REPLY_INPUT && mcp_form_need_input(call, reply->json))
         return;
     if (stream) {
         if (!resume_reply(call, reply))
@@ -272,9 +272,9 @@ void tool_on_event(struct hub_session *session, const char *method, const struct
     if (strcmp(method, "client/hold") == 0)
         hold_take(session, params);
     else if (strcmp(method, "client/present") == 0)
-        channel_present(session, params);
+        mcp_form_present(session, params);
     else if (strcmp(method, "client/withdraw") == 0)
-        channel_withdraw(session, params);
+        mcp_form_withdraw(session, params);
     else if (strncmp(method, "mine/", 5) == 0)
         asks_take_event(session, method, params);
     else
@@ -319,7 +319,7 @@ void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *pl
         json_write_text_n(&writer, "explanation", plan->explanation.bytes, plan->explanation.used);
     /* a modern form has no end that it would outlive, and one form is enough */
     if (call->revision != REVISION_2026_07_28 && !call->has_returned)
-        channel_write_client(&writer, call);
+        mcp_form_write_client(&writer, call);
     json_write_end_object(&writer);
     send_to_hub(call, &request);
     text_release(&params);
@@ -350,10 +350,10 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_value(&writer, "arguments", plan->arguments);
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
-    channel_write_client(&writer, call);
+    mcp_form_write_client(&writer, call);
     resume_write(call, state, &writer);
     if (state)
-        channel_write_returned(&writer, request->params);
+        mcp_form_write_returned(&writer, request->params);
     json_write_end_object(&writer);
     send_to_hub(call, &wanted);
     text_release(&params);
@@ -378,12 +378,12 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
         return;
     call = call_begin(request, session);
     hold_s = hold_limit_s(call);
-    if (plan->wish == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
+    if (plan->action == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     if (theirs)
         call_set_compat(call, theirs, given);
     hold_begin(call, hold_s);
-    if (plan->wish == TOOL_ASKS) {
+    if (plan->action == TOOL_ASKS) {
         call->tool = tool->ask;
         takeover_expect(call);
         submit(call, tool, request, plan, hold_s, state);
@@ -459,7 +459,7 @@ static void call_ours(struct mcp_request *request, const struct tool *tool,
                 !ask_tool_allows(tool->ask, request->to.mcp->parts.is_sub_agent, &err)) ||
                !tool_plan(tool, arguments, &plan, &err)) {
         reply_failure(request, &err);
-    } else if (plan.wish == TOOL_ANSWERED) {
+    } else if (plan.action == TOOL_ANSWERED) {
         tool_write_result(&out, request->revision, text_string(&plan.result), false);
         mcp_reply(&request->to, text_string(&out));
     } else {
@@ -503,7 +503,7 @@ void tool_call(struct mcp_request *request)
     const struct json *arguments = json_member(request->params, "arguments");
     const char *name = json_text(named);
     const struct tool *tool =
-        name ? tool_find(request->to.mcp->parts.offer->tools, name, json_length(named)) : NULL;
+        name ? tool_find(request->to.mcp->parts.features->tools, name, json_length(named)) : NULL;
     struct json *empty = NULL;
 
     if (!tool) {

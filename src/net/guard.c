@@ -43,7 +43,7 @@ struct guard {
     struct route_table *tables; /* owned */
     size_t table_count;
     struct route_count other_replies;    /* to what has no route */
-    struct guesses guesses[GUARD_DOORS]; /* guessing at one keeps nobody from the other */
+    struct guesses guesses[GUARD_SIDES]; /* guessing at one keeps nobody from the other */
 };
 
 /* One request on its way through the checks. */
@@ -63,9 +63,9 @@ struct guard *guard_new(const struct guard_options *options)
     struct guard *guard = mem_new(sizeof *guard);
 
     guard->options = *options;
-    for (size_t door = 0; door < GUARD_DOORS; door++)
+    for (size_t side = 0; side < GUARD_SIDES; side++)
         for (size_t i = 0; i < GUARD_BAD_TOKENS; i++)
-            guard->guesses[door].bad_token_ms[i] = INT64_MIN / 2;
+            guard->guesses[side].bad_token_ms[i] = INT64_MIN / 2;
     return guard;
 }
 
@@ -129,28 +129,29 @@ static const char *own_address(const struct passage *passage, char *out, size_t 
 
 static bool check_host(struct passage *passage)
 {
-    const struct http_site *site = http_site(passage->exchange);
+    const struct http_virtual_host *virtual_host = http_virtual_host(passage->exchange);
     const char *host = header(passage, "host");
     char address[80];
 
-    if (!site)
+    if (!virtual_host)
         return origin_is_our_host(host, http_port(passage->exchange)) ||
                refuse(passage, 403, "foreign_host",
                       "Host must be 127.0.0.1, [::1] or localhost with this port");
     /* a listener for other machines: no name of this machine's own is good there */
-    return origin_is_host_of(site, own_address(passage, address, sizeof address), host) ||
+    return origin_is_host_of(virtual_host, own_address(passage, address, sizeof address), host) ||
            refuse(passage, 403, "foreign_host",
                   "Host must be that of the setting public_url, or the address of this hub");
 }
 
 static bool is_origin_ours(const struct passage *passage)
 {
-    const struct http_site *site = http_site(passage->exchange);
+    const struct http_virtual_host *virtual_host = http_virtual_host(passage->exchange);
     const char *origin = header(passage, "origin");
     char address[80];
 
-    return site ? origin_is_of(site, own_address(passage, address, sizeof address), origin)
-                : origin_is_ours(origin, http_port(passage->exchange));
+    return virtual_host
+               ? origin_is_of(virtual_host, own_address(passage, address, sizeof address), origin)
+               : origin_is_ours(origin, http_port(passage->exchange));
 }
 
 static bool check_origin(struct passage *passage)
@@ -225,9 +226,9 @@ uint64_t guard_owner(const uint8_t *hash)
     return owner;
 }
 
-int64_t guard_note_guess(struct guard *guard, enum guard_door door)
+int64_t guard_note_guess(struct guard *guard, enum guard_side side)
 {
-    struct guesses *guesses = &guard->guesses[door];
+    struct guesses *guesses = &guard->guesses[side];
     int64_t now_ms = loop_boot_ms();
     int64_t left_ms = guesses->bad_token_ms[guesses->oldest] + GUARD_BAD_TOKENS_MS - now_ms;
 
@@ -238,7 +239,7 @@ int64_t guard_note_guess(struct guard *guard, enum guard_door door)
     return 0;
 }
 
-bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
+bool guard_knows(struct guard *guard, enum guard_side side, const char *secret,
                  struct guard_identity *ret_who, int64_t *ret_retry_s)
 {
     uint8_t hash[HASH_BYTES];
@@ -247,14 +248,14 @@ bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
     token_hash(secret, hash);
     if (guard->options.find_token(guard->options.context, hash, ret_who))
         return true;
-    *ret_retry_s = guard_note_guess(guard, door);
+    *ret_retry_s = guard_note_guess(guard, side);
     return false;
 }
 
 static bool refuse_unknown(struct passage *passage, bool has_tried)
 {
-    enum guard_door door = http_site(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
-    int64_t left_s = has_tried ? guard_note_guess(passage->guard, door) : 0;
+    enum guard_side side = http_virtual_host(passage->exchange) ? GUARD_PUBLIC : GUARD_LOCAL;
+    int64_t left_s = has_tried ? guard_note_guess(passage->guard, side) : 0;
 
     /* Who holds a token is never shut out by those who guess: only guesses are slowed. */
     if (left_s > 0) {
@@ -278,7 +279,7 @@ static bool check_token(struct passage *passage)
     const struct guard_options *options = &passage->guard->options;
     const char *sent = header(passage, "authorization");
     const char *token = origin_bearer(sent);
-    bool is_free = access_of(passage) == GUARD_AGENT && !http_site(passage->exchange) &&
+    bool is_free = access_of(passage) == GUARD_AGENT && !http_virtual_host(passage->exchange) &&
                    !options->mcp_needs_token(options->context);
     uint8_t hash[HASH_BYTES];
 

@@ -23,8 +23,8 @@ enum guard_access {
     GUARD_ANSWERER, /* a person, or a host that may answer */
 };
 
-/* Through which listener: this machine's own, or the one for others (http_site). */
-enum guard_door { GUARD_LOCAL, GUARD_PUBLIC, GUARD_DOORS };
+/* Through which listener: this machine's own, or the one for others (http_virtual_host). */
+enum guard_side { GUARD_LOCAL, GUARD_PUBLIC, GUARD_SIDES };
 
 /* What a token stands for. */
 struct guard_identity {
@@ -62,10 +62,10 @@ void guard_add_routes(struct guard *guard, const struct guard_route *routes, siz
                       void *context);
 /* A secret that came another way than in Authorization, as in a WebSocket's first message. A right
  * one is always known; *ret_retry_s is above 0 where too many wrong ones came before this one. */
-bool guard_knows(struct guard *guard, enum guard_door door, const char *secret,
+bool guard_knows(struct guard *guard, enum guard_side side, const char *secret,
                  struct guard_identity *ret_who, int64_t *ret_retry_s);
 /* A secret of another kind was wrong. Returns the seconds to wait; 0: it was not one too many. */
-int64_t guard_note_guess(struct guard *guard, enum guard_door door);
+int64_t guard_note_guess(struct guard *guard, enum guard_side side);
 /* Whose connections are that come with the token of this hash; http_server_cut ends them. */
 uint64_t guard_owner(const uint8_t *hash);
 /* Every row in order, for documents and tests; NULL behind the last. */

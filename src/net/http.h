@@ -71,7 +71,7 @@ struct http_times {
 };
 /* A listener for more than this machine: where it listens, and as what it is known. Borrowed as
  * long as the server lives. */
-struct http_site {
+struct http_virtual_host {
     char address[64]; /* "0.0.0.0", "::1" */
     int port;         /* 0: any free one */
     /* What people and clients call it, "https://sayso.example.org"; "": by its address alone. */
@@ -83,7 +83,8 @@ struct http_site {
 struct http_options {
     int port;
     bool may_move;
-    const struct http_site *site;  /* instead of those two; NULL: this machine alone */
+    const struct http_virtual_host
+        *virtual_host;             /* instead of those two; NULL: this machine alone */
     const struct tls_context *tls; /* NULL: none; else borrowed until http_server_use_tls */
     struct http_handler handler;
     struct http_times times;
@@ -95,7 +96,8 @@ struct http_options {
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);
 int http_server_port(const struct http_server *server);
-const struct http_site *http_server_site(const struct http_server *server); /* NULL: this machine */
+const struct http_virtual_host *
+http_server_virtual_host(const struct http_server *server); /* NULL: this machine */
 /* Another certificate, for those who come from now on. */
 void http_server_use_tls(struct http_server *server, const struct tls_context *tls);
 void http_server_flush(struct http_server *server); /* before the loop sleeps: one write a peer */
@@ -119,7 +121,7 @@ const char *http_header(const struct http_exchange *exchange, const char *name);
 const char *http_body(const struct http_exchange *exchange, size_t *ret_length);
 int http_port(const struct http_exchange *exchange); /* of the listener it came through */
 /* NULL: it came from this machine. */
-const struct http_site *http_site(const struct http_exchange *exchange);
+const struct http_virtual_host *http_virtual_host(const struct http_exchange *exchange);
 /* The address and port that the peer came to, as Host has them: "10.0.0.5:7443", "[::1]:7443". */
 bool http_own_address(const struct http_exchange *exchange, char *out, size_t size);
 /* The process of this machine that is at the other end; false: unknown, as from elsewhere. Looked

@@ -285,9 +285,9 @@ int http_port(const struct http_exchange *exchange)
     return exchange->connection ? exchange->connection->server->port : 0;
 }
 
-const struct http_site *http_site(const struct http_exchange *exchange)
+const struct http_virtual_host *http_virtual_host(const struct http_exchange *exchange)
 {
-    return exchange->connection ? exchange->connection->server->site : NULL;
+    return exchange->connection ? exchange->connection->server->virtual_host : NULL;
 }
 
 bool http_own_address(const struct http_exchange *exchange, char *out, size_t size)
@@ -338,7 +338,7 @@ bool http_peer(const struct http_exchange *exchange, int64_t *ret_uid, int64_t *
 {
     struct http_connection *connection = exchange->connection;
 
-    if (!connection || http_site(exchange))
+    if (!connection || http_virtual_host(exchange))
         return false;
     if (!connection->is_located) {
         os_tcp_peer_process(connection->fd, ret_uid, ret_pid);

@@ -417,9 +417,9 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     struct http_server *server;
     int fds[2], port, poller;
 
-    if (options->site
-            ? !http_listen_at(options->site->address, options->site->port, fds, &port, err)
-            : !http_listen(options->port, options->may_move, fds, &port, err))
+    if (options->virtual_host ? !http_listen_at(options->virtual_host->address,
+                                                options->virtual_host->port, fds, &port, err)
+                              : !http_listen(options->port, options->may_move, fds, &port, err))
         return false;
     poller = os_poller_open();
     if (poller < 0) {
@@ -436,7 +436,7 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->loop = loop;
     server->handler = options->handler;
     server->times = options->times;
-    server->site = options->site;
+    server->virtual_host = options->virtual_host;
     server->tls = options->tls;
     server->most = options->most_connections ? options->most_connections : most_connections();
     server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
@@ -460,9 +460,9 @@ int http_server_port(const struct http_server *server)
     return server->port;
 }
 
-const struct http_site *http_server_site(const struct http_server *server)
+const struct http_virtual_host *http_server_virtual_host(const struct http_server *server)
 {
-    return server->site;
+    return server->virtual_host;
 }
 
 void http_server_use_tls(struct http_server *server, const struct tls_context *tls)

@@ -157,9 +157,9 @@ struct http_server {
     struct loop *loop;
     struct http_handler handler;
     struct http_times times;
-    const struct tls_context *tls;     /* of newcomers; NULL: none */
-    const struct http_site *site;      /* NULL: this machine alone */
-    struct http_listener listeners[2]; /* IPv4, IPv6 */
+    const struct tls_context *tls;                /* of newcomers; NULL: none */
+    const struct http_virtual_host *virtual_host; /* NULL: this machine alone */
+    struct http_listener listeners[2];            /* IPv4, IPv6 */
     int port, spare_fd;
     int poller;     /* for all connections */
     uv_poll_t poll; /* for the poller */

@@ -41,24 +41,26 @@ bool origin_is_ours(const char *origin, int port)
                        origin_is_our_host(origin + strlen(scheme), port));
 }
 
-bool origin_is_host_of(const struct http_site *site, const char *address, const char *host)
+bool origin_is_host_of(const struct http_virtual_host *virtual_host, const char *address,
+                       const char *host)
 {
-    char longer[sizeof site->origin + 8];
+    char longer[sizeof virtual_host->origin + 8];
 
     if (!host)
         return false;
     /* who names the usual port of the scheme means the same */
-    snprintf(longer, sizeof longer, "%s:%d", site->host, site->public_port);
-    return (site->host[0] &&
-            (strcasecmp(host, site->host) == 0 || strcasecmp(host, longer) == 0)) ||
+    snprintf(longer, sizeof longer, "%s:%d", virtual_host->host, virtual_host->public_port);
+    return (virtual_host->host[0] &&
+            (strcasecmp(host, virtual_host->host) == 0 || strcasecmp(host, longer) == 0)) ||
            (address && strcmp(host, address) == 0);
 }
 
-bool origin_is_of(const struct http_site *site, const char *address, const char *origin)
+bool origin_is_of(const struct http_virtual_host *virtual_host, const char *address,
+                  const char *origin)
 {
-    const char *scheme = site->has_tls ? "https://" : "http://";
+    const char *scheme = virtual_host->has_tls ? "https://" : "http://";
 
-    if (!origin || (site->origin[0] && strcasecmp(origin, site->origin) == 0))
+    if (!origin || (virtual_host->origin[0] && strcasecmp(origin, virtual_host->origin) == 0))
         return true;
     return address && strncmp(origin, scheme, strlen(scheme)) == 0 &&
            strcmp(origin + strlen(scheme), address) == 0;
@@ -76,7 +78,7 @@ static size_t name_length(const char *text)
     return strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.");
 }
 
-bool origin_read_url(const char *url, struct http_site *site)
+bool origin_read_url(const char *url, struct http_virtual_host *virtual_host)
 {
     bool is_https = strncasecmp(url, "https://", 8) == 0;
     size_t scheme = is_https ? 8 : 7, name, length;
@@ -98,13 +100,13 @@ bool origin_read_url(const char *url, struct http_site *site)
             return false;
         length += count + 1;
     }
-    if (length >= sizeof site->origin || (url[length] && strcmp(url + length, "/") != 0))
+    if (length >= sizeof virtual_host->origin || (url[length] && strcmp(url + length, "/") != 0))
         return false;
-    snprintf(site->origin, sizeof site->origin, "%.*s", (int)length, url);
+    snprintf(virtual_host->origin, sizeof virtual_host->origin, "%.*s", (int)length, url);
     if (port == (is_https ? HTTPS_PORT : HTTP_PORT)) /* browsers leave it out */
-        site->origin[scheme + name] = '\0';
-    site->host = site->origin + scheme;
-    site->public_port = (int)port;
+        virtual_host->origin[scheme + name] = '\0';
+    virtual_host->host = virtual_host->origin + scheme;
+    virtual_host->public_port = (int)port;
     return true;
 }
 

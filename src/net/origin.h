@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct http_site;
+struct http_virtual_host;
 
 enum { ORIGIN_TOKEN_BYTES = 128 }; /* more than any token of ours has */
 
@@ -18,11 +18,13 @@ bool origin_is_from_our_page(const char *sec_fetch_site); /* likewise */
 /* The same for a listener that others come to: it is called by its public name, or by the very
  * address ("10.0.0.5:7443") that the peer came to, which no name service can be made to lie about.
  */
-bool origin_is_host_of(const struct http_site *site, const char *address, const char *host);
-bool origin_is_of(const struct http_site *site, const char *address, const char *origin);
+bool origin_is_host_of(const struct http_virtual_host *virtual_host, const char *address,
+                       const char *host);
+bool origin_is_of(const struct http_virtual_host *virtual_host, const char *address,
+                  const char *origin);
 /* Reads "https://name[:port]", and nothing behind it but a slash, into origin, host and
  * public_port of the site; false: it is not that. */
-bool origin_read_url(const char *url, struct http_site *site);
+bool origin_read_url(const char *url, struct http_virtual_host *virtual_host);
 /* The token of `Bearer …`; NULL: another scheme, or nothing that could be one of ours. */
 const char *origin_bearer(const char *authorization);
 /* "application/json; charset=utf-8" is of type "application/json". */

@@ -345,7 +345,7 @@ enum outcome {
 /* One on its way. */
 struct tunnel {
     const struct remote_target *target;
-    struct http_site site; /* what its address says */
+    struct http_virtual_host virtual_host; /* what its address says */
     char name[REMOTE_NAME_BYTES];
     int64_t until_ms;
     int fd, near_fd, ready_fd;
@@ -353,9 +353,9 @@ struct tunnel {
     struct text in; /* what came behind TLS and was not looked at */
 };
 
-static bool is_https(const struct http_site *site)
+static bool is_https(const struct http_virtual_host *virtual_host)
 {
-    return strncasecmp(site->origin, "https://", strlen("https://")) == 0;
+    return strncasecmp(virtual_host->origin, "https://", strlen("https://")) == 0;
 }
 
 static bool is_this_machine(const char *name)
@@ -364,17 +364,19 @@ static bool is_this_machine(const char *name)
            strcasecmp(name, "localhost") == 0;
 }
 
-static bool read_url(const struct remote_target *target, struct http_site *site,
+static bool read_url(const struct remote_target *target, struct http_virtual_host *virtual_host,
                      char name[REMOTE_NAME_BYTES], struct error *err)
 {
     size_t length;
 
-    if (!origin_read_url(target->url, site))
+    if (!origin_read_url(target->url, virtual_host))
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_ADDRESS, "url", target->url,
                          NULL);
-    length = site->host[0] == '[' ? strcspn(site->host, "]") - 1 : strcspn(site->host, ":");
-    snprintf(name, REMOTE_NAME_BYTES, "%.*s", (int)length, site->host + (site->host[0] == '['));
-    if (!is_https(site) && !is_this_machine(name))
+    length = virtual_host->host[0] == '[' ? strcspn(virtual_host->host, "]") - 1
+                                          : strcspn(virtual_host->host, ":");
+    snprintf(name, REMOTE_NAME_BYTES, "%.*s", (int)length,
+             virtual_host->host + (virtual_host->host[0] == '['));
+    if (!is_https(virtual_host) && !is_this_machine(name))
         return error_say(err, ERROR_bad_format, "", TEXT_REASON_HUB_PLAIN, "url", target->url,
                          NULL);
     return true;
@@ -407,12 +409,12 @@ static bool read_token(const struct remote_target *target, struct text *out, str
 
 bool remote_check(const struct remote_target *target, struct error *err)
 {
-    struct http_site site = { .host = "" };
+    struct http_virtual_host virtual_host = { .host = "" };
     struct tls_context *context = NULL;
     char name[REMOTE_NAME_BYTES];
     struct text token = { 0 };
-    bool ok = read_url(target, &site, name, err) && read_token(target, &token, err) &&
-              (!is_https(&site) || tls_context_new_client(target->ca_file, &context, err));
+    bool ok = read_url(target, &virtual_host, name, err) && read_token(target, &token, err) &&
+              (!is_https(&virtual_host) || tls_context_new_client(target->ca_file, &context, err));
 
     tls_context_free(context);
     wipe(&token);
@@ -467,7 +469,7 @@ static bool reach(struct tunnel *tunnel, struct error *err)
     struct addrinfo *all = NULL;
     int failed;
 
-    failed = getaddrinfo(tunnel->name, TEXT_NUMBER(tunnel->site.public_port), &wanted,
+    failed = getaddrinfo(tunnel->name, TEXT_NUMBER(tunnel->virtual_host.public_port), &wanted,
                          &all); /* nothing can cut this short */
     count_pumps(1);
     if (failed)
@@ -643,7 +645,7 @@ static enum outcome upgrade(struct tunnel *tunnel, struct error *err)
                     "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                     "Sec-WebSocket-Key: %s\r\nUser-Agent: sayso/%s\r\n"
                     "Authorization: Bearer %s\r\n\r\n",
-                    tunnel->site.host, key, SAYSO_VERSION, text_string(&token));
+                    tunnel->virtual_host.host, key, SAYSO_VERSION, text_string(&token));
     ok = send_all(tunnel, request.bytes, request.used);
     wipe(&request);
     wipe(&token);
@@ -664,7 +666,7 @@ static enum outcome open_tunnel(struct tunnel *tunnel, struct error *err)
     tunnel->until_ms = loop_boot_ms() + REMOTE_LIMIT_MS;
     if (!reach(tunnel, err))
         return OUTCOME_AWAY;
-    if (is_https(&tunnel->site))
+    if (is_https(&tunnel->virtual_host))
         outcome = secure(tunnel, err);
     if (outcome == OUTCOME_OPEN)
         outcome = upgrade(tunnel, err);
@@ -693,7 +695,7 @@ static void *run(void *context)
         close(tunnel->near_fd);
         stream_close(tunnel->fd, tunnel->tls);
     }
-    if (is_https(&tunnel->site))
+    if (is_https(&tunnel->virtual_host))
         tls_leave_thread();
     text_release(&tunnel->in);
     free(tunnel);
@@ -712,8 +714,8 @@ int remote_begin(const struct remote_target *target, int *ret_fd, struct error *
     struct tunnel *tunnel = mem_new(sizeof *tunnel);
     int ready[2], ends[2];
 
-    *tunnel = (struct tunnel){ .target = target, .site = { .host = "" }, .fd = -1 };
-    if (!read_url(target, &tunnel->site, tunnel->name, err)) {
+    *tunnel = (struct tunnel){ .target = target, .virtual_host = { .host = "" }, .fd = -1 };
+    if (!read_url(target, &tunnel->virtual_host, tunnel->name, err)) {
         free(tunnel);
         return -1;
     }

@@ -589,14 +589,15 @@ void ws_peer_pause(struct ws_peer *peer, bool is_paused)
 
 int ws_peer_port(const struct ws_peer *peer)
 {
-    const struct http_site *site = http_server_site(peer->http);
+    const struct http_virtual_host *virtual_host = http_server_virtual_host(peer->http);
 
-    return site && site->public_port ? site->public_port : http_server_port(peer->http);
+    return virtual_host && virtual_host->public_port ? virtual_host->public_port
+                                                     : http_server_port(peer->http);
 }
 
 bool ws_peer_is_local(const struct ws_peer *peer)
 {
-    return !http_server_site(peer->http);
+    return !http_server_virtual_host(peer->http);
 }
 
 bool ws_peer_user(const struct ws_peer *peer, int64_t *ret_uid)

@@ -29,7 +29,7 @@ enum { MESSAGE_WORDS = 16, MESSAGE_VARIABLES = 64 };
 struct message {
     struct message *next;
     struct notify *notify;
-    const char *way;                    /* for the log */
+    const char *notifier;               /* for the log */
     const char *words[MESSAGE_WORDS];   /* NULL-ended; borrowed for ever, or `command` */
     char *command;                      /* owned */
     char *variables[MESSAGE_VARIABLES]; /* NULL-ended; owned */
@@ -37,7 +37,7 @@ struct message {
     struct child *child; /* NULL: it waits for its turn */
 };
 
-struct way {
+struct notifier {
     const char *name;
     bool (*is_wanted)(const struct notify_parts *parts, const struct announcement *announcement);
     /* Fills words and input; false: it can't be, and it was logged why. */
@@ -254,7 +254,7 @@ static bool webhook_prepare(const struct notify_parts *parts,
     return ok;
 }
 
-static const struct way ways[] = {
+static const struct notifier notifiers[] = {
     { "desktop", desktop_is_wanted, desktop_prepare },
     { "command", command_is_wanted, command_prepare },
     { "webhook", webhook_is_wanted, webhook_prepare },
@@ -301,7 +301,7 @@ static void on_done(void *context, int status)
     struct message **at = &notify->messages;
 
     if (status != 0)
-        log_warning("notify.failed", "way=%s status=%d", message->way, status);
+        log_warning("notify.failed", "way=%s status=%d", message->notifier, status);
     while (*at != message)
         at = &(*at)->next;
     *at = message->next;
@@ -338,14 +338,14 @@ static void start_some(struct notify *notify)
     }
 }
 
-static void add(struct notify *notify, const struct way *way,
+static void add(struct notify *notify, const struct notifier *notifier,
                 const struct announcement *announcement)
 {
     struct message *message = mem_new(sizeof *message), **end = &notify->messages;
     size_t count = 0;
 
     message->notify = notify;
-    message->way = way->name;
+    message->notifier = notifier->name;
     for (size_t i = 0; i < ARRAY_LEN(passed_on); i++) {
         if (getenv(passed_on[i]))
             message_set(message, passed_on[i], getenv(passed_on[i]));
@@ -353,9 +353,9 @@ static void add(struct notify *notify, const struct way *way,
     for (; *end; end = &(*end)->next)
         count++;
     if (count >= NOTIFY_AT_ONCE + NOTIFY_WAITING) {
-        log_warning("notify.dropped", "way=%s ask=%s", way->name, announcement->session_id);
+        log_warning("notify.dropped", "way=%s ask=%s", notifier->name, announcement->session_id);
         message_free(message);
-    } else if (!way->prepare(&notify->parts, announcement, message)) {
+    } else if (!notifier->prepare(&notify->parts, announcement, message)) {
         message_free(message);
     } else {
         *end = message;
@@ -385,9 +385,9 @@ void notify_free(struct notify *notify)
 
 void notify_tell(struct notify *notify, const struct announcement *announcement)
 {
-    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
-        if (ways[i].is_wanted(&notify->parts, announcement))
-            add(notify, &ways[i], announcement);
+    for (size_t i = 0; i < ARRAY_LEN(notifiers); i++) {
+        if (notifiers[i].is_wanted(&notify->parts, announcement))
+            add(notify, &notifiers[i], announcement);
     }
     start_some(notify);
 }

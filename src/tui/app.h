@@ -19,7 +19,7 @@
 
 struct loop_timer;
 
-struct seat_options {
+struct app_options {
     bool is_inbox;
     bool is_plain;          /* numbered lines, nothing moves; one ask only */
     const char *session_id; /* an ask, whole or by its beginning; NULL: the one that waits */
@@ -29,18 +29,18 @@ struct seat_options {
     const struct client_identity *asker;
 };
 
-enum seat_end {
-    SEAT_DONE,      /* decided, here or elsewhere: exit_code, summary */
-    SEAT_LEFT,      /* the person left, the ask stays open */
-    SEAT_MOVED,     /* goes on in the browser: link, url, browser */
-    SEAT_ELSEWHERE, /* the hub takes no answer from here: whole_json */
-    SEAT_OVER,      /* it was over before it could be shown: whole_json */
-    SEAT_FAILED,    /* err, and detail_json where the hub gave one */
-    SEAT_NO_TERMINAL,
-    SEAT_SIGNAL, /* signal_number: to be raised again by whoever called */
+enum app_end {
+    APP_DONE,      /* decided, here or elsewhere: exit_code, summary */
+    APP_LEFT,      /* the person left, the ask stays open */
+    APP_MOVED,     /* goes on in the browser: link, url, browser */
+    APP_ELSEWHERE, /* the hub takes no answer from here: whole_json */
+    APP_OVER,      /* it was over before it could be shown: whole_json */
+    APP_FAILED,    /* err, and detail_json where the hub gave one */
+    APP_NO_TERMINAL,
+    APP_SIGNAL, /* signal_number: to be raised again by whoever called */
 };
-struct seat_result {
-    enum seat_end end;
+struct app_result {
+    enum app_end end;
     int exit_code, signal_number;
     struct error err;
     char session_id[27];
@@ -49,12 +49,12 @@ struct seat_result {
     enum os_browser browser;
     struct text result_json; /* of an ask that was made here; empty: it is still open */
 };
-void seat_run(const struct seat_options *options, struct seat_result *ret_result);
-void seat_result_release(struct seat_result *result);
+void app_run(const struct app_options *options, struct app_result *ret_result);
+void app_result_release(struct app_result *result);
 
 /* For the files of seat_ only: app.c has its life and the hub. */
 
-enum { SEAT_EXIT_PENDING = 5, SEAT_LEAVE_MS = 1000 };
+enum { APP_EXIT_PENDING = 5, APP_LEAVE_MS = 1000 };
 
 /* What a screen wanted while it was being called; done when that call has returned. */
 struct wish {
@@ -63,9 +63,9 @@ struct wish {
     char session_id[27];
 };
 
-struct seat {
-    const struct seat_options *options;
-    struct seat_result *result;
+struct app {
+    const struct app_options *options;
+    struct app_result *result;
     struct loop *loop;
     struct loop_client *person, *agent; /* the latter only where we ask ourselves */
     struct tty *tty;                    /* NULL until there is something to show */
@@ -84,28 +84,28 @@ struct seat {
     char shown[27]; /* the ask on the screen; "": none, or not yet */
     char key[27];   /* with which we open what a launch names */
     char home[4096];
-    int64_t titled;     /* asks that the window's name tells of; -1: none */
-    int drafts;         /* on their way to the hub */
-    enum seat_end last; /* how it ends once they are there */
+    int64_t titled;    /* asks that the window's name tells of; -1: none */
+    int drafts;        /* on their way to the hub */
+    enum app_end last; /* how it ends once they are there */
     bool is_leaving;
     bool is_looked_at; /* the terminal said that it is in front */
     bool is_over, is_drawing_due, is_asking_done;
 };
 
-void seat_take(struct seat *seat, enum screen_news news, const struct json *json);
-void seat_take_text(struct seat *seat, enum screen_news news, struct text *take_json);
+void app_take(struct app *app, enum screen_news news, const struct json *json);
+void app_take_text(struct app *app, enum screen_news news, struct text *take_json);
 /* What it says, or that it was refused. */
-void seat_take_reply(struct seat *seat, enum screen_news news, const struct client_reply *reply);
-void seat_end(struct seat *seat, enum seat_end end);
+void app_take_reply(struct app *app, enum screen_news news, const struct client_reply *reply);
+void app_end(struct app *app, enum app_end end);
 /* The same, once what was typed is in the hub, or that takes too long. */
-void seat_leave(struct seat *seat, enum seat_end end);
+void app_leave(struct app *app, enum app_end end);
 
 /* As the person. */
-void seat_call(struct seat *seat, enum method method, const char *params_json, client_done *done);
+void app_call(struct app *app, enum method method, const char *params_json, client_done *done);
 
 /* app_effects.c */
-void wish_note(void *context, const struct screen_effect *effect); /* context is a seat */
-void wishes_perform(struct seat *seat);
-void wishes_release(struct seat *seat);
+void wish_note(void *context, const struct screen_effect *effect); /* context is a app */
+void wishes_perform(struct app *app);
+void wishes_release(struct app *app);
 
 #endif

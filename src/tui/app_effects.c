@@ -24,8 +24,8 @@ static void free_wish(struct wish *wish)
 
 void wish_note(void *context, const struct screen_effect *effect)
 {
-    struct seat *seat = context;
-    struct wish *wish = mem_new(sizeof *wish), **at = &seat->wishes;
+    struct app *app = context;
+    struct wish *wish = mem_new(sizeof *wish), **at = &app->wishes;
 
     wish->effect = *effect;
     wish->effect.json = mem_text(effect->json);
@@ -40,22 +40,22 @@ void wish_note(void *context, const struct screen_effect *effect)
     *at = wish;
 }
 
-void wishes_release(struct seat *seat)
+void wishes_release(struct app *app)
 {
-    while (seat->wishes) {
-        struct wish *wish = seat->wishes;
+    while (app->wishes) {
+        struct wish *wish = app->wishes;
 
-        seat->wishes = wish->next;
+        app->wishes = wish->next;
         free_wish(wish);
     }
 }
 
-void seat_take_text(struct seat *seat, enum screen_news news, struct text *take_json)
+void app_take_text(struct app *app, enum screen_news news, struct text *take_json)
 {
     struct json *json = NULL;
 
     if (json_parse(text_string(take_json), take_json->used, &json, NULL))
-        seat_take(seat, news, json);
+        app_take(app, news, json);
     json_free(json);
     text_release(take_json);
 }
@@ -77,20 +77,20 @@ static void on_changed(void *context, const struct client_reply *reply)
     json_write_value(&writer, "detail", reply->json);
     json_write_end_object(&writer);
     text_release(&words);
-    seat_take_text(context, NEWS_REFUSED, &out);
+    app_take_text(context, NEWS_REFUSED, &out);
 }
 
-void seat_take_reply(struct seat *seat, enum screen_news news, const struct client_reply *reply)
+void app_take_reply(struct app *app, enum screen_news news, const struct client_reply *reply)
 {
     if (client_refusal(reply))
-        on_changed(seat, reply);
+        on_changed(app, reply);
     else
-        seat_take(seat, news, reply->json);
+        app_take(app, news, reply->json);
 }
 #define TAKES(name, news)                                                                          \
     static void name(void *context, const struct client_reply *reply)                              \
     {                                                                                              \
-        seat_take_reply(context, news, reply);                                                     \
+        app_take_reply(context, news, reply);                                                      \
     }
 TAKES(on_decided, NEWS_DECIDED)
 TAKES(on_code, NEWS_CODE)
@@ -108,15 +108,15 @@ TAKES(on_told, NEWS_TOLD)
 /* A terminal that shows one ask has nothing more to show then; an inbox has. */
 static void on_snooze(void *context, const struct client_reply *reply)
 {
-    struct seat *seat = context;
+    struct app *app = context;
 
-    on_changed(seat, reply);
-    if (!client_refusal(reply) && !seat->inbox)
-        seat_end(seat, SEAT_LEFT);
+    on_changed(app, reply);
+    if (!client_refusal(reply) && !app->inbox)
+        app_end(app, APP_LEFT);
 }
 
 /* An inbox goes on, and says where the ask went. */
-static void tell_moved(struct seat *seat, const char *address)
+static void tell_moved(struct app *app, const char *address)
 {
     struct text out = { 0 }, words = { 0 };
     struct json_writer writer = json_object_to(&out);
@@ -124,7 +124,7 @@ static void tell_moved(struct seat *seat, const char *address)
     i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
     json_write_text(&writer, "words", text_string(&words));
     json_write_end_object(&writer);
-    seat_take_text(seat, NEWS_LINK, &out);
+    app_take_text(app, NEWS_LINK, &out);
     text_release(&words);
 }
 
@@ -133,32 +133,32 @@ static void on_link(void *context, const struct client_reply *reply)
 {
     const char *link = json_member_text(reply->json, "link");
     const char *url = json_member_text(reply->json, "url");
-    struct seat *seat = context;
+    struct app *app = context;
     enum os_browser browser;
 
-    on_changed(seat, reply);
+    on_changed(app, reply);
     if (client_refusal(reply) || !link || !url)
         return;
     browser = os_open_browser(link);
-    if (seat->inbox) {
-        tell_moved(seat, browser == OS_BROWSER_OPENED ? url : link);
+    if (app->inbox) {
+        tell_moved(app, browser == OS_BROWSER_OPENED ? url : link);
         return;
     }
-    text_add_text(&seat->result->link, link);
-    text_add_text(&seat->result->url, url);
-    seat->result->browser = browser;
-    seat_end(seat, SEAT_MOVED);
+    text_add_text(&app->result->link, link);
+    text_add_text(&app->result->url, url);
+    app->result->browser = browser;
+    app_end(app, APP_MOVED);
 }
 
 static void on_drafted(void *context, const struct client_reply *reply)
 {
-    struct seat *seat = context;
+    struct app *app = context;
 
-    seat->drafts--;
-    if (seat->is_leaving && seat->drafts == 0)
-        seat_end(seat, seat->last);
+    app->drafts--;
+    if (app->is_leaving && app->drafts == 0)
+        app_end(app, app->last);
     else
-        on_changed(seat, reply);
+        on_changed(app, reply);
 }
 
 static void write_members(struct json_writer *writer, const char *object_json)
@@ -244,7 +244,7 @@ static const struct row {
     { EFFECT_OPEN, METHOD_ask_attach, NOTHING, on_whole },
 };
 
-static void call(struct seat *seat, const struct wish *wish)
+static void call(struct app *app, const struct wish *wish)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct text params = { 0 };
@@ -254,14 +254,14 @@ static void call(struct seat *seat, const struct wish *wish)
             continue;
         writer = json_object_to(&params);
         write_params(&writer, wish, rows[i].carries);
-        seat->drafts += wish->effect.kind == EFFECT_DRAFT;
-        seat_call(seat, rows[i].method, text_string(&params), rows[i].done);
+        app->drafts += wish->effect.kind == EFFECT_DRAFT;
+        app_call(app, rows[i].method, text_string(&params), rows[i].done);
         text_release(&params);
     }
 }
 
 /* OSC 52: the terminal puts it on the clipboard, if it wants to. */
-static void copy(struct seat *seat, const char *text)
+static void copy(struct app *app, const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t length = strnlen(text, COPY_BYTES);
@@ -277,12 +277,12 @@ static void copy(struct seat *seat, const char *text)
             text_add_char(&out, i + k > length ? '=' : digits[group >> (18 - 6 * k) & 63]);
     }
     text_add_text(&out, "\033\\");
-    tty_write(seat->tty, &out);
+    tty_write(app->tty, &out);
 }
 
 /* The bell; and from an inbox nobody looks at a notification of the terminal's, where it has them:
  * a sentence of ours, nothing an agent wrote. */
-static void ring(struct seat *seat)
+static void ring(struct app *app)
 {
     static const char *const beginnings[] = {
         [NOTICE_NONE] = "",
@@ -293,67 +293,66 @@ static void ring(struct seat *seat)
     struct text out = { 0 };
 
     text_add_char(&out, '\a');
-    if (seat->inbox && seat->kind.notice != NOTICE_NONE && !seat->kind.is_ascii &&
-        !seat->is_looked_at)
-        text_add_format(&out, "%s%s\033\\", beginnings[seat->kind.notice],
+    if (app->inbox && app->kind.notice != NOTICE_NONE && !app->kind.is_ascii && !app->is_looked_at)
+        text_add_format(&out, "%s%s\033\\", beginnings[app->kind.notice],
                         i18n_text(TEXT_CLI_ASK_WAITS));
-    tty_write(seat->tty, &out);
+    tty_write(app->tty, &out);
 }
 
-static void suspend(struct seat *seat)
+static void suspend(struct app *app)
 {
     struct text out = { 0 };
     int rows_now, columns;
 
-    painter_end(&seat->painter, &out);
-    tty_write(seat->tty, &out);
-    tty_suspend(seat->tty);
-    seat->titled = -1; /* the shell's own is there again */
-    tty_size(seat->tty, &rows_now, &columns);
-    painter_resize(&seat->painter, rows_now, columns, &out);
+    painter_end(&app->painter, &out);
+    tty_write(app->tty, &out);
+    tty_suspend(app->tty);
+    app->titled = -1; /* the shell's own is there again */
+    tty_size(app->tty, &rows_now, &columns);
+    painter_resize(&app->painter, rows_now, columns, &out);
     text_release(&out); /* where we begin anew there is nothing to clear */
 }
 
-static void perform(struct seat *seat, const struct wish *wish)
+static void perform(struct app *app, const struct wish *wish)
 {
     switch (wish->effect.kind) {
     case EFFECT_RECONNECT:
-        client_retry(loop_client_of(seat->person));
+        client_retry(loop_client_of(app->person));
         break;
     case EFFECT_COPY:
         if (wish->effect.text)
-            copy(seat, wish->effect.text);
+            copy(app, wish->effect.text);
         break;
     case EFFECT_BELL:
-        ring(seat);
+        ring(app);
         break;
     case EFFECT_SUSPEND:
-        suspend(seat);
+        suspend(app);
         break;
     case EFFECT_CLOSE:
-        if (seat->inbox && wish->session_id[0]) /* the one inside is; the inbox goes on */
-            seat->shown[0] = '\0';
-        else if (!seat->options->create_json) /* else its result comes by itself */
-            seat_end(seat, SEAT_DONE);
+        if (app->inbox && wish->session_id[0]) /* the one inside is; the inbox goes on */
+            app->shown[0] = '\0';
+        else if (!app->options->create_json) /* else its result comes by itself */
+            app_end(app, APP_DONE);
         break;
     case EFFECT_QUIT:
-        seat_leave(seat, SEAT_LEFT);
+        app_leave(app, APP_LEFT);
         break;
     default:
-        call(seat, wish);
+        call(app, wish);
         break;
     }
     if (wish->effect.kind == EFFECT_OPEN)
-        memcpy(seat->shown, wish->session_id, sizeof seat->shown);
+        memcpy(app->shown, wish->session_id, sizeof app->shown);
 }
 
-void wishes_perform(struct seat *seat)
+void wishes_perform(struct app *app)
 {
-    while (seat->wishes && !seat->is_over) {
-        struct wish *wish = seat->wishes;
+    while (app->wishes && !app->is_over) {
+        struct wish *wish = app->wishes;
 
-        seat->wishes = wish->next;
-        perform(seat, wish);
+        app->wishes = wish->next;
+        perform(app, wish);
         free_wish(wish);
     }
 }

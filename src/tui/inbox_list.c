@@ -321,8 +321,8 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         inbox_history_draw(screen, &pen, rows);
         return;
     }
-    if (screen->panel == INBOX_STANDING) {
-        inbox_standing_draw(screen, &pen, rows);
+    if (screen->panel == INBOX_RULES) {
+        inbox_rules_draw(screen, &pen, rows);
         return;
     }
     if (screen->panel == INBOX_MISSED) {

@@ -293,9 +293,9 @@ static void key_in_missed(struct inbox_screen *screen, const struct key *key)
 void inbox_panel_key(struct inbox_screen *screen, const struct key *key)
 {
     static void (*const keys[])(struct inbox_screen * screen, const struct key *key) = {
-        [INBOX_SETTINGS] = key_in_settings,    [INBOX_HELP] = key_in_help,
-        [INBOX_HISTORY] = key_in_history,      [INBOX_SNOOZE] = key_in_snooze,
-        [INBOX_STANDING] = inbox_standing_key, [INBOX_MISSED] = key_in_missed,
+        [INBOX_SETTINGS] = key_in_settings, [INBOX_HELP] = key_in_help,
+        [INBOX_HISTORY] = key_in_history,   [INBOX_SNOOZE] = key_in_snooze,
+        [INBOX_RULES] = inbox_rules_key,    [INBOX_MISSED] = key_in_missed,
     };
 
     keys[screen->panel](screen, key);

@@ -32,17 +32,17 @@ static void copy_id(char out[32], const char *id)
     snprintf(out, 32, "%s", id ? id : "");
 }
 
-static void release_row(struct standing_row *row)
+static void release_row(struct rule_row *row)
 {
     free(row->title);
     free(row->answer);
     free(row->agent);
     free(row->directory);
     free(row->person);
-    *row = (struct standing_row){ 0 };
+    *row = (struct rule_row){ 0 };
 }
 
-static void release_case(struct standing_case *look)
+static void release_case(struct rule_case *look)
 {
     release_row(&look->facts);
     for (size_t i = 0; i < look->past_count; i++)
@@ -50,22 +50,22 @@ static void release_case(struct standing_case *look)
     look->past_count = 0;
 }
 
-static void forget(struct inbox_standing *standing, size_t from, size_t to)
+static void forget(struct inbox_rules *rules, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++)
-        release_row(&standing->rows[i]);
+        release_row(&rules->rows[i]);
 }
 
-void inbox_standing_release(struct inbox_standing *standing)
+void inbox_rules_release(struct inbox_rules *rules)
 {
-    forget(standing, 0, standing->count);
-    release_case(&standing->look);
+    forget(rules, 0, rules->count);
+    release_case(&rules->look);
 }
 
 /* What the one that is looked at would have answered; `days` > 0: it is to stand so long. */
 static void emit_case(struct inbox_screen *screen, enum screen_effect_kind kind, int64_t days)
 {
-    const struct standing_case *look = &screen->standing.look;
+    const struct rule_case *look = &screen->rules.look;
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
 
@@ -81,24 +81,24 @@ static void emit_case(struct inbox_screen *screen, enum screen_effect_kind kind,
 void inbox_consider(struct inbox_screen *screen, const char *from, bool any_prompt,
                     bool is_from_history)
 {
-    struct inbox_standing *standing = &screen->standing;
+    struct inbox_rules *rules = &screen->rules;
 
-    release_case(&standing->look);
-    standing->look = (struct standing_case){
+    release_case(&rules->look);
+    rules->look = (struct rule_case){
         .any_prompt = any_prompt,
         .is_waiting = true,
         .is_from_history = is_from_history,
     };
-    copy_id(standing->look.from, from);
-    standing->is_case = true;
-    screen->panel = INBOX_STANDING;
+    copy_id(rules->look.from, from);
+    rules->is_case = true;
+    screen->panel = INBOX_RULES;
     emit_case(screen, EFFECT_CASE, 0);
 }
 
-void inbox_open_standing(struct inbox_screen *screen)
+void inbox_open_rules(struct inbox_screen *screen)
 {
-    screen->panel = INBOX_STANDING;
-    screen->standing.is_case = screen->standing.is_revoking = false;
+    screen->panel = INBOX_RULES;
+    screen->rules.is_case = screen->rules.is_revoking = false;
     inbox_emit_kind(screen, EFFECT_RULES);
 }
 
@@ -110,7 +110,7 @@ static char *member(const struct json *object, const char *name, const char *oth
     return facts_visible(text ? text : otherwise, false);
 }
 
-static void read_facts(struct standing_row *row, const struct json *facts, const char *home)
+static void read_facts(struct rule_row *row, const struct json *facts, const char *home)
 {
     row->title = member(facts, "title", "");
     row->agent = member(facts, "agent", "?");
@@ -120,7 +120,7 @@ static void read_facts(struct standing_row *row, const struct json *facts, const
     copy_id(row->from, json_member_text(facts, "from"));
 }
 
-static void read_rule(struct standing_row *row, const struct json *rule, const char *home)
+static void read_rule(struct rule_row *row, const struct json *rule, const char *home)
 {
     read_facts(row, json_member(rule, "rule"), home);
     copy_id(row->id, json_member_text(rule, "id"));
@@ -130,63 +130,61 @@ static void read_rule(struct standing_row *row, const struct json *rule, const c
 }
 
 /* The row under the cursor stays it, wherever it is now. */
-static void keep_cursor(struct inbox_standing *standing, const char *id, const char *from)
+static void keep_cursor(struct inbox_rules *rules, const char *id, const char *from)
 {
-    for (size_t i = 0; i < standing->count; i++) {
-        const struct standing_row *row = &standing->rows[i];
+    for (size_t i = 0; i < rules->count; i++) {
+        const struct rule_row *row = &rules->rows[i];
 
         if (strcmp(row->id, id) == 0 && strcmp(row->from, from) == 0)
-            standing->cursor = i;
+            rules->cursor = i;
     }
-    if (standing->cursor >= standing->count)
-        standing->cursor = standing->count > 0 ? standing->count - 1 : 0;
+    if (rules->cursor >= rules->count)
+        rules->cursor = rules->count > 0 ? rules->count - 1 : 0;
 }
 
-static bool has_rule(const struct inbox_standing *standing, const char *id)
+static bool has_rule(const struct inbox_rules *rules, const char *id)
 {
-    for (size_t i = 0; i < standing->rule_count; i++) {
-        if (strcmp(standing->rows[i].id, id) == 0)
+    for (size_t i = 0; i < rules->rule_count; i++) {
+        if (strcmp(rules->rows[i].id, id) == 0)
             return true;
     }
     return false;
 }
 
 /* What was proposed stays behind what stands, whichever comes first. */
-static void take_rules(struct inbox_standing *standing, const struct json *rules, const char *home)
+static void take_rules(struct inbox_rules *rules, const struct json *listed, const char *home)
 {
-    size_t proposed = standing->count - standing->rule_count, wanted = json_length(rules);
+    size_t proposed = rules->count - rules->rule_count, wanted = json_length(listed);
 
-    if (wanted > STANDING_ROWS - proposed)
-        wanted = STANDING_ROWS - proposed;
-    forget(standing, 0, standing->rule_count);
-    memmove(standing->rows + wanted, standing->rows + standing->rule_count,
-            proposed * sizeof *standing->rows);
-    memset(standing->rows, 0, wanted * sizeof *standing->rows);
+    if (wanted > RULES_ROWS - proposed)
+        wanted = RULES_ROWS - proposed;
+    forget(rules, 0, rules->rule_count);
+    memmove(rules->rows + wanted, rules->rows + rules->rule_count, proposed * sizeof *rules->rows);
+    memset(rules->rows, 0, wanted * sizeof *rules->rows);
     for (size_t i = 0; i < wanted; i++)
-        read_rule(&standing->rows[i], json_item(rules, i), home);
-    standing->rule_count = wanted;
-    standing->count = wanted + proposed;
-    standing->has_rules = true;
-    if (standing->is_revoking && !has_rule(standing, standing->revoking))
-        standing->is_revoking = false; /* somebody else did */
+        read_rule(&rules->rows[i], json_item(listed, i), home);
+    rules->rule_count = wanted;
+    rules->count = wanted + proposed;
+    rules->has_rules = true;
+    if (rules->is_revoking && !has_rule(rules, rules->revoking))
+        rules->is_revoking = false; /* somebody else did */
 }
 
-static void take_proposed(struct inbox_standing *standing, const struct json *proposed,
-                          const char *home)
+static void take_proposed(struct inbox_rules *rules, const struct json *proposed, const char *home)
 {
-    forget(standing, standing->rule_count, standing->count);
-    standing->count = standing->rule_count;
-    for (size_t i = 0; i < json_length(proposed) && standing->count < STANDING_ROWS; i++) {
+    forget(rules, rules->rule_count, rules->count);
+    rules->count = rules->rule_count;
+    for (size_t i = 0; i < json_length(proposed) && rules->count < RULES_ROWS; i++) {
         const struct json *one = json_item(proposed, i);
-        struct standing_row *row = &standing->rows[standing->count++];
+        struct rule_row *row = &rules->rows[rules->count++];
 
-        *row = (struct standing_row){ .count = json_member_integer(one, "count", 0) };
+        *row = (struct rule_row){ .count = json_member_integer(one, "count", 0) };
         read_facts(row, json_member(one, "rule"), home);
     }
-    standing->has_proposed = true;
+    rules->has_proposed = true;
 }
 
-static void take_case(struct standing_case *look, const struct json *json, const char *home)
+static void take_case(struct rule_case *look, const struct json *json, const char *home)
 {
     const struct json *asks = json_member(json, "asks");
     const char *from = json_member_text(json, "from"), *tool = json_member_text(json, "tool");
@@ -199,10 +197,10 @@ static void take_case(struct standing_case *look, const struct json *json, const
     look->may_any_prompt = tool && strcmp(tool, "provide_choice") == 0;
     look->same = json_member_integer(json, "same", 0);
     look->other = json_member_integer(json, "other", 0);
-    for (size_t i = 0; i < json_length(asks) && i < STANDING_CASES; i++) {
+    for (size_t i = 0; i < json_length(asks) && i < RULES_CASES; i++) {
         const struct json *ask = json_item(asks, i);
 
-        look->past[look->past_count++] = (struct standing_past){
+        look->past[look->past_count++] = (struct rule_past){
             .answer = facts_answer(ask),
             .utc_ms = facts_time(json_member(ask, "created_at")),
             .is_same = json_is_yes(json_member(ask, "same")),
@@ -213,47 +211,46 @@ static void take_case(struct standing_case *look, const struct json *json, const
 
 static void take(struct inbox_screen *screen, enum screen_news news, const struct json *json)
 {
-    struct inbox_standing *standing = &screen->standing;
+    struct inbox_rules *rules = &screen->rules;
     const char *home = screen->setup.home;
     char id[32] = "", from[32] = "";
 
-    if (standing->cursor < standing->count) {
-        memcpy(id, standing->rows[standing->cursor].id, sizeof id);
-        memcpy(from, standing->rows[standing->cursor].from, sizeof from);
+    if (rules->cursor < rules->count) {
+        memcpy(id, rules->rows[rules->cursor].id, sizeof id);
+        memcpy(from, rules->rows[rules->cursor].from, sizeof from);
     }
     switch (news) {
     case NEWS_RULES:
-        take_rules(standing, json_member(json, "rules"), home);
-        keep_cursor(standing, id, from);
+        take_rules(rules, json_member(json, "rules"), home);
+        keep_cursor(rules, id, from);
         break;
     case NEWS_PROPOSED:
-        take_proposed(standing, json_member(json, "suggestions"), home);
-        keep_cursor(standing, id, from);
+        take_proposed(rules, json_member(json, "suggestions"), home);
+        keep_cursor(rules, id, from);
         break;
     case NEWS_CASE:
-        if (standing->is_case)
-            take_case(&standing->look, json, home);
+        if (rules->is_case)
+            take_case(&rules->look, json, home);
         break;
     case NEWS_STANDS:
-        standing->is_case = false;
+        rules->is_case = false;
         inbox_say(screen, i18n_text(TEXT_TUI_STANDING_ADDED));
         break;
     case NEWS_REVOKED:
         inbox_say(screen, i18n_text(TEXT_TUI_STANDING_REVOKED));
         break;
     case NEWS_REFUSED: /* what it says is told; there may be nothing more to do here */
-        standing->look.is_refused = standing->look.is_waiting;
-        standing->look.is_waiting = false;
+        rules->look.is_refused = rules->look.is_waiting;
+        rules->look.is_waiting = false;
         break;
     default:
         break;
     }
 }
 
-void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
-                         const struct json *json)
+void inbox_take_rules(struct inbox_screen *screen, enum screen_news news, const struct json *json)
 {
-    if (screen->panel != INBOX_STANDING)
+    if (screen->panel != INBOX_RULES)
         return; /* it is asked for when it is opened */
     take(screen, news, json);
     if (news == NEWS_STANDS || news == NEWS_RULED || news == NEWS_LIST)
@@ -262,10 +259,10 @@ void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
 
 static void key_in_case(struct inbox_screen *screen, const struct key *key, char letter)
 {
-    struct standing_case *look = &screen->standing.look;
+    struct rule_case *look = &screen->rules.look;
 
     if (key->code == KEY_ESCAPE || letter == 'q' || look->is_refused) {
-        screen->standing.is_case = false;
+        screen->rules.is_case = false;
         if (look->is_from_history)
             inbox_open_history(screen);
     } else if (look->is_waiting) {
@@ -284,8 +281,8 @@ static void key_in_revoking(struct inbox_screen *screen, char letter)
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
 
-    screen->standing.is_revoking = false;
-    json_write_text(&writer, "id", screen->standing.revoking);
+    screen->rules.is_revoking = false;
+    json_write_text(&writer, "id", screen->rules.revoking);
     json_write_end_object(&writer);
     if (letter == 'y')
         inbox_emit(screen,
@@ -293,24 +290,24 @@ static void key_in_revoking(struct inbox_screen *screen, char letter)
     text_release(&params);
 }
 
-static void move(struct inbox_standing *standing, int by)
+static void move(struct inbox_rules *rules, int by)
 {
     if (by < 0)
-        standing->cursor -= standing->cursor > 0;
+        rules->cursor -= rules->cursor > 0;
     else
-        standing->cursor += standing->cursor + 1 < standing->count;
+        rules->cursor += rules->cursor + 1 < rules->count;
 }
 
 static void key_on_row(struct inbox_screen *screen, const struct key *key, char letter)
 {
-    struct inbox_standing *standing = &screen->standing;
-    const struct standing_row *row = &standing->rows[standing->cursor];
+    struct inbox_rules *rules = &screen->rules;
+    const struct rule_row *row = &rules->rows[rules->cursor];
 
-    if (standing->cursor >= standing->count)
+    if (rules->cursor >= rules->count)
         return;
     if (row->id[0] && (letter == 'd' || key->code == KEY_DELETE)) {
-        standing->is_revoking = true;
-        memcpy(standing->revoking, row->id, sizeof standing->revoking);
+        rules->is_revoking = true;
+        memcpy(rules->revoking, row->id, sizeof rules->revoking);
     } else if (row->id[0] && key->code == KEY_ENTER) {
         inbox_look(screen, row->from);
     } else if (!row->id[0] && (key->code == KEY_ENTER || letter == 'a')) {
@@ -318,16 +315,16 @@ static void key_on_row(struct inbox_screen *screen, const struct key *key, char 
     }
 }
 
-void inbox_standing_key(struct inbox_screen *screen, const struct key *key)
+void inbox_rules_key(struct inbox_screen *screen, const struct key *key)
 {
     char letter = key_letter(key);
 
-    if (screen->standing.is_case)
+    if (screen->rules.is_case)
         key_in_case(screen, key, letter);
-    else if (screen->standing.is_revoking)
+    else if (screen->rules.is_revoking)
         key_in_revoking(screen, letter);
     else if (abs(key_distance(key)) == 1)
-        move(&screen->standing, key_distance(key));
+        move(&screen->rules, key_distance(key));
     else if (key->code == KEY_ESCAPE || letter == 'q')
         screen->panel = INBOX_LIST;
     else
@@ -346,7 +343,7 @@ enum {
 };
 
 /* Until when, or how often it was answered so. */
-static void add_term(struct text *out, const struct standing_row *row)
+static void add_term(struct text *out, const struct rule_row *row)
 {
     struct text day = { 0 };
 
@@ -361,7 +358,7 @@ static void add_term(struct text *out, const struct standing_row *row)
 }
 
 /* Two lines: the question and the answer; until when, and for whose asks. */
-static void draw_row(const struct standing_row *row, bool is_here, const struct marks *marks,
+static void draw_row(const struct rule_row *row, bool is_here, const struct marks *marks,
                      struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW, is_proposed = !row->id[0];
@@ -393,28 +390,28 @@ static void draw_row(const struct standing_row *row, bool is_here, const struct 
 }
 
 /* As many whole rows as fit, the one under the cursor among them. */
-static void draw_rows(struct inbox_standing *standing, const struct marks *marks, struct pen *pen,
+static void draw_rows(struct inbox_rules *rules, const struct marks *marks, struct pen *pen,
                       int rows)
 {
     size_t room = rows - AROUND > ROW_LINES ? (size_t)(rows - AROUND) / ROW_LINES : 1;
 
-    standing->top = standing->count > room ? inbox_top(standing->top, standing->cursor, room) : 0;
-    if (standing->rule_count == 0 && standing->has_rules)
+    rules->top = rules->count > room ? inbox_top(rules->top, rules->cursor, room) : 0;
+    if (rules->rule_count == 0 && rules->has_rules)
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_STANDING_NONE));
-    for (size_t i = standing->top; i < standing->count && i < standing->top + room; i++) {
-        if (i == standing->rule_count) {
+    for (size_t i = rules->top; i < rules->count && i < rules->top + room; i++) {
+        if (i == rules->rule_count) {
             pen->row++;
             pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_STANDING_PROPOSED));
         }
-        draw_row(&standing->rows[i], i == standing->cursor, marks, pen);
+        draw_row(&rules->rows[i], i == rules->cursor, marks, pen);
     }
-    if (standing->count == standing->rule_count && standing->has_proposed) {
+    if (rules->count == rules->rule_count && rules->has_proposed) {
         pen->row++;
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_RULE_NO_SUGGESTIONS));
     }
 }
 
-static void draw_list_keys(const struct inbox_standing *standing, struct pen *pen)
+static void draw_list_keys(const struct inbox_rules *rules, struct pen *pen)
 {
     const struct hint revoking[] = {
         { "y", i18n_text(TEXT_TUI_KEY_REVOKE), 9, false },
@@ -429,12 +426,12 @@ static void draw_list_keys(const struct inbox_standing *standing, struct pen *pe
         { "Enter", i18n_text(TEXT_TUI_KEY_LET_STAND), 9, false },
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
     };
-    bool is_proposed = standing->cursor >= standing->rule_count;
+    bool is_proposed = rules->cursor >= rules->rule_count;
 
-    if (standing->is_revoking) {
+    if (rules->is_revoking) {
         pen_lines(pen, INK_PLAIN, i18n_text(TEXT_TUI_STANDING_REVOKE));
         draw_hint_row(pen, revoking, ARRAY_LEN(revoking));
-    } else if (standing->count == 0) {
+    } else if (rules->count == 0) {
         draw_hint_row(pen, rule + 2, 1);
     } else if (is_proposed) {
         draw_hint_row(pen, proposed, ARRAY_LEN(proposed));
@@ -460,7 +457,7 @@ static void draw_fact(struct pen *pen, enum text_id label, const char *value, co
 
 static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int most)
 {
-    const struct standing_case *look = &screen->standing.look;
+    const struct rule_case *look = &screen->rules.look;
     const struct marks *marks = screen->marks;
     struct text line = { 0 };
 
@@ -468,7 +465,7 @@ static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int m
                 TEXT_NUMBER(look->other), NULL);
     pen_lines(pen, look->other > 0 ? INK_WARN : INK_PLAIN, text_string(&line));
     for (size_t i = 0; i < look->past_count && (int)i < most; i++) {
-        const struct standing_past *past = &look->past[i];
+        const struct rule_past *past = &look->past[i];
 
         text_clear(&line);
         facts_add_since(&line, past->utc_ms, screen->now.utc_ms);
@@ -481,7 +478,7 @@ static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int m
     text_release(&line);
 }
 
-static void draw_case_keys(const struct standing_case *look, struct pen *pen)
+static void draw_case_keys(const struct rule_case *look, struct pen *pen)
 {
     struct hint hints[ARRAY_LEN(terms) + 2];
     size_t count = 0;
@@ -500,8 +497,8 @@ static void draw_case_keys(const struct standing_case *look, struct pen *pen)
 
 static void draw_case(const struct inbox_screen *screen, struct pen *pen, int rows)
 {
-    const struct standing_case *look = &screen->standing.look;
-    const struct standing_row *facts = &look->facts;
+    const struct rule_case *look = &screen->rules.look;
+    const struct rule_row *facts = &look->facts;
     const char *cut = rows < ROOMY_ROWS ? screen->marks->cut_end : NULL;
     struct text agent = { 0 };
 
@@ -523,18 +520,18 @@ static void draw_case(const struct inbox_screen *screen, struct pen *pen, int ro
     text_release(&agent);
 }
 
-void inbox_standing_draw(struct inbox_screen *screen, struct pen *pen, int rows)
+void inbox_rules_draw(struct inbox_screen *screen, struct pen *pen, int rows)
 {
-    struct inbox_standing *standing = &screen->standing;
+    struct inbox_rules *rules = &screen->rules;
 
-    if (standing->is_case) {
+    if (rules->is_case) {
         draw_case(screen, pen, rows);
         return;
     }
     draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_STANDING),
-                   TEXT_NUMBER((int64_t)standing->rule_count));
-    draw_rows(standing, screen->marks, pen, rows);
+                   TEXT_NUMBER((int64_t)rules->rule_count));
+    draw_rows(rules, screen->marks, pen, rows);
     pen->row++;
     pen_text(pen, INK_ACCENT, &screen->said);
-    draw_list_keys(standing, pen);
+    draw_list_keys(rules, pen);
 }

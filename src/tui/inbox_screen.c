@@ -155,7 +155,7 @@ void inbox_screen_free(struct inbox_screen *screen)
     ask_screen_free(screen->ask);
     edit_release(&screen->filter);
     inbox_history_release(&screen->history);
-    inbox_standing_release(&screen->standing);
+    inbox_rules_release(&screen->rules);
     edit_release(&screen->missed.note);
     free(screen->missed.title);
     preferences_release(&screen->preferences);
@@ -289,7 +289,7 @@ void inbox_screen_take(struct inbox_screen *screen, enum screen_news news, const
     default:
         break;
     }
-    inbox_take_standing(screen, news, json);
+    inbox_take_rules(screen, news, json);
     tell_waiting(screen);
     if (screen->ask)
         ask_screen_take(screen->ask, news, json, now);
@@ -345,7 +345,7 @@ static void take_letter(struct inbox_screen *screen, char letter)
         inbox_open_history(screen);
         break;
     case 'a':
-        inbox_open_standing(screen);
+        inbox_open_rules(screen);
         break;
     case 'l':
         if (inbox_current(screen))

@@ -45,7 +45,7 @@ enum inbox_panel {
     INBOX_HELP,
     INBOX_HISTORY,
     INBOX_SNOOZE,
-    INBOX_STANDING,
+    INBOX_RULES,
     INBOX_MISSED,
 };
 
@@ -72,38 +72,38 @@ struct inbox_history {
 };
 
 /* Answers that stand. */
-enum { STANDING_ROWS = 320, STANDING_CASES = 10 };
+enum { RULES_ROWS = 320, RULES_CASES = 10 };
 
 /* Texts are visible; owned. */
-struct standing_row {
+struct rule_row {
     char id[32]; /* "": it is only proposed */
     char from[32];
     char *title, *answer, *agent, *directory, *person;
     bool any_prompt, is_over;
     int64_t until_utc_ms, count;
 };
-struct standing_past {
+struct rule_past {
     char *answer;
     int64_t utc_ms;
     bool is_same;
 };
 /* The ask whose answer might stand, while the person looks at it. */
-struct standing_case {
+struct rule_case {
     char from[32];
     bool any_prompt, may_any_prompt;
     bool is_waiting, is_refused, is_from_history;
-    struct standing_row facts;
-    struct standing_past past[STANDING_CASES];
+    struct rule_row facts;
+    struct rule_past past[RULES_CASES];
     size_t past_count;
     int64_t same, other;
 };
-struct inbox_standing {
-    struct standing_row rows[STANDING_ROWS]; /* those in force first */
+struct inbox_rules {
+    struct rule_row rows[RULES_ROWS]; /* those in force first */
     size_t rule_count, count, cursor, top;
     bool has_rules, has_proposed; /* the hub has said which */
     bool is_case, is_revoking;
     char revoking[32];
-    struct standing_case look;
+    struct rule_case look;
 };
 
 struct inbox_screen {
@@ -121,7 +121,7 @@ struct inbox_screen {
     int neighbour;
     int scroll, scroll_most; /* of the help */
     struct inbox_history history;
-    struct inbox_standing standing;
+    struct inbox_rules rules;
     struct inbox_missed missed;
     int64_t retry_mono_ms;
     char *url;
@@ -144,16 +144,15 @@ void inbox_history_take(struct inbox_screen *screen, const struct json *result);
 void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows);
 
 /* inbox_rules.c */
-void inbox_open_standing(struct inbox_screen *screen);
+void inbox_open_rules(struct inbox_screen *screen);
 /* Begins to look at one; whatever the prompt says where the tool knows that. */
 void inbox_consider(struct inbox_screen *screen, const char *from, bool any_prompt,
                     bool is_from_history);
-void inbox_standing_release(struct inbox_standing *standing);
+void inbox_rules_release(struct inbox_rules *rules);
 /* What the hub says about answers that stand. */
-void inbox_take_standing(struct inbox_screen *screen, enum screen_news news,
-                         const struct json *json);
-void inbox_standing_key(struct inbox_screen *screen, const struct key *key);
-void inbox_standing_draw(struct inbox_screen *screen, struct pen *pen, int rows);
+void inbox_take_rules(struct inbox_screen *screen, enum screen_news news, const struct json *json);
+void inbox_rules_key(struct inbox_screen *screen, const struct key *key);
+void inbox_rules_draw(struct inbox_screen *screen, struct pen *pen, int rows);
 
 /* inbox_panels.c: a panel, and the line above the list */
 void inbox_missed_take(struct inbox_missed *missed, const struct json *unseen);

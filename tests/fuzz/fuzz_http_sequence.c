@@ -55,7 +55,7 @@ struct peer {
 };
 
 static struct stage *stage;
-static struct door *door;
+static struct listener *side;
 static char tokens[TOKENS][128];
 
 static struct {
@@ -98,7 +98,7 @@ static void turn(void)
         is_busy = polls_turn();
         turns_ring_timers(stage->loop);
         stage_settle(stage);
-        door_flush(door);
+        listener_flush(side);
         turns_end(stage->loop);
         turns_wake(stage->loop);
     }
@@ -216,7 +216,7 @@ static int send_request(int which, int token, const char *method, const char *pa
     peer->token = token;
     is_first = peer->open_count++ == 0;
     text_add_format(&out, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s", method, path,
-                    door_port(door), headers);
+                    listener_port(side), headers);
     if (token < TOKENS)
         text_add_format(&out, "Authorization: Bearer %s\r\n", tokens[token]);
     if (body)
@@ -415,24 +415,24 @@ static void make_tokens(struct stage *opened)
 
 static void play(struct stage *opened)
 {
-    struct door_parts parts = { .loop = opened->loop,
-                                .engine = opened->engine,
-                                .store = opened->store.inner,
-                                .settings = opened->settings,
-                                .write_status = write_status };
+    struct listener_parts parts = { .loop = opened->loop,
+                                    .engine = opened->engine,
+                                    .store = opened->store.inner,
+                                    .settings = opened->settings,
+                                    .write_status = write_status };
     struct identity identity = visitor_person("cli");
     struct error err = { 0 };
 
     stage = opened;
     world.person = caller_enter(stage, "person", &identity);
-    demand(door_open(&parts, &door, &err) && door, "no door");
+    demand(listener_open(&parts, &side, &err) && side, "no door");
     for (int i = 0; i < STEPS && world.at < world.end; i++)
         step();
     for (int i = 0; i < PEERS; i++) {
         drop(&world.peers[i]);
         text_release(&world.peers[i].in);
     }
-    door_free(door);
+    listener_free(side);
     turns_end(stage->loop); /* what it closed ends now */
 }
 

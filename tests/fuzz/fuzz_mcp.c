@@ -25,7 +25,7 @@
 #include "base/text.h"
 #include "core/tools/arguments.h"
 #include "mcp/mcp.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "rpc/service.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -477,7 +477,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .directory = "/",
         .most_calls = 4096,
         .hold_limit_s = world_hold_s,
-        .offer = mcp_compat_offer(), /* the product's and more */
+        .features = mcp_compat_features(), /* the product's and more */
     };
     struct mcp_stream stream = { .ops = &stream_ops };
     struct mcp *mcp;

@@ -68,8 +68,8 @@ enum kind {
 struct made {
     struct call call; /* first */
     enum kind kind;
-    int seat, ask; /* ask -1: none */
-    char pick;     /* of an answer; 0: it decides otherwise */
+    int app, ask; /* ask -1: none */
+    char pick;    /* of an answer; 0: it decides otherwise */
     bool is_seen, is_forbidden;
 };
 
@@ -148,7 +148,7 @@ static void check_result(const struct made *made)
 
     if (ask < 0)
         return;
-    demand(world.asks[ask].principal == seats[made->seat].principal,
+    demand(world.asks[ask].principal == seats[made->app].principal,
            "an agent got the ask of another");
     if (made->kind == KIND_ASK)
         check_again(made, &world.asks[ask]);
@@ -186,7 +186,7 @@ static void look(struct made *made)
         return;
     made->is_seen = true;
     demand(!made->is_forbidden || made->call.err.code != ERROR_NONE, "an act of another role");
-    if (seats[made->seat].role == ROLE_AGENT && made->call.err.code == ERROR_NONE)
+    if (seats[made->app].role == ROLE_AGENT && made->call.err.code == ERROR_NONE)
         check_result(made);
     if (made->kind == KIND_DECIDE)
         note_decision(made);
@@ -221,64 +221,64 @@ static void settle(void)
     }
 }
 
-static struct made *make(enum kind kind, int seat, int ask)
+static struct made *make(enum kind kind, int app, int ask)
 {
     struct made *made;
 
-    if (!world.callers[seat] || world.call_count == CALLS)
+    if (!world.callers[app] || world.call_count == CALLS)
         return NULL;
     made = &world.calls[world.call_count++];
-    *made = (struct made){ .kind = kind, .seat = seat, .ask = ask };
+    *made = (struct made){ .kind = kind, .app = app, .ask = ask };
     return made;
 }
 
-static void come(int seat)
+static void come(int app)
 {
-    struct identity identity = seats[seat].role == ROLE_AGENT ? visitor_agent(seats[seat].name)
-                                                              : visitor_person(seats[seat].via);
+    struct identity identity = seats[app].role == ROLE_AGENT ? visitor_agent(seats[app].name)
+                                                             : visitor_person(seats[app].via);
 
-    if (world.callers[seat])
+    if (world.callers[app])
         return;
-    identity.tty = seats[seat].tty ? seats[seat].tty : "";
-    identity.name = seats[seat].name;
-    identity.token = identity.token_id = seats[seat].token_id;
-    identity.is_sub_agent = seats[seat].is_sub_agent;
-    identity.may_answer = seats[seat].may_answer;
-    identity.uid += seats[seat].is_stranger;
-    world.callers[seat] = caller_enter(stage, seats[seat].name, &identity);
+    identity.tty = seats[app].tty ? seats[app].tty : "";
+    identity.name = seats[app].name;
+    identity.token = identity.token_id = seats[app].token_id;
+    identity.is_sub_agent = seats[app].is_sub_agent;
+    identity.may_answer = seats[app].may_answer;
+    identity.uid += seats[app].is_stranger;
+    world.callers[app] = caller_enter(stage, seats[app].name, &identity);
 }
 
 /* Nothing of it is answered any more. */
-static void go(int seat)
+static void go(int app)
 {
     int replies[CALLS];
 
-    if (!world.callers[seat])
+    if (!world.callers[app])
         return;
     for (size_t i = 0; i < world.call_count; i++) {
         struct made *made = &world.calls[i];
 
         replies[i] = made->call.replies;
-        if (made->seat == seat && made->call.replies == 0 && made->ask >= 0 &&
+        if (made->app == app && made->call.replies == 0 && made->ask >= 0 &&
             (made->kind == KIND_DECIDE || made->kind == KIND_UNDO))
             world.asks[made->ask].is_doubtful = true;
     }
-    caller_leave(world.callers[seat]);
-    world.callers[seat] = NULL;
+    caller_leave(world.callers[app]);
+    world.callers[app] = NULL;
     settle();
     for (size_t i = 0; i < world.call_count; i++)
-        demand(world.calls[i].seat != seat || world.calls[i].call.replies == replies[i],
+        demand(world.calls[i].app != app || world.calls[i].call.replies == replies[i],
                "a connection that is gone was answered");
 }
 
-static void ask(int seat, unsigned title, unsigned how)
+static void ask(int app, unsigned title, unsigned how)
 {
     static const char *const more[] = {
         "", ",'destructive':true", ",'timeout_seconds':60",
         ",'timeout_seconds':60,'timeout_action':'submit_defaults'"
     };
     static const int waits[] = { -1, 0, 5, 600 };
-    struct made *made = make(KIND_ASK, seat, -1);
+    struct made *made = make(KIND_ASK, app, -1);
     char name[32];
     struct json *created;
     const char *id;
@@ -286,17 +286,17 @@ static void ask(int seat, unsigned title, unsigned how)
     if (!made)
         return;
     snprintf(name, sizeof name, "%u", title);
-    caller_forget(world.callers[seat]);
-    ask_start(&made->call, world.callers[seat], name, more[how % 4], waits[how / 4 % 4]);
+    caller_forget(world.callers[app]);
+    ask_start(&made->call, world.callers[app], name, more[how % 4], waits[how / 4 % 4]);
     stage_settle(stage);
-    created = caller_event(world.callers[seat], "ask/created");
+    created = caller_event(world.callers[app], "ask/created");
     id = created ? json_text(json_at(created, "/params/session_id")) : NULL;
     if (!id && made->call.err.code == ERROR_NONE)
         id = call_text(&made->call, "/session_id");
     if (id && id[0] && known_ask(id) < 0 && world.ask_count < ASKS) {
         struct known *known = &world.asks[world.ask_count++];
 
-        *known = (struct known){ .principal = seats[seat].principal };
+        *known = (struct known){ .principal = seats[app].principal };
         snprintf(known->id, sizeof known->id, "%s", id);
     }
     made->ask = id ? known_ask(id) : -1;
@@ -318,7 +318,7 @@ static bool is_for_owner(const char *method)
 }
 
 /* An act about an ask, by anybody: whose it is not is refused. */
-static void act(enum kind kind, enum session_role role, int seat, int at, const char *method,
+static void act(enum kind kind, enum session_role role, int app, int at, const char *method,
                 const char *more)
 {
     struct made *made;
@@ -326,15 +326,14 @@ static void act(enum kind kind, enum session_role role, int seat, int at, const 
     demand(method_find(method) < METHOD_COUNT, method);
     if (at < 0 || (size_t)at >= world.ask_count)
         return;
-    made = make(kind, seat, at);
+    made = make(kind, app, at);
     if (!made)
         return;
     if (kind == KIND_DECIDE && strstr(more, "selected_ids"))
         made->pick = strstr(more, "['b']") ? 'b' : 'a';
-    made->is_forbidden =
-        role != seats[seat].role ||
-        ((seats[seat].token_id || seats[seat].is_stranger) && is_for_owner(method));
-    call_start(&made->call, world.callers[seat], method_find(method), "{'session_id':'%s'%s}",
+    made->is_forbidden = role != seats[app].role ||
+                         ((seats[app].token_id || seats[app].is_stranger) && is_for_owner(method));
+    call_start(&made->call, world.callers[app], method_find(method), "{'session_id':'%s'%s}",
                world.asks[at].id, more);
 }
 
@@ -370,34 +369,34 @@ static const struct {
 };
 
 /* With the code that was shown last, right or not. */
-static void answer_by_code(int seat, int at)
+static void answer_by_code(int app, int at)
 {
     char more[64];
 
     if (at < 0 || (size_t)at >= world.ask_count)
         return;
     snprintf(more, sizeof more, ",'selected_ids':['a'],'code':'%s'", world.asks[at].code);
-    act(KIND_DECIDE, ROLE_PERSON, seat, at, "ask/answer", more);
+    act(KIND_DECIDE, ROLE_PERSON, app, at, "ask/answer", more);
 }
 
-static void confirm(int seat, int at)
+static void confirm(int app, int at)
 {
     struct made *made;
 
     const struct known *ask = &world.asks[at];
     bool is_own;
 
-    if ((size_t)at >= world.ask_count || seats[seat].role != ROLE_AGENT)
+    if ((size_t)at >= world.ask_count || seats[app].role != ROLE_AGENT)
         return;
-    is_own = ask->is_given && ask->principal == seats[seat].principal;
-    made = make(is_own ? KIND_CONFIRM : KIND_OTHER_ACT, seat, at);
+    is_own = ask->is_given && ask->principal == seats[app].principal;
+    made = make(is_own ? KIND_CONFIRM : KIND_OTHER_ACT, app, at);
     if (made)
-        call_start(&made->call, world.callers[seat], METHOD_ask_delivered, "{'session_ids':['%s']}",
+        call_start(&made->call, world.callers[app], METHOD_ask_delivered, "{'session_ids':['%s']}",
                    world.asks[at].id);
 }
 
 /* Any method of the wire that no row above has. */
-static void act_otherwise(int seat, int at, unsigned which)
+static void act_otherwise(int app, int at, unsigned which)
 {
     static const char *const agents[] = { "mine/", "client/" };
     const char *method = methods[which].name;
@@ -414,20 +413,20 @@ static void act_otherwise(int seat, int at, unsigned which)
         if (strncmp(method, agents[i], strlen(agents[i])) == 0)
             role = ROLE_AGENT;
     }
-    act(KIND_OTHER_ACT, role, seat, at, method,
+    act(KIND_OTHER_ACT, role, app, at, method,
         ",'action':'accept','content':{},'shown_ms':9,'held_ms':9,'option_id':'b','hidden':true,"
         "'interface':'portal','name':'language','value':'de','kind':'agent','label':'x','id':'x'");
 }
 
-static int agent_seat(int seat)
+static int agent_seat(int app)
 {
-    return seat >= 8 && seats[seat].role == ROLE_AGENT ? seat : seat % AGENT_SEATS;
+    return app >= 8 && seats[app].role == ROLE_AGENT ? app : app % AGENT_SEATS;
 }
 
 static void leave_all(void)
 {
-    for (int seat = 0; seat < SEATS; seat++)
-        go(seat);
+    for (int app = 0; app < SEATS; app++)
+        go(app);
 }
 
 /* Whether `what` is one of the next so many; else it is told from those behind them. */
@@ -451,20 +450,20 @@ static void step(void)
 {
     static const int64_t spans_ms[] = { 10, 1000, 5000, 61000, 3600000, 700000 };
     unsigned what = next(256), who = next(256);
-    int seat = (int)(who % SEATS),
+    int app = (int)(who % SEATS),
         at = (int)(who / SEATS % (world.ask_count ? (unsigned)world.ask_count : 1));
 
     if (is_of(&what, ARRAY_LEN(acts))) {
-        act(acts[what].kind, acts[what].role, seat, at, acts[what].method, acts[what].more);
+        act(acts[what].kind, acts[what].role, app, at, acts[what].method, acts[what].more);
     } else if (is_of(&what, TITLES * HOWS)) {
-        come(agent_seat(seat));
-        ask(agent_seat(seat), what % TITLES, what / TITLES);
+        come(agent_seat(app));
+        ask(agent_seat(app), what % TITLES, what / TITLES);
     } else if (is_of(&what, ARRAY_LEN(spans_ms))) {
         one_thread_advance(stage, spans_ms[what]);
     } else if (is_of(&what, 8)) {
-        come(seat);
+        come(app);
     } else if (is_of(&what, 4)) {
-        go(seat);
+        go(app);
     } else if (is_of(&what, 2)) {
         stage->store.holds_replies = what;
     } else if (is_of(&what, 1)) {
@@ -472,11 +471,11 @@ static void step(void)
     } else if (is_of(&what, 2)) {
         start_again(what);
     } else if (is_of(&what, 2)) {
-        answer_by_code(seat, at);
+        answer_by_code(app, at);
     } else if (is_of(&what, 4)) {
-        confirm(agent_seat(seat), at);
+        confirm(agent_seat(app), at);
     } else {
-        act_otherwise(seat, at, what % METHOD_COUNT);
+        act_otherwise(app, at, what % METHOD_COUNT);
     }
     settle();
 }

@@ -13,8 +13,8 @@
 
 int main(void)
 {
-    struct door_parts parts = { .loop = loop_new() };
-    struct door *door = door_new(&parts);
+    struct listener_parts parts = { .loop = loop_new() };
+    struct listener *listener = listener_new(&parts);
     const struct guard_route *route;
 
     for (int i = 0; i < METHOD_COUNT; i++) {
@@ -23,9 +23,9 @@ int main(void)
     }
     for (int id = 0; id < SETTING_COUNT; id++)
         printf("setting %s\n", setting_row((enum setting_id)id)->name);
-    for (size_t i = 0; (route = guard_route_at(door_guard(door), i)); i++)
+    for (size_t i = 0; (route = guard_route_at(listener_guard(listener), i)); i++)
         printf("route %s %s\n", route->method, route->path);
-    door_free(door);
+    listener_free(listener);
     loop_free(parts.loop);
     return 0;
 }

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "mcp/call.h"
 #include "mcp/calls.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 #include "mcp_fixture.h"
 
@@ -93,7 +93,7 @@ static void run_modern(const struct tool *tool, struct mcp_call *call, const str
 static const struct tool legacy_tool = { .name = "asks", .description = "", .run = run_legacy };
 static const struct tool modern_tool = { .name = "rounds", .description = "", .run = run_modern };
 static const struct tool *const tools[] = { &legacy_tool, &modern_tool, NULL };
-static const struct mcp_offer offer = { .tools = tools };
+static const struct mcp_features features = { .tools = tools };
 
 /* No secret, but as bound as a real one. */
 static char *seal(void *context, const char *binding, const char *state)
@@ -118,7 +118,7 @@ struct one {
 
 static int set_up(void **state)
 {
-    const struct mcp_parts parts = { .offer = &offer, .seal = seal, .unseal = unseal };
+    const struct mcp_parts parts = { .features = &features, .seal = seal, .unseal = unseal };
     struct one *one = mem_new(sizeof *one);
 
     seen = (struct seen){ 0 };
@@ -361,7 +361,7 @@ static void what_a_client_cannot_do_is_named(void **state)
 
 static void without_seals_no_state_is_given_or_taken(void **state)
 {
-    const struct mcp_parts parts = { .offer = &offer };
+    const struct mcp_parts parts = { .features = &features };
     struct one *one = *state;
     struct stage bare;
 

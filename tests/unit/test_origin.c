@@ -217,31 +217,31 @@ static void test_public(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct http_site site = { .host = "", .has_tls = true };
+        struct http_virtual_host virtual_host = { .host = "", .has_tls = true };
 
-        assert_true(!cases[i].url[0] || origin_read_url(cases[i].url, &site));
-        if (origin_is_host_of(&site, "10.0.0.5:7443", cases[i].value) != cases[i].is_host)
+        assert_true(!cases[i].url[0] || origin_read_url(cases[i].url, &virtual_host));
+        if (origin_is_host_of(&virtual_host, "10.0.0.5:7443", cases[i].value) != cases[i].is_host)
             fail_msg("Host %s at %s", cases[i].value, cases[i].url);
-        if (origin_is_of(&site, "10.0.0.5:7443", cases[i].value) != cases[i].is_origin)
+        if (origin_is_of(&virtual_host, "10.0.0.5:7443", cases[i].value) != cases[i].is_origin)
             fail_msg("Origin %s at %s", cases[i].value, cases[i].url);
-        assert_false(origin_is_host_of(&site, NULL, NULL));
-        assert_true(origin_is_of(&site, NULL, NULL)); /* not a browser's */
+        assert_false(origin_is_host_of(&virtual_host, NULL, NULL));
+        assert_true(origin_is_of(&virtual_host, NULL, NULL)); /* not a browser's */
     }
 }
 
 static void test_public_port(void **state)
 {
-    struct http_site site = { .host = "" };
+    struct http_virtual_host virtual_host = { .host = "" };
 
     (void)state;
-    assert_true(origin_read_url("https://a.example", &site));
-    assert_int_equal(site.public_port, 443);
-    assert_true(origin_read_url("http://a.example/", &site));
-    assert_int_equal(site.public_port, 80);
-    assert_true(origin_read_url("https://a.example:8443", &site));
-    assert_int_equal(site.public_port, 8443);
-    assert_string_equal(site.origin, "https://a.example:8443");
-    assert_string_equal(site.host, "a.example:8443");
+    assert_true(origin_read_url("https://a.example", &virtual_host));
+    assert_int_equal(virtual_host.public_port, 443);
+    assert_true(origin_read_url("http://a.example/", &virtual_host));
+    assert_int_equal(virtual_host.public_port, 80);
+    assert_true(origin_read_url("https://a.example:8443", &virtual_host));
+    assert_int_equal(virtual_host.public_port, 8443);
+    assert_string_equal(virtual_host.origin, "https://a.example:8443");
+    assert_string_equal(virtual_host.host, "a.example:8443");
 }
 
 int main(void)

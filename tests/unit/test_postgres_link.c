@@ -41,7 +41,7 @@ struct stage {
     struct loop *loop;
     struct address *address;
     struct pool *pool;
-    struct listener *listener;
+    struct pg_listener *listener;
     int news, done, failed, wanted;
     int64_t sum, last_ms;
     char last_error[480];
@@ -91,7 +91,7 @@ static int tear_down(void **state)
     if (!postgres_is_there())
         return 0;
     close_pool();
-    listener_close(stage.listener);
+    pg_listener_close(stage.listener);
     address_free(stage.address);
     loop_free(stage.loop); /* aborts if something was forgotten */
     proxy_free(stage.proxy);
@@ -391,7 +391,7 @@ static bool is_own(void *context, int pid)
 static bool is_hearing(void *context)
 {
     (void)context;
-    return listener_is_hearing(stage.listener);
+    return pg_listener_is_hearing(stage.listener);
 }
 
 static bool has_news(void *context)
@@ -402,13 +402,14 @@ static bool has_news(void *context)
 
 static void words_of_others_are_heard(void **state)
 {
-    struct listener_parts parts;
+    struct pg_listener_parts parts;
 
     NEEDS_SERVER;
     own_pid = 0;
     stage.pool = pool_open(stage.loop, stage.address);
-    parts = (struct listener_parts){ stage.loop, stage.address, stage.pool, on_news, is_own, NULL };
-    stage.listener = listener_open(&parts);
+    parts =
+        (struct pg_listener_parts){ stage.loop, stage.address, stage.pool, on_news, is_own, NULL };
+    stage.listener = pg_listener_open(&parts);
     run(is_hearing);
     assert_int_equal(stage.news, 1); /* what was before may have been missed */
     proxy_cut(stage.proxy);

@@ -491,7 +491,7 @@ static void every_measured_client_is_answered_in_time(void **state)
 static void the_newest_revision_is_not_for_everybody(void **state)
 {
     static const struct {
-        const char *wish, *client;
+        const char *action, *client;
         bool is_offered;
     } cases[] = {
         { "auto", "claude-code", false }, { "auto", "copilot-cli", false },
@@ -502,7 +502,7 @@ static void the_newest_revision_is_not_for_everybody(void **state)
     struct settings *settings = ((struct place *)*state)->settings;
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        assert_true(settings_put_saved(settings, "mcp_modern", cases[i].wish));
+        assert_true(settings_put_saved(settings, "mcp_modern", cases[i].action));
         assert_int_equal(settings_offers_modern(settings, cases[i].client), cases[i].is_offered);
     }
 }

@@ -149,7 +149,7 @@ static void every_text_of_standing_answers_has_room(void **state)
         const char *keys, *news;
     } cases[] = { { "a", NULL },
                   { "ad", NULL },
-                  { "ajj\r", standing_case },
+                  { "ajj\r", rule_case },
                   { "ajj\r", standing_case_same },
                   { "h", NULL } };
     struct text lost = { 0 };

@@ -90,7 +90,7 @@ static void one_before_it_is_made(void **state)
     stage_expect(&stage, "CASE {\"any_prompt\":true}\n");
     stage_type(&stage, "3"); /* what it means has not been seen yet */
     stage_expect(&stage, "");
-    stage_take(&stage, NEWS_CASE, standing_case);
+    stage_take(&stage, NEWS_CASE, rule_case);
     stage_expect_screen(
         &stage, 80, 24,
         " Let this answer stand?\n"
@@ -110,7 +110,7 @@ static void one_before_it_is_made(void **state)
         " 1 1 day  2 7 days  3 30 days  4 90 days  5 1 year  p Prompt  Esc back\n");
     stage_type(&stage, "p");
     stage_expect(&stage, "CASE {}\n");
-    stage_take(&stage, NEWS_CASE, standing_case); /* of before: it is not what is asked for now */
+    stage_take(&stage, NEWS_CASE, rule_case); /* of before: it is not what is asked for now */
     stage_type(&stage, "1");
     stage_expect(&stage, "");
     stage_take(&stage, NEWS_CASE, standing_case_same);
@@ -219,10 +219,10 @@ static void from_the_history(void **state)
 
 static void what_agents_write_is_drawn_and_nothing_more(void **state)
 {
-    static const char hostile[] = "{\"rules\":[" STANDING_RULE(
+    static const char hostile[] = "{\"rules\":[" RULES_RULE(
         "r1r1", "2026-08-27T14:03:00", "false",
-        STANDING_FACTS("aaaa", "\\u001b[2J\\u202eevil", "\\u0007bell\\\"", "/x\\n/y", "false",
-                       "\"summary\":\"\\u001b]52;c;eA==\\u0007\"")) "]}";
+        RULES_FACTS("aaaa", "\\u001b[2J\\u202eevil", "\\u0007bell\\\"", "/x\\n/y", "false",
+                    "\"summary\":\"\\u001b]52;c;eA==\\u0007\"")) "]}";
     struct stage stage = { 0 };
     const char *drawn;
 

@@ -67,10 +67,10 @@ static void write_status(void *context, struct text *out)
     text_add_text(out, "{}");
 }
 
-static void on_wish(void *context, enum shutdown wish)
+static void on_wish(void *context, enum shutdown action)
 {
     (void)context;
-    (void)wish;
+    (void)action;
 }
 
 static void on_change(void *context)

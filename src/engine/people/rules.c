@@ -303,7 +303,7 @@ static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
                      RULES_DEFAULT_S = INT64_C(30) * 86400;
 
 /* One of rule/preview and rule/add. */
-struct standing {
+struct new_rule {
     struct operation operation; /* first */
     bool is_add, any_prompt;
     int64_t seconds;
@@ -316,9 +316,9 @@ struct standing {
     size_t same, other, shown;
 };
 
-static void standing_drop(struct operation *operation)
+static void rule_drop(struct operation *operation)
 {
-    struct standing *own = (struct standing *)operation;
+    struct new_rule *own = (struct new_rule *)operation;
 
     text_release(&own->facts);
     text_release(&own->actor);
@@ -329,7 +329,7 @@ static void standing_drop(struct operation *operation)
 static void on_past(void *context, const struct store_row *row, int64_t looked_to,
                     const struct error *err)
 {
-    struct standing *own = context;
+    struct new_rule *own = context;
     struct rule_case read;
     uint8_t kind[HASH_BYTES];
 
@@ -365,7 +365,7 @@ static void on_past(void *context, const struct store_row *row, int64_t looked_t
     rule_case_end(&read);
 }
 
-static void preview(struct standing *own, const struct store_row *row, const struct rule_case *read)
+static void preview(struct new_rule *own, const struct store_row *row, const struct rule_case *read)
 {
     struct store *store = own->operation.engine->parts.store;
     const struct store_history_query query = { .list = { .limit = RULES_LOOKED_AT,
@@ -394,7 +394,7 @@ static void write_rule(const struct engine *engine, const struct rule *rule,
     json_write_end_object(writer);
 }
 
-static void refuse_second(struct standing *own)
+static void refuse_second(struct new_rule *own)
 {
     operation_say(&own->operation, ERROR_conflicting_arguments, "/session_id",
                   TEXT_REASON_RULE_STANDS, NULL);
@@ -402,7 +402,7 @@ static void refuse_second(struct standing *own)
 
 static void on_added(void *context, const struct store_reply *reply)
 {
-    struct standing *own = context;
+    struct new_rule *own = context;
     struct engine *engine = own->operation.engine;
     struct json_writer writer = json_writer_to(&own->out);
 
@@ -418,7 +418,7 @@ static void on_added(void *context, const struct store_reply *reply)
     operation_ok(&own->operation, text_string(&own->out));
 }
 
-static void add(struct standing *own, const struct store_row *row, const struct rule_case *read)
+static void add(struct new_rule *own, const struct store_row *row, const struct rule_case *read)
 {
     struct engine *engine = own->operation.engine;
     struct json_writer writer = json_object_to(&own->facts);
@@ -445,7 +445,7 @@ static void add(struct standing *own, const struct store_row *row, const struct 
 
 static void on_row(void *context, const struct store_reply *reply)
 {
-    struct standing *own = context;
+    struct new_rule *own = context;
     struct engine *engine = own->operation.engine;
     struct rule_case read = { 0 };
     struct error err;
@@ -473,16 +473,16 @@ static void on_row(void *context, const struct store_reply *reply)
     rule_case_end(&read);
 }
 
-static void standing_found(struct operation *operation)
+static void rule_found(struct operation *operation)
 {
     operation_get(operation, on_row);
 }
 
 static void begin(bool is_add, struct method_call call)
 {
-    struct standing *own = operation_new(sizeof *own, call);
+    struct new_rule *own = operation_new(sizeof *own, call);
 
-    own->operation.drop = standing_drop;
+    own->operation.drop = rule_drop;
     own->is_add = is_add;
     own->any_prompt = json_is_yes(json_member(call.params, "any_prompt"));
     own->seconds = json_member_integer(call.params, "seconds", RULES_DEFAULT_S);
@@ -491,7 +491,7 @@ static void begin(bool is_add, struct method_call call)
                       "most", TEXT_NUMBER(RULES_MOST_S), NULL);
         return;
     }
-    operation_find_ask(&own->operation, call.params, standing_found);
+    operation_find_ask(&own->operation, call.params, rule_found);
 }
 
 HANDLER(rule_preview, begin, false)

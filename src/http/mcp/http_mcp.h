@@ -16,15 +16,15 @@ struct engine;
 struct guard;
 struct http_mcp;
 struct loop;
-struct mcp_offer;
+struct mcp_features;
 struct settings;
 
 struct http_mcp_parts {
     struct loop *loop;
     struct service *service;
     const struct settings *settings;
-    const struct mcp_offer *offer; /* NULL: the product's */
-    struct engine *engine;         /* of the functions below */
+    const struct mcp_features *features; /* NULL: the product's */
+    struct engine *engine;               /* of the functions below */
     /* The time, the same at every hub. */
     int64_t (*utc_ms)(const struct engine *engine);
     /* As in mcp.h, for whoever has this token. NULL: it can't be. */

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "core/limits.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "net/guard.h"
 #include "net/http.h"
 #include "settings/settings.h"
@@ -195,9 +195,9 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .transport = "http",
         .locate = locate,
         .most_calls = PEER_CALLS,
-        .offer = front->parts.offer                                      ? front->parts.offer
-                 : settings_is_on(front->parts.settings, SETTING_COMPAT) ? mcp_compat_offer()
-                                                                         : NULL,
+        .features = front->parts.features                                   ? front->parts.features
+                    : settings_is_on(front->parts.settings, SETTING_COMPAT) ? mcp_compat_features()
+                                                                            : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
         .offers_modern = offers_modern,

@@ -149,7 +149,7 @@ static void serve(struct web *web, struct http_exchange *exchange, const char *j
     struct session *session;
     struct json *params = NULL;
 
-    if (http_site(exchange) || !settings_is_on(web->parts.settings, SETTING_PORTAL)) {
+    if (http_virtual_host(exchange) || !settings_is_on(web->parts.settings, SETTING_PORTAL)) {
         guard_refuse(exchange, 404, "not_found", "there is nothing at this path");
         return;
     }
@@ -177,7 +177,7 @@ static void serve_open(void *context, struct http_exchange *exchange,
     const char *body = http_body(exchange, &length);
 
     (void)match;
-    if (http_site(exchange) || is_same_origin(exchange))
+    if (http_virtual_host(exchange) || is_same_origin(exchange))
         serve(context, exchange, body, length);
     else
         guard_refuse(exchange, 403, "foreign_origin", "pages of other origins are not served");

@@ -41,7 +41,7 @@ static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
     return ws_peer_process(((struct portal_session *)context)->peer, ret_uid, ret_pid);
 }
 
-static enum guard_door session_door(const struct portal_session *session)
+static enum guard_side session_side(const struct portal_session *session)
 {
     return ws_peer_is_local(session->peer) ? GUARD_LOCAL : GUARD_PUBLIC;
 }
@@ -119,7 +119,7 @@ static void end_sign_in(struct sign_in *sign_in)
 /* Only wrong codes are counted and slowed: a right one always works. */
 static void refuse_guess(struct portal_session *session, const char *id_json, const char *message)
 {
-    int64_t wait_s = guard_note_guess(session->web->parts.guard, session_door(session));
+    int64_t wait_s = guard_note_guess(session->web->parts.guard, session_side(session));
 
     refuse(session, id_json, wait_s ? "rate_limited" : "code_spent",
            wait_s ? "too many wrong codes: run sayso open for a new link, which works at any time"
@@ -164,7 +164,7 @@ static void try_code(struct portal_session *session, const char *code, const cha
     struct sign_in *sign_in;
     char browser[KEY_BYTES + 16];
 
-    if (session_door(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
+    if (session_side(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
         refuse(session, id_json, "unauthorized",
                "links of sayso open are good on the hub's own machine: sign in with a token "
                "(sayso token new --kind person)",
@@ -205,9 +205,9 @@ static void try_device(struct portal_session *session, const struct json *params
                                   .signature = read_text(params, "signature", SIGNATURE_BYTES) };
     struct guard_identity who;
     bool is_known = shown.signature && session->challenge[0] &&
-                    session_door(session) == GUARD_LOCAL && is_own_user(session) &&
+                    session_side(session) == GUARD_LOCAL && is_own_user(session) &&
                     parts->know_device(parts->engine, &shown, &who);
-    int64_t retry_s = is_known ? 0 : guard_note_guess(parts->guard, session_door(session));
+    int64_t retry_s = is_known ? 0 : guard_note_guess(parts->guard, session_side(session));
 
     session->challenge[0] = '\0';
     if (is_known)
@@ -225,7 +225,7 @@ static void try_token(struct portal_session *session, const char *token, const c
     struct guard_identity who;
     int64_t retry_s;
 
-    if (!guard_knows(session->web->parts.guard, session_door(session), token, &who, &retry_s))
+    if (!guard_knows(session->web->parts.guard, session_side(session), token, &who, &retry_s))
         refuse(session, id_json, retry_s ? "rate_limited" : "unauthorized",
                retry_s ? "too many unknown tokens: try later"
                        : "this tab is not signed in: run sayso open",

@@ -9,7 +9,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/limits.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/tools/tool.h"
 
 enum { POLL_WAIT_S = 30 };
@@ -672,15 +672,15 @@ static const struct tool added[] = {
 enum { MOST_TOOLS = 64 };
 static const struct tool *all[MOST_TOOLS + 1]; /* NULL behind the last */
 
-const struct mcp_offer *mcp_compat_offer(void)
+const struct mcp_features *mcp_compat_features(void)
 {
     static const struct compat choice = { translate_choice, present_choice };
     static struct tool provide_choice; /* also in the shape of interactive-choice-mcp */
-    static struct mcp_offer offer;
+    static struct mcp_features features;
     size_t count = 0;
 
-    if (offer.tools)
-        return &offer;
+    if (features.tools)
+        return &features;
     for (; tool_rows[count] && count + ARRAY_LEN(added) < MOST_TOOLS; count++)
         all[count] = tool_rows[count];
     provide_choice = *all[0];
@@ -689,7 +689,7 @@ const struct mcp_offer *mcp_compat_offer(void)
     all[0] = &provide_choice;
     for (size_t i = 0; i < ARRAY_LEN(added); i++)
         all[count++] = &added[i];
-    offer = mcp_product_offer;
-    offer.tools = all;
-    return &offer;
+    features = mcp_product_features;
+    features.tools = all;
+    return &features;
 }

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "core/limits.h"
 #include "mcp/mcp.h"
-#include "mcp/offer.h"
+#include "mcp/mcp_features.h"
 #include "mcp/stdio/current_settings.h"
 #include "rpc/client_loop.h"
 #include "rpc/service.h"
@@ -365,7 +365,7 @@ void stdio_run(const struct stdio_options *options)
         parts.directory = stdio.directory;
     parts.service = stdio.service;
     if (settings_is_on(current_settings(&stdio.settings), SETTING_COMPAT))
-        parts.offer = mcp_compat_offer();
+        parts.features = mcp_compat_features();
     stdio.mcp = mcp_new(&parts);
     mcp_stand(stdio.mcp, &stdio.stream);
     open_streams(&stdio);

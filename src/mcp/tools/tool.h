@@ -22,9 +22,9 @@ struct schema_property {
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
 /* What a good call wants of the service; or an answer that needs nobody. */
-enum tool_wish { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
+enum tool_action { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
-    enum tool_wish wish;
+    enum tool_action action;
     struct text result;     /* TOOL_ANSWERED: the structured result; the caller releases it */
     struct json *arguments; /* TOOL_ASKS: in their order; the caller frees them */
     char session_id[27];    /* TOOL_COLLECTS */
@@ -51,7 +51,7 @@ struct tool {
 #include "mcp/tools/tools.def"
 #undef TOOL
 
-/* The product's, NULL behind the last. A server may be given others (mcp/offer.h). */
+/* The product's, NULL behind the last. A server may be given others (mcp/mcp_features.h). */
 extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);

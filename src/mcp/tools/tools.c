@@ -30,7 +30,7 @@ static bool plan_ask(const struct tool *tool, const struct json *arguments,
 
     if (!arguments_check_call(tool->ask, arguments, &call, &ret_plan->arguments, err))
         return false;
-    ret_plan->wish = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
+    ret_plan->action = call.session_id[0] ? TOOL_COLLECTS : TOOL_ASKS;
     memcpy(ret_plan->session_id, call.session_id, sizeof ret_plan->session_id);
     ret_plan->wait_s = wait && json_kind(wait) != KIND_NULL ? call.wait_s : -1;
     ret_plan->wants_launch = call.interface == INTERFACE_TERMINAL;
@@ -155,7 +155,7 @@ static void plan_check_decision(const void *read, struct tool_plan *plan)
     unsigned reasons = policy_reasons(&situation);
     struct json_writer writer = json_object_to(&plan->result);
 
-    plan->wish = TOOL_ANSWERED;
+    plan->action = TOOL_ANSWERED;
     json_write_bool(&writer, "must_ask", reasons != 0);
     json_write_list(&writer, "reasons");
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
@@ -269,7 +269,7 @@ static void plan_get_answer(const void *read, struct tool_plan *plan)
 {
     const struct get_answer_values *values = read;
 
-    plan->wish = TOOL_COLLECTS;
+    plan->action = TOOL_COLLECTS;
     memcpy(plan->session_id, values->session_id, sizeof plan->session_id);
     plan->wait_s = values->wait_s;
     if (values->explanation)

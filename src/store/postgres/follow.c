@@ -299,8 +299,8 @@ enum listen_state {
     LISTEN_DEAF, /* without a connection, until the timer */
 };
 
-struct listener {
-    struct listener_parts parts;
+struct pg_listener {
+    struct pg_listener_parts parts;
     struct pg_link *link;
     struct loop_timer *timer;
     enum listen_state state;
@@ -313,14 +313,14 @@ struct listener {
 static const struct sql sql_listen = { NULL, "LISTEN sayso" };
 static const struct sql sql_probe = { "probe", "SELECT pg_notify($1, '')" };
 
-static void time_out(struct listener *listener, int64_t ms)
+static void time_out(struct pg_listener *listener, int64_t ms)
 {
     loop_timer_at(listener->timer, loop_boot_ms() + ms);
 }
 
 static void on_said(void *context, const PGresult *result, const struct error *err)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
 
     (void)err;
     if (listener->state != LISTEN_PROBING)
@@ -330,7 +330,7 @@ static void on_said(void *context, const PGresult *result, const struct error *e
     time_out(listener, LISTEN_PROBE_MS); /* then it is deaf, or says it again */
 }
 
-static void probe(struct listener *listener)
+static void probe(struct pg_listener *listener)
 {
     listener->state = LISTEN_PROBING;
     pool_read_with(listener->parts.pool, &sql_probe, VALUES(value_text(listener->channel)), on_said,
@@ -339,7 +339,7 @@ static void probe(struct listener *listener)
 
 static void on_result(void *context, int number, const PGresult *result)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
 
     (void)number;
     listener->is_refused |= fault_of(result) != FAULT_NONE;
@@ -348,7 +348,7 @@ static void on_result(void *context, int number, const PGresult *result)
 /* What was written before LISTEN was answered has been missed. */
 static void on_listening(void *context, bool is_lost)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
 
     if (is_lost)
         return;
@@ -362,7 +362,7 @@ static void on_listening(void *context, bool is_lost)
 
 static void on_ready(void *context)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
     const struct pg_exchange exchange = { on_result, on_listening, listener };
 
     listener->is_refused = false;
@@ -374,13 +374,13 @@ static void on_ready(void *context)
 
 static void on_lost(void *context)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
 
     listener->state = LISTEN_AWAY;
     loop_timer_stop(listener->timer);
 }
 
-static void hear_ourselves(struct listener *listener)
+static void hear_ourselves(struct pg_listener *listener)
 {
     if (listener->state == LISTEN_HEARING || listener->state == LISTEN_AWAY)
         return;
@@ -392,7 +392,7 @@ static void hear_ourselves(struct listener *listener)
 
 static void on_note(void *context, const char *channel, int pid)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
     void *own = listener->parts.context;
 
     if (strcmp(channel, listener->channel) == 0)
@@ -401,7 +401,7 @@ static void on_note(void *context, const char *channel, int pid)
         listener->parts.on_news(own);
 }
 
-static void connect_link(struct listener *listener)
+static void connect_link(struct pg_listener *listener)
 {
     const struct pg_link_plan plan = { .loop = listener->parts.loop,
                                        .address = listener->parts.address,
@@ -417,7 +417,7 @@ static void connect_link(struct listener *listener)
 
 static void on_listen_time(void *context)
 {
-    struct listener *listener = context;
+    struct pg_listener *listener = context;
 
     switch (listener->state) {
     case LISTEN_PROBING:
@@ -439,9 +439,9 @@ static void on_listen_time(void *context)
     }
 }
 
-struct listener *listener_open(const struct listener_parts *parts)
+struct pg_listener *pg_listener_open(const struct pg_listener_parts *parts)
 {
-    struct listener *listener = mem_new(sizeof *listener);
+    struct pg_listener *listener = mem_new(sizeof *listener);
     char id[27];
 
     random_id(id);
@@ -457,7 +457,7 @@ struct listener *listener_open(const struct listener_parts *parts)
     return listener;
 }
 
-void listener_close(struct listener *listener)
+void pg_listener_close(struct pg_listener *listener)
 {
     if (!listener)
         return;
@@ -466,7 +466,7 @@ void listener_close(struct listener *listener)
     free(listener);
 }
 
-bool listener_is_hearing(const struct listener *listener)
+bool pg_listener_is_hearing(const struct pg_listener *listener)
 {
     return listener->state == LISTEN_HEARING;
 }

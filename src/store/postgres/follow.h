@@ -11,7 +11,7 @@ struct address;
 struct beat;
 struct cache;
 struct follow;
-struct listener;
+struct pg_listener;
 struct loop;
 struct pool;
 struct store_news;
@@ -44,7 +44,7 @@ int64_t follow_utc_ms(const struct follow *follow); /* the database's clock, as 
  * be missed; the truth is read. It says a word to itself through another connection: who does not
  * hear that within two seconds sits behind a pooler, and is deaf until it tries again. */
 
-struct listener_parts {
+struct pg_listener_parts {
     struct loop *loop;
     struct address *address; /* borrowed */
     struct pool *pool;       /* borrowed; closed before the listener is */
@@ -54,9 +54,9 @@ struct listener_parts {
     bool (*is_own)(void *context, int pid);
     void *context;
 };
-struct listener *listener_open(const struct listener_parts *parts);
-void listener_close(struct listener *listener);            /* NULL is fine */
-bool listener_is_hearing(const struct listener *listener); /* it heard itself */
+struct pg_listener *pg_listener_open(const struct pg_listener_parts *parts);
+void pg_listener_close(struct pg_listener *listener);            /* NULL is fine */
+bool pg_listener_is_hearing(const struct pg_listener *listener); /* it heard itself */
 
 /* Says every few seconds that this hub is there, and hears of asks whose agents wait at one that
  * is not there any more (sql/hubs.sql). */

@@ -37,7 +37,7 @@ struct postgres_store {
     struct loop *loop;
     struct address *address;
     struct batch_queue *queue; /* NULL: closing */
-    struct listener *listener;
+    struct pg_listener *listener;
     struct follow *follow;
     struct beat *beat;
     struct loop_timer *timer;
@@ -160,7 +160,7 @@ static void store_write_metrics(struct store *store, struct text *out)
                       store_is_reachable(store));
     metrics_write_one(out, "sayso_store_hearing", "gauge",
                       "1: what other hubs write is heard of at once.",
-                      listener_is_hearing(postgres->listener));
+                      pg_listener_is_hearing(postgres->listener));
     metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
                       "Connections made for reading.", pool_connects(postgres->reads.pool));
 }
@@ -215,7 +215,7 @@ static void store_close(struct store *port)
             pool_stop(store->reads.pool);
         fail_late(store);
     } while (store->reads.pool && !pool_is_empty(store->reads.pool));
-    listener_close(store->listener);
+    pg_listener_close(store->listener);
     beat_free(store->beat);
     follow_free(store->follow);
     cache_free(store->reads.cache);
@@ -297,15 +297,15 @@ static bool is_connected(void *context)
 static bool connect_parts(struct postgres_store *store, struct error *err)
 {
     const struct batch_parts writer = { store->loop, store->address, store->hub, on_stored, store };
-    const struct listener_parts listener = { .loop = store->loop,
-                                             .address = store->address,
-                                             .pool = store->reads.pool,
-                                             .on_news = on_news,
-                                             .is_own = is_own,
-                                             .context = store };
+    const struct pg_listener_parts listener = { .loop = store->loop,
+                                                .address = store->address,
+                                                .pool = store->reads.pool,
+                                                .on_news = on_news,
+                                                .is_own = is_own,
+                                                .context = store };
 
     store->queue = batch_queue_open(&writer);
-    store->listener = listener_open(&listener);
+    store->listener = pg_listener_open(&listener);
     store->beat = beat_new(store->loop, store->reads.pool, store->hub);
     store->timer = loop_timer_new(store->loop, on_time, store);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
@@ -367,5 +367,5 @@ void postgres_store_facts(struct store *store, struct postgres_facts *out)
     *out = postgres->facts;
     out->shown = address_shown(postgres->address);
     out->is_pooled = address_is_pooled(postgres->address);
-    out->is_hearing = postgres->listener && listener_is_hearing(postgres->listener);
+    out->is_hearing = postgres->listener && pg_listener_is_hearing(postgres->listener);
 }

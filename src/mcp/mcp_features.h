@@ -2,8 +2,8 @@
  * offer.h - what a server has for its clients, as tables: tools, prompts, resources, and what
  * completes their arguments. One is the product's; a server may be given another (mcp_parts.offer).
  */
-#ifndef MCP_OFFER_H
-#define MCP_OFFER_H
+#ifndef MCP_MCP_FEATURES_H
+#define MCP_MCP_FEATURES_H
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -31,13 +31,13 @@ struct mcp_resource {
 };
 
 /* What a person is typing: an argument of a prompt, or a name in a template. */
-struct mcp_wish {
+struct completion_request {
     const struct mcp_prompt *prompt;     /* NULL: of a template */
     const struct mcp_resource *template; /* NULL: of a prompt */
     const char *argument, *value;
 };
 
-struct mcp_offer {
+struct mcp_features {
     const struct tool *const *tools; /* NULL behind the last */
     const struct mcp_prompt *prompts;
     size_t prompt_count;
@@ -49,10 +49,10 @@ struct mcp_offer {
     void (*read)(struct mcp_call *call, const char *uri);
     /* The service shall tell of changes: of asks_take_event. NULL: nothing of this changes. */
     void (*follow)(struct hub_session *session);
-    void (*complete)(struct mcp_call *call, const struct mcp_wish *wish);
+    void (*complete)(struct mcp_call *call, const struct completion_request *completion);
 };
-extern const struct mcp_offer mcp_product_offer;
+extern const struct mcp_features mcp_product_features;
 /* The product's and tools of other servers under their names (mcp/compat/compat.h). */
-const struct mcp_offer *mcp_compat_offer(void);
+const struct mcp_features *mcp_compat_features(void);
 
 #endif
