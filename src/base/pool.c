@@ -115,12 +115,12 @@ void pool_free(void *thing, size_t bytes)
 
 /* Sizes are rounded up, so that there are few lists. */
 
-enum { SPARE_STEP = 128, SPARE_SIZES = SPARE_MOST_BYTES / SPARE_STEP };
+enum { FREELIST_STEP = 128, FREELIST_SIZES = FREELIST_MOST_BYTES / FREELIST_STEP };
 
 #ifdef POOL_IS_MALLOC
 static const int kept_most = 0;
 #else
-static const int kept_most = SPARE_KEPT;
+static const int kept_most = FREELIST_KEPT;
 #endif
 
 struct block {
@@ -129,29 +129,29 @@ struct block {
 static struct size {
     struct block *kept;
     int count;
-} sizes[SPARE_SIZES];
+} sizes[FREELIST_SIZES];
 
 /* NULL: none of ours. */
-static struct size *spare_size_of(size_t bytes)
+static struct size *freelist_size_of(size_t bytes)
 {
-    return bytes > 0 && bytes <= SPARE_MOST_BYTES ? &sizes[(bytes - 1) / SPARE_STEP] : NULL;
+    return bytes > 0 && bytes <= FREELIST_MOST_BYTES ? &sizes[(bytes - 1) / FREELIST_STEP] : NULL;
 }
 
-void *spare_new(size_t bytes)
+void *freelist_new(size_t bytes)
 {
-    struct size *size = spare_size_of(bytes);
+    struct size *size = freelist_size_of(bytes);
     struct block *block = size ? size->kept : NULL;
 
     if (!block)
-        return mem_resize(NULL, size ? (size_t)(size - sizes + 1) * SPARE_STEP : bytes);
+        return mem_resize(NULL, size ? (size_t)(size - sizes + 1) * FREELIST_STEP : bytes);
     size->kept = block->next;
     size->count--;
     return block;
 }
 
-void spare_free(void *thing, size_t bytes)
+void freelist_free(void *thing, size_t bytes)
 {
-    struct size *size = spare_size_of(bytes);
+    struct size *size = freelist_size_of(bytes);
     struct block *block = thing;
 
     if (!thing)

@@ -17,11 +17,11 @@ void pool_free(void *thing, size_t bytes); /* as many as it was made with; NULL 
  * stays long comes from pool_new. For the loop's thread alone. */
 
 enum {
-    SPARE_MOST_BYTES = 2048, /* what is longer comes from malloc */
-    SPARE_KEPT = 64,         /* of each size */
+    FREELIST_MOST_BYTES = 2048, /* what is longer comes from malloc */
+    FREELIST_KEPT = 64,         /* of each size */
 };
 
-void *spare_new(size_t bytes);              /* whatever was there before, not zeroed */
-void spare_free(void *thing, size_t bytes); /* as many as it was made with; NULL is fine */
+void *freelist_new(size_t bytes);              /* whatever was there before, not zeroed */
+void freelist_free(void *thing, size_t bytes); /* as many as it was made with; NULL is fine */
 
 #endif

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 
 /* What the code points from `first` on pass for, one after the other; a blank: for nothing else. */
-static const struct look_alikes {
+static const struct confusables {
     uint16_t first;
     char16_t likes[32];
-} look_alikes[] = {
+} confusables[] = {
     /* Latin in other dress, and marks */
     { 0x00d7, u"x" },
     { 0x0131, u"i" },
@@ -119,22 +119,22 @@ static const struct look_alikes {
     { 0xaba9, u"vs    c" },
 };
 
-int32_t look_alike_of(int32_t code_point)
+int32_t confusable_of(int32_t code_point)
 {
-    size_t low = 0, high = ARRAY_LEN(look_alikes);
-    const struct look_alikes *row;
+    size_t low = 0, high = ARRAY_LEN(confusables);
+    const struct confusables *row;
 
-    if (code_point < look_alikes[0].first)
+    if (code_point < confusables[0].first)
         return code_point;
     while (high - low > 1) { /* the last row that begins before it */
         size_t middle = low + (high - low) / 2;
 
-        if (code_point < look_alikes[middle].first)
+        if (code_point < confusables[middle].first)
             high = middle;
         else
             low = middle;
     }
-    row = &look_alikes[low];
+    row = &confusables[low];
     if (code_point >= row->first + (int32_t)ARRAY_LEN(row->likes) ||
         row->likes[code_point - row->first] <= ' ')
         return code_point;
@@ -142,7 +142,7 @@ int32_t look_alike_of(int32_t code_point)
 }
 
 /* The bar stands for its family: were it l, case folding would add L, which nobody mistakes. */
-int32_t look_alike_stroke(int32_t code_point)
+int32_t confusable_stroke(int32_t code_point)
 {
     switch (code_point) {
     case 'I':

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /* What the code point passes for, case kept: Cyrillic A is A. Others stay as they are. */
-int32_t look_alike_of(int32_t code_point);
+int32_t confusable_of(int32_t code_point);
 
-/* One code point for I, l, 1 and |, one for O and 0. Comes after look_alike_of. */
-int32_t look_alike_stroke(int32_t code_point);
+/* One code point for I, l, 1 and |, one for O and 0. Comes after confusable_of. */
+int32_t confusable_stroke(int32_t code_point);
 
 /* What the sanitizer must know about a single code point. Pure tables where no library answers the
  * question (shape, direction, joining, look-alike scripts); categories and pictographs are

@@ -344,17 +344,17 @@ static struct points decompose(const char *bytes, size_t length, utf8proc_option
 static utf8proc_int32_t passes_for(utf8proc_int32_t code_point, void *unused)
 {
     (void)unused;
-    return look_alike_of(code_point);
+    return confusable_of(code_point);
 }
 
 static int32_t fold_letter(int32_t code_point)
 {
-    return utf8proc_tolower(look_alike_of(code_point));
+    return utf8proc_tolower(confusable_of(code_point));
 }
 
 static int32_t fold_stroke(int32_t code_point)
 {
-    return utf8proc_tolower(look_alike_stroke(look_alike_of(code_point)));
+    return utf8proc_tolower(confusable_stroke(confusable_of(code_point)));
 }
 
 static int32_t fold_nothing(int32_t code_point)
@@ -384,7 +384,7 @@ static void add_ascii_keys(const struct text *plain, struct text *keys)
 
     for (size_t i = 0; i < plain->used; i++) {
         int32_t letter = fold_ascii(plain->bytes[i]);
-        int32_t stroke = fold_ascii(look_alike_stroke(plain->bytes[i]));
+        int32_t stroke = fold_ascii(confusable_stroke(plain->bytes[i]));
 
         memcpy(letters + i * sizeof letter, &letter, sizeof letter);
         memcpy(strokes + i * sizeof stroke, &stroke, sizeof stroke);

@@ -52,7 +52,7 @@ static void count(struct operation *operation)
 
 void *operation_new(size_t bytes, struct method_call call)
 {
-    struct operation *operation = spare_new(bytes);
+    struct operation *operation = freelist_new(bytes);
 
     memset(operation, 0, bytes);
     operation->bytes = bytes;
@@ -148,7 +148,7 @@ void operation_end(struct operation *operation)
     if (operation->session)
         session_release(operation->session);
     free(operation->text);
-    spare_free(operation, operation->bytes);
+    freelist_free(operation, operation->bytes);
 }
 
 void operation_forget(void *context, const struct store_reply *reply)

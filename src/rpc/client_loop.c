@@ -229,7 +229,7 @@ static void on_reply(void *context, const struct client_reply *from)
                                  .kind = from->kind,
                                  .session_id = json_member_text(result, "session_id") };
 
-    spare_free(context, sizeof call);
+    freelist_free(context, sizeof call);
     if (!call.session->is_gone)
         call.done(call.context, &reply);
     free(json);
@@ -250,7 +250,7 @@ static void service_call(struct service *base, struct session *calling,
         done(context, &refusal);
         return;
     }
-    call = spare_new(sizeof *call);
+    call = freelist_new(sizeof *call);
     *call = (struct service_call){ session, done, context };
     client_call(loop_client_of(session->client), request, on_reply, call);
 }

@@ -32,7 +32,7 @@ static void end_call(struct call *call)
     LIST_REMOVE(call->peer->calls, call);
     call->peer->call_count--;
     call->peer->read_count -= reads(call->method);
-    spare_free(call, call->bytes);
+    freelist_free(call, call->bytes);
 }
 
 void rpc_peer_leave(struct rpc_peer *peer)
@@ -174,7 +174,7 @@ static void serve(struct rpc_peer *peer, const struct request *request, const ch
                         "too many calls under way: wait for some of them");
         return;
     }
-    call = spare_new(sizeof *call + id_bytes);
+    call = freelist_new(sizeof *call + id_bytes);
     *call =
         (struct call){ .peer = peer, .method = request->method, .bytes = sizeof *call + id_bytes };
     memcpy(call->id_json, id_json ? id_json : "", id_bytes);

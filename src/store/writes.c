@@ -12,7 +12,7 @@
  * (postgres/sql), and SQLite's statements count their parameters by it. */
 
 /* Every member of the union begins where it does: what a list writes it can read, too. */
-#define IN(kind, member) COLUMN_OF(kind, union job_of, member)
+#define IN(kind, member) COLUMN_OF(kind, union write_values, member)
 /* clang-format off */
 #define FIXED(value) { COLUMN_FIXED, value, 0 }
 /* clang-format on */
@@ -84,7 +84,7 @@ static const struct column meta_list[] = { IN(TEXT, meta.name), IN(TEXT, meta.va
 static const struct column client_list[] = {
     IN(TEXT, client.client.name),      IN(TEXT, client.client.version),
     IN(TEXT, client.client.transport), IN(NUMBER, client.is_form),
-    IN(NUMBER, client.fact),           FIXED(JOB_CLIENTS_MOST)
+    IN(NUMBER, client.fact),           FIXED(WRITE_CLIENTS_MAX)
 };
 static const struct column conversation_list[] = {
     MADE(conversation.conversation),
@@ -112,7 +112,7 @@ _Static_assert(ARRAY_LEN(create_list) == CREATE_ASKER + 6 &&
                    ARRAY_LEN(change_list) == CHANGE_COPIED + 2 && ARRAY_LEN(key_list) == KEY_ID,
                "writes.h says where their parts begin");
 
-const struct job_kind job_kinds[WRITE_KINDS] = {
+const struct write_row write_rows[WRITE_KINDS] = {
 #define WRITE(name, type, flags)                                                                   \
     [WRITE_##name] = { #name, { name##_list, ARRAY_LEN(name##_list), sizeof(struct type) }, flags },
 #include "store/writes.def"
@@ -171,105 +171,105 @@ struct store_change store_change_of(const char *ask_id, enum ask_event event)
 /* On their way */
 
 /* Most kinds always are or never; a person's change is, and so is that facts are forgotten. */
-static bool needs_sync(const struct job *job)
+static bool needs_sync(const struct write *write)
 {
-    return (job_kinds[job->what].flags & WRITE_IS_SYNCED) ||
-           (job->what == WRITE_change && job->of.change.needs_sync) ||
-           (job->what == WRITE_client && !job->of.client.client.name);
+    return (write_rows[write->what].flags & WRITE_IS_SYNCED) ||
+           (write->what == WRITE_change && write->of.change.needs_sync) ||
+           (write->what == WRITE_client && !write->of.client.client.name);
 }
 
-bool job_brings_answer(const struct store_change *change)
+bool change_brings_answer(const struct store_change *change)
 {
     return !change->removes_answer && (change->answer_json || change->answer_key);
 }
 
-bool job_only_delivers(const struct store_change *change)
+bool change_only_delivers(const struct store_change *change)
 {
     return change->event == EVENT_DELIVERED && change->to_state == STORE_KEEP &&
            change->if_version == 0 && change->set_flags == 0;
 }
 
-struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context)
+struct write *write_new(enum write_kind what, const void *values, store_done *done, void *context)
 {
-    const struct columns *columns = &job_kinds[what].columns;
-    size_t bytes = sizeof(struct job) + columns_text_bytes(columns, values);
-    struct job *job = spare_new(bytes);
+    const struct columns *columns = &write_rows[what].columns;
+    size_t bytes = sizeof(struct write) + columns_text_bytes(columns, values);
+    struct write *write = freelist_new(bytes);
 
-    *job = (struct job){ .what = what, .done = done, .context = context, .bytes = bytes };
-    memcpy(&job->of, values, columns->size);
-    columns_copy_texts(columns, &job->of, (char *)(job + 1));
-    job->needs_sync = needs_sync(job);
-    return job;
+    *write = (struct write){ .what = what, .done = done, .context = context, .bytes = bytes };
+    memcpy(&write->of, values, columns->size);
+    columns_copy_texts(columns, &write->of, (char *)(write + 1));
+    write->needs_sync = needs_sync(write);
+    return write;
 }
 
-void job_write(struct store *store, enum write_kind what, const void *values, store_done *done,
-               void *context)
+void store_write(struct store *store, enum write_kind what, const void *values, store_done *done,
+                 void *context)
 {
     struct queued_store *own = (struct queued_store *)store;
 
-    own->add(own, job_new(what, values, done, context));
+    own->add(own, write_new(what, values, done, context));
 }
 
-void job_set_row(struct job *job, const struct store_row *row)
+void write_set_row(struct write *write, const struct store_row *row)
 {
-    free((void *)job->reply.row);
-    job->reply.row = row ? row_copy(row) : NULL;
+    free((void *)write->reply.row);
+    write->reply.row = row ? row_copy(row) : NULL;
 }
 
-void job_free(struct job *job)
+void write_free(struct write *write)
 {
-    if (!job)
+    if (!write)
         return;
-    job_set_row(job, NULL);
-    spare_free(job, job->bytes);
+    write_set_row(write, NULL);
+    freelist_free(write, write->bytes);
 }
 
-void job_reset(struct job *job)
+void write_reset(struct write *write)
 {
-    job_set_row(job, NULL);
-    job->reply = (struct store_reply){ .outcome = STORE_DONE };
+    write_set_row(write, NULL);
+    write->reply = (struct store_reply){ .outcome = STORE_DONE };
 }
 
-void job_set_failed(struct job *job, const struct error *err)
+void write_set_failed(struct write *write, const struct error *err)
 {
-    job_reset(job);
-    job->reply.outcome = STORE_FAILED;
-    job->reply.err = *err;
+    write_reset(write);
+    write->reply.outcome = STORE_FAILED;
+    write->reply.err = *err;
 }
 
-void job_answer(struct job *take_job)
+void write_answer(struct write *take_write)
 {
-    if (take_job->done)
-        take_job->done(take_job->context, &take_job->reply);
-    job_free(take_job);
+    if (take_write->done)
+        take_write->done(take_write->context, &take_write->reply);
+    write_free(take_write);
 }
 
-void job_list_add(struct job_list *list, struct job *take_job)
+void write_list_add(struct write_list *list, struct write *take_write)
 {
-    take_job->next = NULL;
+    take_write->next = NULL;
     if (list->last)
-        list->last->next = take_job;
+        list->last->next = take_write;
     else
-        list->first = take_job;
-    list->last = take_job;
+        list->first = take_write;
+    list->last = take_write;
     list->count++;
 }
 
-struct job *job_list_take(struct job_list *list)
+struct write *write_list_take(struct write_list *list)
 {
-    struct job *job = list->first;
+    struct write *write = list->first;
 
-    if (!job)
+    if (!write)
         return NULL;
-    list->first = job->next;
+    list->first = write->next;
     if (!list->first)
         list->last = NULL;
     list->count--;
-    job->next = NULL;
-    return job;
+    write->next = NULL;
+    return write;
 }
 
-void job_list_append(struct job_list *list, struct job_list *take_tail)
+void write_list_append(struct write_list *list, struct write_list *take_tail)
 {
     if (!take_tail->first)
         return;
@@ -279,37 +279,37 @@ void job_list_append(struct job_list *list, struct job_list *take_tail)
         list->first = take_tail->first;
     list->last = take_tail->last;
     list->count += take_tail->count;
-    *take_tail = (struct job_list){ 0 };
+    *take_tail = (struct write_list){ 0 };
 }
 
-void job_queue_add(struct job_queue *queue, struct job *take_job)
+void write_queue_add(struct write_queue *queue, struct write *take_write)
 {
-    job_list_add(job_kinds[take_job->what].flags & WRITE_GIVES_WAY ? &queue->patient
-                                                                   : &queue->awaited,
-                 take_job);
+    write_list_add(write_rows[take_write->what].flags & WRITE_GIVES_WAY ? &queue->patient
+                                                                        : &queue->awaited,
+                   take_write);
 }
 
-void job_queue_append(struct job_queue *queue, struct job_queue *take_tail)
+void write_queue_append(struct write_queue *queue, struct write_queue *take_tail)
 {
-    job_list_append(&queue->awaited, &take_tail->awaited);
-    job_list_append(&queue->patient, &take_tail->patient);
+    write_list_append(&queue->awaited, &take_tail->awaited);
+    write_list_append(&queue->patient, &take_tail->patient);
 }
 
-bool job_queue_is_empty(const struct job_queue *queue)
+bool write_queue_is_empty(const struct write_queue *queue)
 {
     return !queue->awaited.first && !queue->patient.first;
 }
 
-struct job_list job_queue_take(struct job_queue *queue)
+struct write_list write_queue_take(struct write_queue *queue)
 {
-    bool is_its_turn = !queue->awaited.first || queue->went_before >= JOB_QUEUE_MOST_BEFORE;
-    struct job_list next = { 0 };
+    bool is_its_turn = !queue->awaited.first || queue->went_before >= WRITE_QUEUE_MAX_BEFORE;
+    struct write_list next = { 0 };
 
     if (queue->patient.first && is_its_turn) {
-        job_list_add(&next, job_list_take(&queue->patient));
+        write_list_add(&next, write_list_take(&queue->patient));
         queue->went_before = 0;
     } else {
-        job_list_append(&next, &queue->awaited);
+        write_list_append(&next, &queue->awaited);
         queue->went_before += queue->patient.first != NULL;
     }
     return next;

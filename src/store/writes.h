@@ -1,7 +1,7 @@
 /*
  * writes.h - one write on its way: asked for on the loop's thread, run by a store's writer,
- * answered on the loop's thread again. A job owns copies of all texts in its one allocation. Both
- * stores take a write apart the same way and only differ in how their jobs are run.
+ * answered on the loop's thread again. A write owns copies of all texts in its one allocation. Both
+ * stores take a write apart the same way and only differ in how their writes are run.
  */
 #ifndef STORE_WRITES_H
 #define STORE_WRITES_H
@@ -13,19 +13,19 @@
 #include "store/reads.h"
 #include "store/store.h"
 
-struct job;
+struct write;
 
 /* What both stores begin with. */
 struct queued_store {
     struct store port; /* first: a struct store * is one of these */
-    void (*add)(struct queued_store *store, struct job *take_job);
+    void (*add)(struct queued_store *store, struct write *take_write);
     /* All that is handed in is borrowed. */
     void (*read)(struct store *store, enum read_statement which, const struct column_value *values,
                  size_t count, const struct reading *reading);
 };
 /* The member `write` of both. */
-void job_write(struct store *store, enum write_kind what, const void *values, store_done *done,
-               void *context);
+void store_write(struct store *store, enum write_kind what, const void *values, store_done *done,
+                 void *context);
 
 enum write_flags {
     WRITE_IS_NEW = 1,     /* refused while the disk is nearly full */
@@ -35,12 +35,12 @@ enum write_flags {
     WRITE_IS_OF_FILE = 16 /* PostgreSQL has no function for it */
 };
 /* Of each a row of store/writes.def. */
-struct job_kind {
+struct write_row {
     const char *name;
     struct columns columns; /* of its values, as the statement of either store takes them */
     unsigned flags;
 };
-extern const struct job_kind job_kinds[WRITE_KINDS];
+extern const struct write_row write_rows[WRITE_KINDS];
 /* Where parts of longer lists begin. */
 enum {
     CREATE_FORM = 20,
@@ -63,57 +63,57 @@ extern const struct columns setting_columns, meta_columns, token_columns, rule_c
 #define CONVERSATION_SELECT                                                                        \
     "SELECT id, principal, token_id, label, state, body, key, created_ms, ask, earlier_ask,"       \
     " version, changed_ms, last_event FROM conversations "
-enum { JOB_CLIENTS_MOST = 1000 };
+enum { WRITE_CLIENTS_MAX = 1000 };
 
-struct job {
-    struct job *next;
+struct write {
+    struct write *next;
     enum write_kind what;
     store_done *done;
     void *context;
     bool needs_sync;
     size_t bytes;             /* with its texts */
-    struct store_reply reply; /* reply.row is the job's own */
-    struct job_sent {         /* of PostgreSQL's queue (store/postgres/batch.c) */
+    struct store_reply reply; /* reply.row is the write's own */
+    struct write_sent {       /* of PostgreSQL's queue (store/postgres/batch.c) */
         int64_t added_ms;
         int number;     /* of its statement in the transaction; -1: it has none */
         bool is_alone;  /* something about it was refused: it has a transaction to itself */
         bool wants_row; /* see BATCH_ROWLESS */
     } sent;
-    union job_of {
+    union write_values {
 #define WRITE(name, type, flags) struct type name;
 #include "store/writes.def"
 #undef WRITE
     } of;
 };
 
-struct job_list {
-    struct job *first, *last;
+struct write_list {
+    struct write *first, *last;
     int64_t count;
 };
 
-bool job_brings_answer(const struct store_change *change);
+bool change_brings_answer(const struct store_change *change);
 /* It changes nothing else of its asks: neither store keeps an event in their chains. */
-bool job_only_delivers(const struct store_change *change);
-struct job *job_new(enum write_kind what, const void *values, store_done *done, void *context);
-void job_free(struct job *job);
-void job_set_failed(struct job *job, const struct error *err);  /* what it will be told */
-void job_reset(struct job *job);                                /* as before it was run */
-void job_answer(struct job *take_job);                          /* its completion may add jobs */
-void job_set_row(struct job *job, const struct store_row *row); /* copies; NULL: none */
-void job_list_add(struct job_list *list, struct job *take_job);
-struct job *job_list_take(struct job_list *list); /* the first; NULL: it is empty */
-void job_list_append(struct job_list *list, struct job_list *take_tail);
+bool change_only_delivers(const struct store_change *change);
+struct write *write_new(enum write_kind what, const void *values, store_done *done, void *context);
+void write_free(struct write *write);
+void write_set_failed(struct write *write, const struct error *err); /* what it will be told */
+void write_reset(struct write *write);                               /* as before it was run */
+void write_answer(struct write *take_write); /* its completion may add writes */
+void write_set_row(struct write *write, const struct store_row *row); /* copies; NULL: none */
+void write_list_add(struct write_list *list, struct write *take_write);
+struct write *write_list_take(struct write_list *list); /* the first; NULL: it is empty */
+void write_list_append(struct write_list *list, struct write_list *take_tail);
 
 /* Jobs in the order they are run: all that somebody waits for together, and what gives way one at a
  * time, when there is nothing else or many went before it. */
-enum { JOB_QUEUE_MOST_BEFORE = 20 }; /* batches that go before a job that gives way */
-struct job_queue {
-    struct job_list awaited, patient;
+enum { WRITE_QUEUE_MAX_BEFORE = 20 }; /* batches that go before a write that gives way */
+struct write_queue {
+    struct write_list awaited, patient;
     int went_before; /* the first of the patient ones */
 };
-void job_queue_add(struct job_queue *queue, struct job *take_job);
-void job_queue_append(struct job_queue *queue, struct job_queue *take_tail);
-bool job_queue_is_empty(const struct job_queue *queue);
-struct job_list job_queue_take(struct job_queue *queue); /* the next transaction */
+void write_queue_add(struct write_queue *queue, struct write *take_write);
+void write_queue_append(struct write_queue *queue, struct write_queue *take_tail);
+bool write_queue_is_empty(const struct write_queue *queue);
+struct write_list write_queue_take(struct write_queue *queue); /* the next transaction */
 
 #endif

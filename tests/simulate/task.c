@@ -352,12 +352,12 @@ void random_digits(char *out, size_t n)
 }
 
 /* What these keep for later would outlive the process that died. */
-void *spare_new(size_t bytes)
+void *freelist_new(size_t bytes)
 {
     return mem_resize(NULL, bytes);
 }
 
-void spare_free(void *thing, size_t bytes)
+void freelist_free(void *thing, size_t bytes)
 {
     (void)bytes;
     free(thing);

@@ -182,7 +182,7 @@ static void stage_store_write(struct store *port, enum write_kind what, const vo
     struct stage_store *store = own(port);
     const char *note = what == WRITE_change
                            ? event_name(((const struct store_change *)values)->event)
-                           : job_kinds[what].name;
+                           : write_rows[what].name;
     struct passage *passage = passage_new(store, done, context, note);
     void (*meanwhile)(void *context) = what == WRITE_create ? store->meanwhile : NULL;
 

@@ -86,7 +86,7 @@ static bool run(struct twin *twin, const char *format, ...)
     return twin_try(twin, text, state);
 }
 
-bool twin_send(struct twin *twin, struct job *job)
+bool twin_send(struct twin *twin, struct write *write)
 {
     const struct sql *sql;
     struct params params = { 0 };
@@ -94,44 +94,44 @@ bool twin_send(struct twin *twin, struct job *job)
     PGresult *result;
     bool ok;
 
-    if (!write_bind(job, &sql, &params))
+    if (!write_bind(write, &sql, &params))
         return true;
     params_look(&params, &view);
     result = PQexecParams(twin->connection, sql->text, params.count, NULL, view.values,
                           view.lengths, view.formats, 0);
     ok = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
     if (ok)
-        write_take(job, result);
+        write_take(write, result);
     else
-        text_put(job->reply.err.message, sizeof job->reply.err.message,
+        text_put(write->reply.err.message, sizeof write->reply.err.message,
                  PQresultErrorMessage(result));
     PQclear(result);
     params_release(&params);
     return ok;
 }
 
-struct store_reply twin_write(struct twin *twin, struct job *job)
+struct store_reply twin_write(struct twin *twin, struct write *write)
 {
     struct store_reply failed = { .outcome = STORE_FAILED };
 
     assert_true(run(twin, "BEGIN"));
     assert_true(run(twin, "SELECT sayso_begin(%d)", TWIN_HUB));
-    if (twin_send(twin, job)) {
+    if (twin_send(twin, write)) {
         assert_true(run(twin, "SELECT sayso_end('twin-%d')", ++twin->batches));
         assert_true(run(twin, "COMMIT"));
-        return job->reply;
+        return write->reply;
     }
-    failed.err = job->reply.err;
+    failed.err = write->reply.err;
     assert_true(run(twin, "ROLLBACK"));
     return failed;
 }
 
-static struct seen write_to_file(struct twin *twin, const struct job *job)
+static struct seen write_to_file(struct twin *twin, const struct write *write)
 {
     struct store *store = twin->place->store;
     struct seen seen = { 0 };
 
-    store->ops->write(store, job->what, &job->of, on_reply, &seen);
+    store->ops->write(store, write->what, &write->of, on_reply, &seen);
     wait_for(twin->place, &seen);
     return seen;
 }
@@ -160,14 +160,14 @@ static void same_row(const struct store_row *a, const struct store_row *b)
     ROW_ANSWER_COLUMNS(SAME)
 }
 
-enum store_outcome twin_run(struct twin *twin, const struct job *job)
+enum store_outcome twin_run(struct twin *twin, const struct write *write)
 {
-    struct seen seen = write_to_file(twin, job);
-    struct job *copy = job_new(job->what, &job->of, NULL, NULL);
+    struct seen seen = write_to_file(twin, write);
+    struct write *copy = write_new(write->what, &write->of, NULL, NULL);
     struct store_reply reply = twin_write(twin, copy);
 
     if (seen.reply.outcome != reply.outcome)
-        fail_msg("kind %d: %d in the file, %d in the database (%s%s)", job->what,
+        fail_msg("kind %d: %d in the file, %d in the database (%s%s)", write->what,
                  seen.reply.outcome, reply.outcome, seen.reply.err.message, reply.err.message);
     assert_int_equal(seen.reply.seq, reply.seq);
     if (reply.outcome != STORE_MISSING) /* another one's ask is in the file's reply */
@@ -176,7 +176,7 @@ enum store_outcome twin_run(struct twin *twin, const struct job *job)
     twin->reply = reply;
     twin->reply.row = reply.row ? row_copy(reply.row) : NULL;
     forget(&seen);
-    job_free(copy);
+    write_free(copy);
     return twin->reply.outcome;
 }
 

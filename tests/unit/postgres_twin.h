@@ -22,13 +22,13 @@ int twin_group_tear_down(void **state);
 
 /* Runs a statement on PostgreSQL; false: it was refused, and *ret_state has its SQLSTATE. */
 bool twin_try(struct twin *twin, const char *text, char ret_state[6]);
-/* A write in the transaction that is open; false: it was refused, job->reply.err says why. */
-bool twin_send(struct twin *twin, struct job *job);
+/* A write in the transaction that is open; false: it was refused, write->reply.err says why. */
+bool twin_send(struct twin *twin, struct write *write);
 /* A write in a transaction of its own on PostgreSQL alone. Its outcome is STORE_FAILED where the
  * database refused it. */
-struct store_reply twin_write(struct twin *twin, struct job *job);
+struct store_reply twin_write(struct twin *twin, struct write *write);
 /* The same write on both. Fails the test where outcome, number or row differ. */
-enum store_outcome twin_run(struct twin *twin, const struct job *job);
+enum store_outcome twin_run(struct twin *twin, const struct write *write);
 /* All tables that both have hold the same. */
 void twin_compare(struct twin *twin);
 

@@ -34,9 +34,9 @@ struct thing {
 
 static void make(struct thing *thing, uint64_t *random)
 {
-    thing->bytes = next_random(random) % (SPARE_MOST_BYTES + 200);
+    thing->bytes = next_random(random) % (FREELIST_MOST_BYTES + 200);
     thing->mark = (unsigned char)next_random(random);
-    thing->at = spare_new(thing->bytes);
+    thing->at = freelist_new(thing->bytes);
     assert_non_null(thing->at);
     assert_int_equal((uintptr_t)thing->at % 16, 0);
     memset(thing->at, thing->mark, thing->bytes);
@@ -47,7 +47,7 @@ static void check_and_free(struct thing *thing)
 {
     for (size_t i = 0; i < thing->bytes; i++)
         assert_int_equal(thing->at[i], thing->mark);
-    spare_free(thing->at, thing->bytes);
+    freelist_free(thing->at, thing->bytes);
     thing->at = NULL;
 }
 
@@ -69,24 +69,24 @@ static void things_do_not_share_memory(void **state)
         if (things[i].at)
             check_and_free(&things[i]);
     }
-    spare_free(NULL, 8);
+    freelist_free(NULL, 8);
     free(things);
 }
 
 #ifndef __SANITIZE_ADDRESS__ /* where everything is malloc's */
 static void what_is_given_back_comes_again(void **state)
 {
-    void *first = spare_new(700), *second = spare_new(700);
+    void *first = freelist_new(700), *second = freelist_new(700);
 
     (void)state;
-    spare_free(first, 700);
-    assert_ptr_equal(spare_new(690), first); /* sizes are rounded up */
-    spare_free(second, 700);
-    spare_free(first, 690);
-    assert_ptr_equal(spare_new(700), first);
-    assert_ptr_equal(spare_new(700), second);
-    spare_free(first, 700);
-    spare_free(second, 700);
+    freelist_free(first, 700);
+    assert_ptr_equal(freelist_new(690), first); /* sizes are rounded up */
+    freelist_free(second, 700);
+    freelist_free(first, 690);
+    assert_ptr_equal(freelist_new(700), first);
+    assert_ptr_equal(freelist_new(700), second);
+    freelist_free(first, 700);
+    freelist_free(second, 700);
 }
 #endif
 

@@ -31,7 +31,7 @@
 
 enum { SOON_MS = 300000, HUB = 7 };
 
-/* A key is stored once a job, whatever it is called: who stores it twice can be counted. */
+/* A key is stored once a write, whatever it is called: who stores it twice can be counted. */
 struct stage {
     char url[POSTGRES_URL_BYTES], way[POSTGRES_URL_BYTES];
     struct proxy *proxy;
@@ -57,10 +57,10 @@ static int count_files(void)
     return count;
 }
 
-static void on_stored(void *context, const struct job *job)
+static void on_stored(void *context, const struct write *write)
 {
     (void)context;
-    (void)job;
+    (void)write;
     stage.stored++;
 }
 
@@ -181,7 +181,7 @@ static void add(const char *purpose)
     const struct store_key key = { .purpose = purpose, .secret = "s", .created_ms = 1 };
 
     stage.wanted++;
-    batch_queue_add(stage.queue, job_new(WRITE_key, &key, on_done, NULL));
+    batch_queue_add(stage.queue, write_new(WRITE_key, &key, on_done, NULL));
 }
 
 static int64_t count(const char *purpose)

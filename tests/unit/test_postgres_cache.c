@@ -155,15 +155,15 @@ static void all_is_read_at_once(void **state)
     cache_free(cache);
 }
 
-static struct job done(enum write_kind what)
+static struct write done(enum write_kind what)
 {
-    return (struct job){ .what = what, .reply = { .outcome = STORE_DONE } };
+    return (struct write){ .what = what, .reply = { .outcome = STORE_DONE } };
 }
 
 static void apply_some(struct cache *cache)
 {
-    struct job setting = done(WRITE_setting), token = done(WRITE_token), rule = done(WRITE_rule),
-               key = done(WRITE_key), meta = done(WRITE_meta);
+    struct write setting = done(WRITE_setting), token = done(WRITE_token), rule = done(WRITE_rule),
+                 key = done(WRITE_key), meta = done(WRITE_meta);
 
     setting.of.setting = (struct store_setting){ "owner", "theme", "light" };
     cache_apply(cache, &setting);
@@ -191,8 +191,8 @@ static void own_writes_are_there_at_once(void **state)
 {
     struct stage *stage = stage_of(state);
     struct cache *cache = cache_new();
-    struct job revoke = done(WRITE_token_revoke), rule = done(WRITE_rule_revoke),
-               lost = done(WRITE_meta);
+    struct write revoke = done(WRITE_token_revoke), rule = done(WRITE_rule_revoke),
+                 lost = done(WRITE_meta);
 
     stage_run(stage, rows);
     load(stage, cache);
@@ -219,7 +219,7 @@ static void own_writes_are_there_at_once(void **state)
 static void many_own_writes_fit(void **state)
 {
     struct cache *cache = cache_new();
-    struct job meta = done(WRITE_meta);
+    struct write meta = done(WRITE_meta);
     char name[16];
 
     (void)state;
@@ -239,7 +239,7 @@ static void no_load_takes_an_own_write_out(void **state)
     struct stage *stage = stage_of(state);
     struct cache *cache = cache_new();
     struct loaded loaded = { 0 };
-    struct job meta = done(WRITE_meta);
+    struct write meta = done(WRITE_meta);
 
     stage_run(stage, rows);
     load(stage, cache);

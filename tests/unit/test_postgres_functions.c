@@ -30,19 +30,19 @@ static void refused(struct twin *twin, const char *text, const char *with)
 /* In the transaction that is open. */
 static enum store_outcome create_in(struct twin *twin, struct ask ask)
 {
-    struct job job = { .what = WRITE_create, .of.create.ask = ask };
+    struct write write = { .what = WRITE_create, .of.create.ask = ask };
 
-    assert_true(twin_send(twin, &job));
-    return job.reply.outcome;
+    assert_true(twin_send(twin, &write));
+    return write.reply.outcome;
 }
 
 static enum store_outcome change_in(struct twin *twin, const struct store_change *how)
 {
-    struct job job = { .what = WRITE_change, .of.change = *how };
+    struct write write = { .what = WRITE_change, .of.change = *how };
 
-    assert_true(twin_send(twin, &job));
-    job_set_row(&job, NULL);
-    return job.reply.outcome;
+    assert_true(twin_send(twin, &write));
+    write_set_row(&write, NULL);
+    return write.reply.outcome;
 }
 
 static void begin(struct twin *twin)
@@ -174,11 +174,11 @@ static void what_is_undone_leaves_no_gap(void **state)
 static void writes_belong_to_a_batch(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = WRITE_create, .of.create.ask = make_ask(1) };
+    struct write write = { .what = WRITE_create, .of.create.ask = make_ask(1) };
 
     if (!twin)
         skip();
-    assert_false(twin_send(twin, &job));
+    assert_false(twin_send(twin, &write));
     refused(twin, "SELECT sayso_meta('a', 'b')", "42704");
     done(twin, "BEGIN ISOLATION LEVEL REPEATABLE READ");
     refused(twin, "SELECT sayso_begin(5)", "P0001");
@@ -203,7 +203,7 @@ static void an_ask_of_another_hub_is_joined(void **state)
     struct twin *twin = *state;
     struct ask first = make_ask(1), again = make_ask(2);
     struct store_change how = answer_of(first.id, "key");
-    struct job job = { .what = WRITE_create };
+    struct write write = { .what = WRITE_create };
 
     if (!twin)
         skip();
@@ -216,14 +216,14 @@ static void an_ask_of_another_hub_is_joined(void **state)
     for (int i = 0; i < 3; i++) {
         again.idempotency_key = i ? "call" : NULL;
         again.digest[5] ^= i == 2; /* other words under the same key: no answer is theirs */
-        job.of.create.ask = again;
+        write.of.create.ask = again;
         done(twin, "BEGIN");
         done(twin, "SELECT sayso_begin(6)");
-        assert_true(twin_send(twin, &job));
+        assert_true(twin_send(twin, &write));
         commit(twin, (const char *[]){ "by call", "by key", "other words" }[i]);
-        assert_int_equal(job.reply.outcome, i == 2 ? STORE_LOST : STORE_REPEATED);
-        assert_string_equal(job.reply.row->ask.id, first.id);
-        job_set_row(&job, NULL);
+        assert_int_equal(write.reply.outcome, i == 2 ? STORE_LOST : STORE_REPEATED);
+        assert_string_equal(write.reply.row->ask.id, first.id);
+        write_set_row(&write, NULL);
     }
     memcpy(again.digest, first.digest, sizeof again.digest);
     begin(twin);
@@ -234,21 +234,21 @@ static void an_ask_of_another_hub_is_joined(void **state)
     change_in(twin, &how);
     commit(twin, "over");
     for (int i = 0; i < 2; i++) { /* who asked may not have heard the answer; or it has */
-        job.of.create.ask = make_ask(3);
-        memcpy(job.of.create.ask.digest, first.digest, sizeof first.digest);
-        job.of.create.ask.joins = true;
-        job.of.create.ask.idempotency_key = "call";
+        write.of.create.ask = make_ask(3);
+        memcpy(write.of.create.ask.digest, first.digest, sizeof first.digest);
+        write.of.create.ask.joins = true;
+        write.of.create.ask.idempotency_key = "call";
         done(twin, "BEGIN");
         done(twin, "SELECT sayso_begin(6)");
-        assert_true(twin_send(twin, &job));
+        assert_true(twin_send(twin, &write));
         commit(twin, i ? "new" : "for its answer");
-        assert_int_equal(job.reply.outcome, i ? STORE_DONE : STORE_REPEATED);
+        assert_int_equal(write.reply.outcome, i ? STORE_DONE : STORE_REPEATED);
         if (i == 0) {
-            assert_string_equal(job.reply.row->ask.id, again.id);
+            assert_string_equal(write.reply.row->ask.id, again.id);
             deliver(twin, first.id);
             deliver(twin, again.id);
         }
-        job_set_row(&job, NULL);
+        write_set_row(&write, NULL);
     }
 }
 
@@ -392,15 +392,15 @@ static void other_hubs_are_told_once(void **state)
 static void small_tables_and_conversations_are_marked(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = WRITE_conversation,
-                       .of.conversation = { { .id = "c",
-                                              .principal = "p",
-                                              .token_id = "",
-                                              .label = "",
-                                              .state = "idle",
-                                              .body = "{}" },
-                                            { "p", "token", 0, "", NULL },
-                                            "made {}\n" } };
+    struct write write = { .what = WRITE_conversation,
+                           .of.conversation = { { .id = "c",
+                                                  .principal = "p",
+                                                  .token_id = "",
+                                                  .label = "",
+                                                  .state = "idle",
+                                                  .body = "{}" },
+                                                { "p", "token", 0, "", NULL },
+                                                "made {}\n" } };
 
     if (!twin)
         skip();
@@ -408,7 +408,7 @@ static void small_tables_and_conversations_are_marked(void **state)
     done(twin, "SELECT sayso_setting('owner', 'a', 'b')");
     done(twin, "SELECT sayso_token('\\x01', 'agent', '', false, true, 1, 0, 0, NULL)");
     done(twin, "SELECT sayso_token_revoke('\\x02', 5)"); /* there is none: nothing changed */
-    assert_true(twin_send(twin, &job));
+    assert_true(twin_send(twin, &write));
     commit(twin, "marked");
     assert_int_equal(postgres_number(twin->url, "SELECT misc FROM counter"), 2);
     assert_int_equal(postgres_number(twin->url, "SELECT stamp FROM counter"), 1);

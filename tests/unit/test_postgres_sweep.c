@@ -39,9 +39,9 @@ static void commit(struct twin *twin, const char *batch)
 static void create_three(struct twin *twin)
 {
     for (int i = 1; i <= 3; i++) {
-        struct job create = { .what = WRITE_create, .of.create.ask = make_ask(i) };
-        struct job change = { .what = WRITE_change,
-                              .of.change = answer_of(create.of.create.ask.id, NULL) };
+        struct write create = { .what = WRITE_create, .of.create.ask = make_ask(i) };
+        struct write change = { .what = WRITE_change,
+                                .of.change = answer_of(create.of.create.ask.id, NULL) };
 
         assert_int_equal(twin_run(twin, &create), STORE_DONE);
         if (i < 3)
@@ -91,7 +91,7 @@ static void nobody_waits_for_retention(void **state)
 {
     struct twin *twin = *state;
     struct twin other;
-    struct job create = { .what = WRITE_create, .of.create.ask = make_ask(7) };
+    struct write create = { .what = WRITE_create, .of.create.ask = make_ask(7) };
 
     if (!twin)
         skip();
@@ -115,7 +115,7 @@ static void no_draft_stays_without_its_ask(void **state)
     struct twin *twin = *state;
     struct twin other;
     struct ask ask = make_ask(1);
-    struct job draft = { .what = WRITE_draft, .of.draft = { ask.id, "owner", "{}", 5 } };
+    struct write draft = { .what = WRITE_draft, .of.draft = { ask.id, "owner", "{}", 5 } };
 
     if (!twin)
         skip();
@@ -154,12 +154,12 @@ static void as_many_stay_as_are_kept(void **state)
 }
 
 /* What an old principal that has no ask does next: it asks, or begins a conversation. */
-static struct job next_of_principal(const struct ask *ask, bool talks)
+static struct write next_of_principal(const struct ask *ask, bool talks)
 {
-    struct job job = { .what = talks ? WRITE_conversation : WRITE_create };
+    struct write write = { .what = talks ? WRITE_conversation : WRITE_create };
 
     if (talks) {
-        job.of.conversation = (struct store_new_conversation){
+        write.of.conversation = (struct store_new_conversation){
             { .id = "talk",
               .principal = ask->principal,
               .token_id = "",
@@ -171,10 +171,10 @@ static struct job next_of_principal(const struct ask *ask, bool talks)
             "made {}\n",
         };
     } else {
-        job.of.create.ask = *ask;
-        job.of.create.principal = principal_of(ask);
+        write.of.create.ask = *ask;
+        write.of.create.principal = principal_of(ask);
     }
-    return job;
+    return write;
 }
 
 static void add_old_principal(struct twin *twin)
@@ -201,12 +201,12 @@ static void who_asks_meanwhile_stays(void **state)
     if (!twin)
         skip();
     for (int talks = 0; talks < 2; talks++) {
-        struct job job = next_of_principal(&ask, talks);
+        struct write write = next_of_principal(&ask, talks);
         struct twin other = other_hub(twin);
 
         add_old_principal(twin);
         begin(twin);
-        assert_true(twin_send(twin, &job));
+        assert_true(twin_send(twin, &write));
         done(&other, SWEEP);
         commit(twin, "meanwhile");
         assert_int_equal(principals_called(twin, "old"), 1);
@@ -241,7 +241,7 @@ static void who_was_just_dropped_is_made_again(void **state)
     if (!twin)
         skip();
     for (int talks = 0; talks < 2; talks++) {
-        struct job job = next_of_principal(&ask, talks);
+        struct write write = next_of_principal(&ask, talks);
         struct twin other = other_hub(twin);
 
         add_old_principal(twin);
@@ -252,7 +252,7 @@ static void who_was_just_dropped_is_made_again(void **state)
         done(&other, "COMMIT");
         end_query(twin);
         assert_int_equal(principals_called(twin, "old"), 0);
-        assert_true(twin_send(twin, &job));
+        assert_true(twin_send(twin, &write));
         commit(twin, "behind");
         assert_int_equal(principals_called(twin, "tester"), 1);
         PQfinish(other.connection);
@@ -264,7 +264,7 @@ static void who_asked_after_the_first_look_stays(void **state)
 {
     struct twin *twin = *state, other;
     struct ask ask = make_ask(7);
-    struct job job = next_of_principal(&ask, false);
+    struct write write = next_of_principal(&ask, false);
 
     if (!twin)
         skip();
@@ -279,7 +279,7 @@ static void who_asked_after_the_first_look_stays(void **state)
     assert_true(PQsendQuery(other.connection, SWEEP)); /* is held in its first look */
     wait_for_lock(twin);
     begin(twin);
-    assert_true(twin_send(twin, &job));
+    assert_true(twin_send(twin, &write));
     commit(twin, "between");
     done(twin, "SELECT pg_advisory_unlock(1)");
     end_query(&other);

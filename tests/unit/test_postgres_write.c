@@ -71,12 +71,12 @@ static void pick_id(struct scene *scene)
     make_id(scene->id, oldest + (int)roll(&scene->dice, ASKS + 1));
 }
 
-static struct job create_job(struct scene *scene)
+static struct write create_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
     bool is_again = scene->is_just_made && now_and_then(dice, 4); /* is refused */
     struct ask ask = make_ask(is_again ? scene->next_ask - 1 : scene->next_ask++);
-    struct job job = { .what = WRITE_create };
+    struct write write = { .what = WRITE_create };
 
     memcpy(ask.principal, principals[roll(dice, PRINCIPALS)], PRINCIPAL_BYTES);
     ask.created_ms = scene->now_ms;
@@ -88,16 +88,16 @@ static struct job create_job(struct scene *scene)
     ask.form_json = now_and_then(dice, 9) ? NULL : any_text(dice);
     ask.arguments_json = now_and_then(dice, 9) ? NULL : any_text(dice);
     ask.launch_hash[3] = (uint8_t)roll(dice, 2);
-    job.of.create.ask = ask;
-    job.of.create.principal = (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
+    write.of.create.ask = ask;
+    write.of.create.principal = (struct store_principal){ NULL, "local", 1000, NULL, "/tmp" };
     if (now_and_then(dice, 2))
-        job.of.create.principal.place = NULL;
-    job.of.create.principal.id = principals[0];
+        write.of.create.principal.place = NULL;
+    write.of.create.principal.id = principals[0];
     for (int i = 0; i < PRINCIPALS; i++) {
         if (strcmp(ask.principal, principals[i]) == 0)
-            job.of.create.principal.id = principals[i];
+            write.of.create.principal.id = principals[i];
     }
-    return job;
+    return write;
 }
 
 static void add_answer(struct scene *scene, struct store_change *how)
@@ -110,11 +110,11 @@ static void add_answer(struct scene *scene, struct store_change *how)
     how->answer_key = now_and_then(dice, 4) ? NULL : scene->key;
 }
 
-static struct job change_job(struct scene *scene)
+static struct write change_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_change };
-    struct store_change *how = &job.of.change;
+    struct write write = { .what = WRITE_change };
+    struct store_change *how = &write.of.change;
 
     pick_id(scene);
     *how = store_change_of(scene->id, (enum ask_event)roll(dice, EVENT_COUNT));
@@ -141,14 +141,14 @@ static struct job change_job(struct scene *scene)
     how->if_launch_hash[3] = (uint8_t)now_and_then(dice, 6);
     if (now_and_then(dice, 2))
         add_answer(scene, how);
-    return job;
+    return write;
 }
 
-static struct job deliver_job(struct scene *scene)
+static struct write deliver_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_change };
-    struct store_change *how = &job.of.change;
+    struct write write = { .what = WRITE_change };
+    struct store_change *how = &write.of.change;
     struct text more = { 0 };
     int next = (int)roll(dice, scene->next_ask + 1);
 
@@ -168,129 +168,129 @@ static struct job deliver_job(struct scene *scene)
     text_put(scene->more, sizeof scene->more, text_string(&more));
     how->more_ids = more.used ? scene->more : NULL;
     text_release(&more);
-    return job;
+    return write;
 }
 
-static struct job mark_job(struct scene *scene)
+static struct write mark_write(struct scene *scene)
 {
     pick_id(scene);
-    return (struct job){ .what = WRITE_mark,
-                         .of.mark = { scene->id, (uint32_t)roll(&scene->dice, 8),
-                                      (uint32_t)roll(&scene->dice, 8) } };
+    return (struct write){ .what = WRITE_mark,
+                           .of.mark = { scene->id, (uint32_t)roll(&scene->dice, 8),
+                                        (uint32_t)roll(&scene->dice, 8) } };
 }
 
-static struct job draft_job(struct scene *scene)
+static struct write draft_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
 
     pick_id(scene);
-    return (struct job){ .what = WRITE_draft,
-                         .of.draft = { scene->id, people[roll(dice, PEOPLE)],
-                                       now_and_then(dice, 3) ? "" : any_text(dice),
-                                       scene->now_ms } };
+    return (struct write){ .what = WRITE_draft,
+                           .of.draft = { scene->id, people[roll(dice, PEOPLE)],
+                                         now_and_then(dice, 3) ? "" : any_text(dice),
+                                         scene->now_ms } };
 }
 
-static struct job token_job(struct scene *scene)
+static struct write token_write(struct scene *scene)
 {
     static const char *const kinds[] = { "agent", "person", "tab", "device", "host", "robot" };
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_token };
+    struct write write = { .what = WRITE_token };
 
-    job.of.token = (struct store_token){ .kind = kinds[roll(dice, (int64_t)ARRAY_LEN(kinds))],
-                                         .label = any_text(dice),
-                                         .is_sub_agent = now_and_then(dice, 2),
-                                         .may_answer = now_and_then(dice, 2),
-                                         .created_ms = scene->now_ms };
-    job.of.token.hash[0] = (uint8_t)roll(dice, 40); /* some come twice */
-    return job;
+    write.of.token = (struct store_token){ .kind = kinds[roll(dice, (int64_t)ARRAY_LEN(kinds))],
+                                           .label = any_text(dice),
+                                           .is_sub_agent = now_and_then(dice, 2),
+                                           .may_answer = now_and_then(dice, 2),
+                                           .created_ms = scene->now_ms };
+    write.of.token.hash[0] = (uint8_t)roll(dice, 40); /* some come twice */
+    return write;
 }
 
-static struct job token_revoke_job(struct scene *scene)
+static struct write token_revoke_write(struct scene *scene)
 {
-    struct job job = { .what = WRITE_token_revoke, .of.token_revoke.now_ms = scene->now_ms };
+    struct write write = { .what = WRITE_token_revoke, .of.token_revoke.now_ms = scene->now_ms };
 
-    job.of.token_revoke.hash[0] = (uint8_t)roll(&scene->dice, 40);
-    return job;
+    write.of.token_revoke.hash[0] = (uint8_t)roll(&scene->dice, 40);
+    return write;
 }
 
-static struct job token_use_job(struct scene *scene)
+static struct write token_use_write(struct scene *scene)
 {
-    struct job job = token_revoke_job(scene);
+    struct write write = token_revoke_write(scene);
 
-    job.what = WRITE_token_use;
-    return job;
+    write.what = WRITE_token_use;
+    return write;
 }
 
-static struct job rule_job(struct scene *scene)
+static struct write rule_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_rule };
+    struct write write = { .what = WRITE_rule };
 
     make_id(scene->id, (int)roll(dice, 60));
-    job.of.rule = (struct store_rule){ .id = scene->id,
-                                       .facts_json = any_text(dice),
-                                       .answer_json = any_text(dice),
-                                       .actor_json = any_text(dice),
-                                       .created_ms = scene->now_ms,
-                                       .expires_ms = scene->now_ms + roll(dice, 200) };
-    job.of.rule.kind[0] = (uint8_t)roll(dice, 10);
-    return job;
+    write.of.rule = (struct store_rule){ .id = scene->id,
+                                         .facts_json = any_text(dice),
+                                         .answer_json = any_text(dice),
+                                         .actor_json = any_text(dice),
+                                         .created_ms = scene->now_ms,
+                                         .expires_ms = scene->now_ms + roll(dice, 200) };
+    write.of.rule.kind[0] = (uint8_t)roll(dice, 10);
+    return write;
 }
 
-static struct job rule_revoke_job(struct scene *scene)
+static struct write rule_revoke_write(struct scene *scene)
 {
     make_id(scene->id, (int)roll(&scene->dice, 60));
-    return (struct job){ .what = WRITE_rule_revoke,
-                         .of.rule_revoke = { scene->id, scene->now_ms } };
+    return (struct write){ .what = WRITE_rule_revoke,
+                           .of.rule_revoke = { scene->id, scene->now_ms } };
 }
 
-static struct job setting_job(struct scene *scene)
+static struct write setting_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
 
-    return (struct job){ .what = WRITE_setting,
-                         .of.setting = { people[roll(dice, PEOPLE)], any_text(dice),
-                                         now_and_then(dice, 3) ? NULL : any_text(dice) } };
+    return (struct write){ .what = WRITE_setting,
+                           .of.setting = { people[roll(dice, PEOPLE)], any_text(dice),
+                                           now_and_then(dice, 3) ? NULL : any_text(dice) } };
 }
 
-static struct job key_job(struct scene *scene)
+static struct write key_write(struct scene *scene)
 {
-    return (
-        struct job){ .what = WRITE_key,
-                     .of.key = { .purpose = any_text(&scene->dice), .created_ms = scene->now_ms } };
+    return (struct write){ .what = WRITE_key,
+                           .of.key = { .purpose = any_text(&scene->dice),
+                                       .created_ms = scene->now_ms } };
 }
 
-static struct job meta_job(struct scene *scene)
+static struct write meta_write(struct scene *scene)
 {
-    return (struct job){ .what = WRITE_meta,
-                         .of.meta = { any_text(&scene->dice), any_text(&scene->dice) } };
+    return (struct write){ .what = WRITE_meta,
+                           .of.meta = { any_text(&scene->dice), any_text(&scene->dice) } };
 }
 
-static struct job client_job(struct scene *scene)
+static struct write client_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
 
-    return (struct job){ .what = WRITE_client,
-                         .of.client = { { now_and_then(dice, 8) ? NULL : any_text(dice),
-                                          any_text(dice), any_text(dice) },
-                                        now_and_then(dice, 2),
-                                        roll(dice, 5) - 1 } };
+    return (struct write){ .what = WRITE_client,
+                           .of.client = { { now_and_then(dice, 8) ? NULL : any_text(dice),
+                                            any_text(dice), any_text(dice) },
+                                          now_and_then(dice, 2),
+                                          roll(dice, 5) - 1 } };
 }
 
 static const char *const happened[] = {
     "", "said {\"a\":1}\n", "asked {}\nanswered {\"x\":\"\xe4\xbd\xa0 y z\"}\nmore \"  \"\n"
 };
 
-static struct job conversation_job(struct scene *scene)
+static struct write conversation_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_conversation };
+    struct write write = { .what = WRITE_conversation };
     const char *principal = principals[roll(dice, PRINCIPALS)];
 
     make_id(scene->id, (int)roll(dice, 40));
     snprintf(scene->key_of_conversation, sizeof scene->key_of_conversation, "k%d",
              (int)roll(dice, 30));
-    job.of.conversation.conversation = (struct store_conversation){
+    write.of.conversation.conversation = (struct store_conversation){
         .id = scene->id,
         .principal = principal,
         .token_id = "t",
@@ -300,19 +300,20 @@ static struct job conversation_job(struct scene *scene)
         .key = now_and_then(dice, 2) ? NULL : scene->key_of_conversation,
         .created_ms = scene->now_ms,
     };
-    job.of.conversation.principal = (struct store_principal){ principal, "token", 0, "host", NULL };
-    job.of.conversation.events = happened[roll(dice, (int64_t)ARRAY_LEN(happened))];
-    return job;
+    write.of.conversation.principal =
+        (struct store_principal){ principal, "token", 0, "host", NULL };
+    write.of.conversation.events = happened[roll(dice, (int64_t)ARRAY_LEN(happened))];
+    return write;
 }
 
-static struct job step_job(struct scene *scene)
+static struct write step_write(struct scene *scene)
 {
     struct dice *dice = &scene->dice;
-    struct job job = { .what = WRITE_conversation_step };
+    struct write write = { .what = WRITE_conversation_step };
 
     make_id(scene->id, (int)roll(dice, 45));
     make_id(scene->more, (int)roll(dice, scene->next_ask + 1));
-    job.of.conversation_step = (struct store_conversation_step){
+    write.of.conversation_step = (struct store_conversation_step){
         .id = scene->id,
         .if_version = 1 + roll(dice, 3),
         .state = now_and_then(dice, 2) ? "idle" : "awaiting_user_response",
@@ -324,57 +325,57 @@ static struct job step_job(struct scene *scene)
         .delivered_ask = now_and_then(dice, 2) ? scene->more : NULL,
         .delivered_states = (uint32_t)roll(dice, 1 << STATE_COUNT),
     };
-    return job;
+    return write;
 }
 
-static struct job sweep_job(struct scene *scene)
+static struct write sweep_write(struct scene *scene)
 {
-    return (struct job){ .what = WRITE_sweep,
-                         .of.sweep = { scene->now_ms - 20000, 20 + roll(&scene->dice, 40),
-                                       1 + roll(&scene->dice, 30), 0 } };
+    return (struct write){ .what = WRITE_sweep,
+                           .of.sweep = { scene->now_ms - 20000, 20 + roll(&scene->dice, 40),
+                                         1 + roll(&scene->dice, 30), 0 } };
 }
 
-static struct job change_or_deliver_job(struct scene *scene)
+static struct write change_or_deliver_write(struct scene *scene)
 {
-    return now_and_then(&scene->dice, 4) ? deliver_job(scene) : change_job(scene);
+    return now_and_then(&scene->dice, 4) ? deliver_write(scene) : change_write(scene);
 }
 
 /* Of each row of writes.def that both stores do; how often compared with the others. */
 static const struct {
-    struct job (*make)(struct scene *scene);
+    struct write (*make)(struct scene *scene);
     int weight;
 } makers[WRITE_KINDS] = {
-    [WRITE_create] = { create_job, 22 },
-    [WRITE_change] = { change_or_deliver_job, 43 },
-    [WRITE_mark] = { mark_job, 3 },
-    [WRITE_draft] = { draft_job, 6 },
-    [WRITE_setting] = { setting_job, 1 },
-    [WRITE_token] = { token_job, 4 },
-    [WRITE_token_revoke] = { token_revoke_job, 2 },
-    [WRITE_token_use] = { token_use_job, 2 },
-    [WRITE_rule] = { rule_job, 2 },
-    [WRITE_rule_revoke] = { rule_revoke_job, 2 },
-    [WRITE_key] = { key_job, 1 },
-    [WRITE_meta] = { meta_job, 1 },
-    [WRITE_client] = { client_job, 1 },
-    [WRITE_conversation] = { conversation_job, 7 },
-    [WRITE_conversation_step] = { step_job, 4 },
-    [WRITE_sweep] = { sweep_job, 1 },
+    [WRITE_create] = { create_write, 22 },
+    [WRITE_change] = { change_or_deliver_write, 43 },
+    [WRITE_mark] = { mark_write, 3 },
+    [WRITE_draft] = { draft_write, 6 },
+    [WRITE_setting] = { setting_write, 1 },
+    [WRITE_token] = { token_write, 4 },
+    [WRITE_token_revoke] = { token_revoke_write, 2 },
+    [WRITE_token_use] = { token_use_write, 2 },
+    [WRITE_rule] = { rule_write, 2 },
+    [WRITE_rule_revoke] = { rule_revoke_write, 2 },
+    [WRITE_key] = { key_write, 1 },
+    [WRITE_meta] = { meta_write, 1 },
+    [WRITE_client] = { client_write, 1 },
+    [WRITE_conversation] = { conversation_write, 7 },
+    [WRITE_conversation_step] = { step_write, 4 },
+    [WRITE_sweep] = { sweep_write, 1 },
 };
 
-static struct job any_job(struct scene *scene)
+static struct write any_write(struct scene *scene)
 {
     int total = 0, kind = 0;
-    struct job job;
+    struct write write;
     int64_t at;
 
     for (int i = 0; i < WRITE_KINDS; i++)
         total += makers[i].weight;
     for (at = roll(&scene->dice, total); at >= makers[kind].weight; kind++)
         at -= makers[kind].weight;
-    job = makers[kind].make(scene);
+    write = makers[kind].make(scene);
     scene->is_just_made = kind == WRITE_create;
-    return job;
+    return write;
 }
 
 static void do_the_same(void **state)
@@ -386,12 +387,12 @@ static void do_the_same(void **state)
     if (!scene.twin)
         skip();
     for (int i = 0; i < rounds; i++) {
-        struct job job = any_job(&scene);
-        enum store_outcome outcome = twin_run(scene.twin, &job);
+        struct write write = any_write(&scene);
+        enum store_outcome outcome = twin_run(scene.twin, &write);
 
         scene.now_ms += roll(&scene.dice, 100);
         outcomes[outcome]++;
-        done[job.what] += outcome == STORE_DONE;
+        done[write.what] += outcome == STORE_DONE;
         if (i % 250 == 0)
             twin_compare(scene.twin);
     }
@@ -399,8 +400,8 @@ static void do_the_same(void **state)
     for (size_t i = 0; i < ARRAY_LEN(outcomes); i++)
         assert_true(outcomes[i] > 10); /* else the dice are loaded */
     for (int i = 0; i < WRITE_KINDS; i++) {
-        if (!(job_kinds[i].flags & WRITE_IS_OF_FILE) && !done[i])
-            fail_msg("%s was never written to both stores", job_kinds[i].name);
+        if (!(write_rows[i].flags & WRITE_IS_OF_FILE) && !done[i])
+            fail_msg("%s was never written to both stores", write_rows[i].name);
     }
     assert_int_equal(bad_event(scene.twin->place), 0);
 }
@@ -418,75 +419,75 @@ static void fill(struct twin *twin, const char *table, const char *values, int c
     postgres_run(twin->url, text);
 }
 
-static struct job one_more_conversation(const char *id, const char *key)
+static struct write one_more_conversation(const char *id, const char *key)
 {
-    return (struct job){ .what = WRITE_conversation,
-                         .of.conversation = { { .id = id,
-                                                .principal = principals[0],
-                                                .token_id = "t",
-                                                .label = "host",
-                                                .state = "working",
-                                                .body = "{}",
-                                                .key = key,
-                                                .created_ms = 5000 },
-                                              { principals[0], "token", 0, "host", NULL },
-                                              "made {}\n" } };
+    return (struct write){ .what = WRITE_conversation,
+                           .of.conversation = { { .id = id,
+                                                  .principal = principals[0],
+                                                  .token_id = "t",
+                                                  .label = "host",
+                                                  .state = "working",
+                                                  .body = "{}",
+                                                  .key = key,
+                                                  .created_ms = 5000 },
+                                                { principals[0], "token", 0, "host", NULL },
+                                                "made {}\n" } };
 }
 
 static void keep_conversations_in_bounds(void **state)
 {
     struct twin *twin = *state;
-    struct job job = one_more_conversation("first", NULL);
+    struct write write = one_more_conversation("first", NULL);
 
     if (!twin)
         skip();
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
     fill(twin,
          "conversations (id, principal, token_id, label, state, body, version, created_ms,"
          " changed_ms)",
          "'c' || n, '0000000000000000000000000000000a', '', '',"
          " CASE WHEN n IN (7, 8) THEN 'idle' ELSE 'working' END, '{}', 1, n, 1000 - n",
          STORE_CONVERSATIONS - 1);
-    job = one_more_conversation("second", NULL);
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    write = one_more_conversation("second", NULL);
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversations"
                                                 " WHERE id IN ('c7', 'second')"),
                      2); /* c8 changed longer ago, and has made room */
-    job = one_more_conversation("third", "key");
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
-    job = one_more_conversation("fourth", NULL);
-    assert_int_equal(twin_run(twin, &job), STORE_LOST);
-    job = one_more_conversation("fifth", "key");
-    assert_int_equal(twin_run(twin, &job), STORE_REPEATED);
+    write = one_more_conversation("third", "key");
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
+    write = one_more_conversation("fourth", NULL);
+    assert_int_equal(twin_run(twin, &write), STORE_LOST);
+    write = one_more_conversation("fifth", "key");
+    assert_int_equal(twin_run(twin, &write), STORE_REPEATED);
     twin_compare(twin);
 }
 
-static struct job step_with(int64_t version, const char *events)
+static struct write step_with(int64_t version, const char *events)
 {
-    return (struct job){ .what = WRITE_conversation_step,
-                         .of.conversation_step = { .id = "first",
-                                                   .if_version = version,
-                                                   .state = "working",
-                                                   .body = "{}",
-                                                   .ask_id = "",
-                                                   .earlier_ask_id = "",
-                                                   .events = events,
-                                                   .now_ms = 6000 } };
+    return (struct write){ .what = WRITE_conversation_step,
+                           .of.conversation_step = { .id = "first",
+                                                     .if_version = version,
+                                                     .state = "working",
+                                                     .body = "{}",
+                                                     .ask_id = "",
+                                                     .earlier_ask_id = "",
+                                                     .events = events,
+                                                     .now_ms = 6000 } };
 }
 
 static void forget_what_happened_long_ago(void **state)
 {
     struct twin *twin = *state;
-    struct job job = one_more_conversation("first", NULL);
+    struct write write = one_more_conversation("first", NULL);
     struct text events = { 0 };
 
     if (!twin)
         skip();
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
     for (int i = 0; i < STORE_CONVERSATION_EVENTS + 30; i++)
         text_add_format(&events, "said %d\n", i);
-    job = step_with(1, text_string(&events));
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    write = step_with(1, text_string(&events));
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
     twin_compare(twin);
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversation_events"),
                      STORE_CONVERSATION_EVENTS);
@@ -497,8 +498,8 @@ static void forget_what_happened_long_ago(void **state)
            STORE_CONVERSATION_BYTES / 3 - 100);
     text_add_char(&events, '\n');
     for (int i = 0; i < 4; i++) {
-        job = step_with(2 + i, text_string(&events));
-        assert_int_equal(twin_run(twin, &job), STORE_DONE);
+        write = step_with(2 + i, text_string(&events));
+        assert_int_equal(twin_run(twin, &write), STORE_DONE);
     }
     twin_compare(twin);
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM conversation_events"), 3);
@@ -508,20 +509,20 @@ static void forget_what_happened_long_ago(void **state)
 static void keep_client_facts_in_bounds(void **state)
 {
     struct twin *twin = *state;
-    struct job job = { .what = WRITE_client,
-                       .of.client = { { "newest", "1", "stdio" }, .fact = 60000 } };
+    struct write write = { .what = WRITE_client,
+                           .of.client = { { "newest", "1", "stdio" }, .fact = 60000 } };
 
     if (!twin)
         skip();
     fill(twin, "client_facts (name, version, transport, cut_off_ms)", "'c' || n, '1', 'stdio', 5",
          1000);
-    assert_int_equal(twin_run(twin, &job), STORE_DONE); /* there is no room */
+    assert_int_equal(twin_run(twin, &write), STORE_DONE); /* there is no room */
     twin_compare(twin);
     sql(twin->place, "UPDATE client_facts SET cut_off_ms = 0 WHERE name = 'c5'");
     postgres_run(twin->url, "UPDATE client_facts SET cut_off_ms = 0 WHERE name = 'c5'");
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
-    job.of.client.is_form = true;
-    assert_int_equal(twin_run(twin, &job), STORE_DONE);
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
+    write.of.client.is_form = true;
+    assert_int_equal(twin_run(twin, &write), STORE_DONE);
     twin_compare(twin);
     assert_int_equal(postgres_number(twin->url, "SELECT cut_off_ms + form_works FROM client_facts"
                                                 " WHERE name = 'newest'"),

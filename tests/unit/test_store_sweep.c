@@ -359,53 +359,53 @@ static void what_somebody_waits_for_goes_first(void **state)
     assert_false(is_there(place, 1));
 }
 
-static enum write_kind next_kind(struct job_queue *queue, int64_t *ret_count)
+static enum write_kind next_kind(struct write_queue *queue, int64_t *ret_count)
 {
-    struct job_list next = job_queue_take(queue);
+    struct write_list next = write_queue_take(queue);
     enum write_kind what = next.first->what;
 
     *ret_count = next.count;
     while (next.first)
-        job_free(job_list_take(&next));
+        write_free(write_list_take(&next));
     return what;
 }
 
-static void add_job(struct job_queue *queue, enum write_kind what)
+static void add_write(struct write_queue *queue, enum write_kind what)
 {
-    static const union job_of nothing;
+    static const union write_values nothing;
 
-    job_queue_add(queue, job_new(what, &nothing, NULL, NULL));
+    write_queue_add(queue, write_new(what, &nothing, NULL, NULL));
 }
 
 static void retention_has_its_turn(void **state)
 {
-    struct job_queue queue = { 0 }, more = { 0 };
+    struct write_queue queue = { 0 }, more = { 0 };
     int64_t count;
 
     (void)state;
-    assert_true(job_queue_is_empty(&queue));
-    add_job(&more, WRITE_sweep);
-    add_job(&more, WRITE_token_revoke);
-    add_job(&more, WRITE_index);
-    add_job(&more, WRITE_token_revoke);
-    job_queue_append(&queue, &more);
-    assert_true(job_queue_is_empty(&more));
+    assert_true(write_queue_is_empty(&queue));
+    add_write(&more, WRITE_sweep);
+    add_write(&more, WRITE_token_revoke);
+    add_write(&more, WRITE_index);
+    add_write(&more, WRITE_token_revoke);
+    write_queue_append(&queue, &more);
+    assert_true(write_queue_is_empty(&more));
     for (int round = 0; round < 2; round++) { /* where there is always something else */
-        for (int i = 0; i < JOB_QUEUE_MOST_BEFORE; i++) {
+        for (int i = 0; i < WRITE_QUEUE_MAX_BEFORE; i++) {
             assert_int_equal(next_kind(&queue, &count), WRITE_token_revoke);
             assert_int_equal(count, round == 0 && i == 0 ? 2 : 1);
-            add_job(&queue, WRITE_token_revoke);
+            add_write(&queue, WRITE_token_revoke);
         }
         assert_int_equal(next_kind(&queue, &count), round == 0 ? WRITE_sweep : WRITE_index);
         assert_int_equal(count, 1);
     }
     assert_int_equal(next_kind(&queue, &count), WRITE_token_revoke);
-    add_job(&queue, WRITE_index);
-    add_job(&queue, WRITE_sweep);
+    add_write(&queue, WRITE_index);
+    add_write(&queue, WRITE_sweep);
     assert_int_equal(next_kind(&queue, &count), WRITE_index); /* one at a time */
     assert_int_equal(next_kind(&queue, &count), WRITE_sweep);
-    assert_true(job_queue_is_empty(&queue));
-    assert_null(job_queue_take(&queue).first);
+    assert_true(write_queue_is_empty(&queue));
+    assert_null(write_queue_take(&queue).first);
 }
 
 struct counted {

@@ -136,7 +136,7 @@ void check_note(struct doctor *doctor)
 }
 
 /* What a hub put aside because it was damaged still has asks and answers in it. */
-static bool find_aside(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES])
+static bool find_quarantine(const struct doctor *doctor, char out[DOCTOR_PATH_BYTES])
 {
     const char *name = strrchr(doctor->location.database, '/') + 1;
     DIR *folder = opendir(doctor->location.data);
@@ -172,7 +172,7 @@ static void check_file(struct doctor *doctor)
     };
     const struct inspection *store = &doctor->store;
     bool is_old;
-    char aside[DOCTOR_PATH_BYTES];
+    char quarantine[DOCTOR_PATH_BYTES];
 
     hub_examine_store(doctor->location.database, &doctor->store);
     is_old = store->outcome == INSPECT_WHOLE && store->version < store->our_version;
@@ -181,8 +181,8 @@ static void check_file(struct doctor *doctor)
                   rows[store->outcome].remedy, "path", doctor->location.database, "version",
                   TEXT_NUMBER(store->version), "ours", TEXT_NUMBER(store->our_version), "message",
                   store->message);
-    if (find_aside(doctor, aside))
-        doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", aside);
+    if (find_quarantine(doctor, quarantine))
+        doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", quarantine);
 }
 
 static bool answers(int port)

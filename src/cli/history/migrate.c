@@ -52,8 +52,8 @@ static bool write_command(const char *url, struct text *out)
 
 static int64_t count_of(const struct migrated *migrated, const char *table)
 {
-    for (size_t i = 0; i < WALK_TABLES; i++) {
-        if (strcmp(walk_tables[i].name, table) == 0)
+    for (size_t i = 0; i < SCAN_TABLES; i++) {
+        if (strcmp(table_scan_tables[i].name, table) == 0)
             return migrated->counts[i];
     }
     return 0;
@@ -69,8 +69,8 @@ static void print_json(const struct migrated *migrated, const char *name, const 
     json_write_integer(&writer, "earlier", migrated->was_done ? migrated->rows : migrated->earlier);
     json_write_integer(&writer, "last_event", migrated->seq);
     json_write_object(&writer, "tables");
-    for (size_t i = 0; i < WALK_TABLES; i++)
-        json_write_integer(&writer, walk_tables[i].name, migrated->counts[i]);
+    for (size_t i = 0; i < SCAN_TABLES; i++)
+        json_write_integer(&writer, table_scan_tables[i].name, migrated->counts[i]);
     json_write_end_object(&writer);
     json_write_text(&writer, "next", command);
     say_object(&writer);

@@ -257,7 +257,7 @@ static void drop(struct engine *engine, struct in_flight *in_flight)
         leave_session(in_flight);
     else
         *in_flight->place = NULL;
-    spare_free(in_flight, sizeof *in_flight);
+    freelist_free(in_flight, sizeof *in_flight);
 }
 
 /* Once for each agent, so that one result does not push out the others. */
@@ -280,7 +280,7 @@ static void in_flight_add(struct engine *engine, struct session *session, const 
     if (session->in_flight_count >= IN_FLIGHT_MAX ||
         find_at(engine, id, session->principal, session))
         return;
-    in_flight = spare_new(sizeof *in_flight);
+    in_flight = freelist_new(sizeof *in_flight);
     memset(in_flight, 0, sizeof *in_flight);
     memcpy(in_flight->id, id, strnlen(id, sizeof in_flight->id - 1));
     memcpy(in_flight->principal, session->principal, sizeof in_flight->principal);
@@ -360,7 +360,7 @@ void undelivered_add(struct engine *engine, const char *id, const char *principa
         engine->forgets_undelivered = true;
     if (engine->forgets_undelivered || find_undelivered(engine, id))
         return;
-    new = spare_new(sizeof *new);
+    new = freelist_new(sizeof *new);
     memset(new, 0, sizeof *new);
     memcpy(new->id, id, strnlen(id, sizeof new->id - 1));
     memcpy(new->principal, principal, strnlen(principal, sizeof new->principal - 1));
@@ -373,7 +373,7 @@ static void forget(struct engine *engine, struct undelivered *known)
 {
     table_remove(&engine->undelivered, &known->by_id);
     table_remove(&engine->undelivered_calls, &known->by_call);
-    spare_free(known, sizeof *known);
+    freelist_free(known, sizeof *known);
 }
 
 bool undelivered_remove(struct engine *engine, const char *id, const char *principal)

@@ -19,9 +19,9 @@
 #include "store/writes.h"
 
 enum {
-    BATCH_JOBS = 256,
+    BATCH_WRITES = 256,
     BATCH_BYTES = 1024 * 1024,
-    BATCH_LIMIT_MS = 5000,   /* until a job must have been sent, while nothing moves */
+    BATCH_LIMIT_MS = 5000,   /* until a write must have been sent, while nothing moves */
     BATCH_SILENCE_MS = 8000, /* longer than the server's lock_timeout */
     BATCH_TRIES = 6,
     BATCH_PAUSE_MS = 20,
@@ -55,15 +55,15 @@ struct batch_queue {
     struct pg_link *link;
     struct loop_timer *timer;
     struct loop_turn *turn;
-    struct job_list waiting;
+    struct write_list waiting;
     int64_t not_before_ms; /* a pause after somebody was in the way; 0: none */
     int64_t moved_ms;      /* when the last transaction was known to be committed */
 
     /* the transaction under way */
     enum batch_state state;
-    struct job_list current;
+    struct write_list current;
     char id[27];
-    int count, end_number; /* statements of jobs; sayso_end's, COMMIT is the next */
+    int count, end_number; /* statements of writes; sayso_end's, COMMIT is the next */
     int tries;
     bool is_committed;
     enum fault fault; /* the first thing that was refused, */
@@ -71,54 +71,54 @@ struct batch_queue {
     int refused;      /* and its number */
 
     struct metrics_histogram batches;
-    int64_t doubts, retries;
+    int64_t in_doubt_count, retries;
 };
 
-/* A completion may add jobs. */
-static void answer(struct batch_queue *queue, struct job *take_job)
+/* A completion may add writes. */
+static void answer(struct batch_queue *queue, struct write *take_write)
 {
-    if (take_job->reply.outcome != STORE_FAILED && queue->parts.on_stored)
-        queue->parts.on_stored(queue->parts.context, take_job);
-    job_answer(take_job);
+    if (take_write->reply.outcome != STORE_FAILED && queue->parts.on_stored)
+        queue->parts.on_stored(queue->parts.context, take_write);
+    write_answer(take_write);
 }
 
-static void fail(struct job *take_job, const struct error *err)
+static void fail(struct write *take_write, const struct error *err)
 {
-    job_set_failed(take_job, err);
-    job_answer(take_job);
+    write_set_failed(take_write, err);
+    write_answer(take_write);
 }
 
-static struct job_list end_transaction(struct batch_queue *queue)
+static struct write_list end_transaction(struct batch_queue *queue)
 {
-    struct job_list jobs = queue->current;
+    struct write_list writes = queue->current;
 
-    queue->current = (struct job_list){ 0 };
+    queue->current = (struct write_list){ 0 };
     queue->state = BATCH_NONE;
-    return jobs;
+    return writes;
 }
 
-/* each job of the transaction has its reply */
+/* each write of the transaction has its reply */
 static void batch_complete(struct batch_queue *queue)
 {
-    struct job_list jobs = end_transaction(queue);
-    struct job *job;
+    struct write_list writes = end_transaction(queue);
+    struct write *write;
 
     queue->tries = 0;
     queue->moved_ms = loop_boot_ms();
-    while ((job = job_list_take(&jobs)))
-        answer(queue, job);
+    while ((write = write_list_take(&writes)))
+        answer(queue, write);
 }
 
 static void fail_all(struct batch_queue *queue)
 {
-    struct job_list jobs = end_transaction(queue);
-    struct job *job;
+    struct write_list writes = end_transaction(queue);
+    struct write *write;
     struct error err;
 
     fault_describe(queue->fault, queue->refusal, &err);
     queue->tries = 0;
-    while ((job = job_list_take(&jobs)))
-        fail(job, &err);
+    while ((write = write_list_take(&writes)))
+        fail(write, &err);
 }
 
 static void batch_pause(struct batch_queue *queue, int64_t ms)
@@ -128,9 +128,9 @@ static void batch_pause(struct batch_queue *queue, int64_t ms)
 }
 
 /* Who has waited long fails where the database takes nothing; while it does, others were first. */
-static int64_t fails_at_ms(const struct batch_queue *queue, const struct job *job)
+static int64_t fails_at_ms(const struct batch_queue *queue, const struct write *write)
 {
-    return (job->sent.added_ms > queue->moved_ms ? job->sent.added_ms : queue->moved_ms) +
+    return (write->sent.added_ms > queue->moved_ms ? write->sent.added_ms : queue->moved_ms) +
            BATCH_LIMIT_MS;
 }
 
@@ -145,15 +145,15 @@ static void time_next(struct batch_queue *queue)
 /* Nothing of it was stored: once more. In their old order, before those that came later. */
 static void batch_put_back(struct batch_queue *queue)
 {
-    struct job_list jobs = end_transaction(queue);
+    struct write_list writes = end_transaction(queue);
 
     queue->retries++;
-    for (struct job *job = jobs.first; job; job = job->next)
-        job_reset(job);
-    if (!jobs.first)
+    for (struct write *write = writes.first; write; write = write->next)
+        write_reset(write);
+    if (!writes.first)
         return;
-    job_list_append(&jobs, &queue->waiting);
-    queue->waiting = jobs;
+    write_list_append(&writes, &queue->waiting);
+    queue->waiting = writes;
     time_next(queue);
 }
 
@@ -167,8 +167,8 @@ static void separate(struct batch_queue *queue)
         fail_all(queue);
         return;
     }
-    for (struct job *job = queue->current.first; job; job = job->next)
-        job->sent.is_alone |= !is_known || job->sent.number == queue->refused;
+    for (struct write *write = queue->current.first; write; write = write->next)
+        write->sent.is_alone |= !is_known || write->sent.number == queue->refused;
     batch_put_back(queue);
 }
 
@@ -207,20 +207,20 @@ static void take_refusal(struct batch_queue *queue)
 }
 
 /* By the number of its statement; NULL: it is none of theirs. */
-static struct job *find_job(const struct batch_queue *queue, int number)
+static struct write *find_write(const struct batch_queue *queue, int number)
 {
-    struct job *job = queue->current.first;
+    struct write *write = queue->current.first;
 
-    while (job && job->sent.number != number)
-        job = job->next;
-    return job;
+    while (write && write->sent.number != number)
+        write = write->next;
+    return write;
 }
 
 static void on_result(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
     enum fault fault = fault_of(result);
-    struct job *job;
+    struct write *write;
 
     if (fault != FAULT_NONE && queue->fault == FAULT_NONE) {
         queue->fault = fault;
@@ -231,9 +231,9 @@ static void on_result(void *context, int number, const PGresult *result)
         return;
     queue->is_committed |= number == queue->end_number + 1 &&
                            strcmp(libpq.cmdStatus((PGresult *)result), "COMMIT") == 0;
-    job = find_job(queue, number);
-    if (job)
-        write_take(job, result);
+    write = find_write(queue, number);
+    if (write)
+        write_take(write, result);
 }
 
 static void on_end(void *context, bool is_lost)
@@ -246,7 +246,7 @@ static void on_end(void *context, bool is_lost)
         batch_complete(queue);
     } else if (is_lost || queue->fault == FAULT_NONE || queue->refused > queue->end_number) {
         /* A COMMIT that fails may have been heard all the same: by the disk, not by a standby. */
-        queue->doubts++;
+        queue->in_doubt_count++;
         queue->state = BATCH_IN_DOUBT;
         if (!is_lost)
             pg_link_reset(queue->link);
@@ -255,18 +255,18 @@ static void on_end(void *context, bool is_lost)
     }
 }
 
-static void take_jobs(struct batch_queue *queue)
+static void take_writes(struct batch_queue *queue)
 {
-    struct job *job;
+    struct write *write;
     size_t bytes = 0;
     int count = 0;
 
-    while ((job = queue->waiting.first)) {
-        if (count > 0 && (job->sent.is_alone || queue->current.first->sent.is_alone ||
-                          count >= BATCH_JOBS || bytes + job->bytes > BATCH_BYTES))
+    while ((write = queue->waiting.first)) {
+        if (count > 0 && (write->sent.is_alone || queue->current.first->sent.is_alone ||
+                          count >= BATCH_WRITES || bytes + write->bytes > BATCH_BYTES))
             break;
-        job_list_add(&queue->current, job_list_take(&queue->waiting));
-        bytes += job->bytes;
+        write_list_add(&queue->current, write_list_take(&queue->waiting));
+        bytes += write->bytes;
         count++;
     }
 }
@@ -280,17 +280,17 @@ static void add(struct pg_link *link, const struct sql *sql, struct column_value
     params_release(&params);
 }
 
-static void add_job(struct batch_queue *queue, struct job *job)
+static void add_write(struct batch_queue *queue, struct write *write)
 {
     struct params params = { 0 };
     const struct sql *sql;
 
-    job->sent.number = -1;
-    if (write_bind(job, &sql, &params)) {
-        job->sent.number = NUMBER_FIRST + queue->count++;
+    write->sent.number = -1;
+    if (write_bind(write, &sql, &params)) {
+        write->sent.number = NUMBER_FIRST + queue->count++;
         pg_link_add(queue->link, sql, &params);
     } else {
-        job_reset(job);
+        write_reset(write);
     }
     params_release(&params);
 }
@@ -300,7 +300,7 @@ static void send_batch(struct batch_queue *queue)
     const struct pg_exchange exchange = { on_result, on_end, queue };
     char id[sizeof queue->id];
 
-    take_jobs(queue);
+    take_writes(queue);
     random_id(id);
     memcpy(queue->id + BATCH_WRITER_CHARS, id, sizeof id - BATCH_WRITER_CHARS);
     queue->state = BATCH_SENT;
@@ -313,8 +313,8 @@ static void send_batch(struct batch_queue *queue)
     pg_link_add(queue->link, &sql_begin, NULL);
     add(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
         value_number(queue->parts.hub));
-    for (struct job *job = queue->current.first; job; job = job->next)
-        add_job(queue, job);
+    for (struct write *write = queue->current.first; write; write = write->next)
+        add_write(queue, write);
     queue->end_number = NUMBER_FIRST + queue->count;
     add(queue->link, &sql_end, value_text(queue->id));
     pg_link_add(queue->link, &sql_commit, NULL);
@@ -341,10 +341,10 @@ static void fail_old(struct batch_queue *queue, int64_t now)
               "the database does not answer%s%s; nothing was stored: try again", *why ? ": " : "",
               why);
     while (queue->waiting.first && fails_at_ms(queue, queue->waiting.first) <= now)
-        fail(job_list_take(&queue->waiting), &err);
+        fail(write_list_take(&queue->waiting), &err);
 }
 
-static void doubt_go_on(struct batch_queue *queue);
+static void in_doubt_go_on(struct batch_queue *queue);
 
 static void on_time(void *context)
 {
@@ -354,14 +354,14 @@ static void on_time(void *context)
     fail_old(queue, now);
     if (queue->not_before_ms && queue->not_before_ms <= now) {
         queue->not_before_ms = 0;
-        doubt_go_on(queue);
+        in_doubt_go_on(queue);
     }
     time_next(queue);
 }
 
 static void on_ready(void *context)
 {
-    doubt_go_on(context);
+    in_doubt_go_on(context);
 }
 
 struct batch_queue *batch_queue_open(const struct batch_parts *parts)
@@ -381,12 +381,12 @@ struct batch_queue *batch_queue_open(const struct batch_parts *parts)
     return queue;
 }
 
-void batch_queue_add(struct batch_queue *queue, struct job *take_job)
+void batch_queue_add(struct batch_queue *queue, struct write *take_write)
 {
     bool is_first = !queue->waiting.first;
 
-    take_job->sent.added_ms = loop_boot_ms();
-    job_list_add(&queue->waiting, take_job);
+    take_write->sent.added_ms = loop_boot_ms();
+    write_list_add(&queue->waiting, take_write);
     if (is_first)
         time_next(queue);
 }
@@ -404,10 +404,10 @@ void batch_queue_close(struct batch_queue *queue)
                   ? "the store is closing; nothing was stored"
                   : "the database went away; whether this was stored shows when it is back");
     while (queue->current.first)
-        fail(job_list_take(&queue->current), &err);
+        fail(write_list_take(&queue->current), &err);
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
     while (queue->waiting.first)
-        fail(job_list_take(&queue->waiting), &err);
+        fail(write_list_take(&queue->waiting), &err);
     loop_timer_free(queue->timer);
     free(queue);
 }
@@ -430,7 +430,7 @@ void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out
                       "Transactions that were run again.", queue->retries);
     metrics_write_one(out, "sayso_store_doubtful_batches_total", "counter",
                       "Transactions whose end was not heard, and had to be asked for.",
-                      queue->doubts);
+                      queue->in_doubt_count);
 }
 
 /* What became of a transaction whose end was not heard (batch.h). sayso_resolve waits for it if it
@@ -457,35 +457,35 @@ static enum store_outcome outcome_of(char letter)
 }
 
 /* Only changes have a row, and what was not made because it is there. */
-static bool wants_row(const struct job *job)
+static bool wants_row(const struct write *write)
 {
-    if (job->what == WRITE_create)
-        return job->reply.outcome == STORE_REPEATED;
-    return job->what == WRITE_change &&
-           (job->reply.outcome == STORE_LOST || job->reply.outcome == STORE_REPEATED ||
-            (job->reply.outcome == STORE_DONE && !job->of.change.skips_row));
+    if (write->what == WRITE_create)
+        return write->reply.outcome == STORE_REPEATED;
+    return write->what == WRITE_change &&
+           (write->reply.outcome == STORE_LOST || write->reply.outcome == STORE_REPEATED ||
+            (write->reply.outcome == STORE_DONE && !write->of.change.skips_row));
 }
 
-/* "D12 L0 R5 ": a letter and a number a job, in the order they were sent. */
+/* "D12 L0 R5 ": a letter and a number a write, in the order they were sent. */
 static void take_outcomes(struct batch_queue *queue, const char *said)
 {
     bool is_row_wanted = false;
 
-    for (struct job *job = queue->current.first; job; job = job->next) {
+    for (struct write *write = queue->current.first; write; write = write->next) {
         char *end = NULL;
 
-        if (job->sent.number >= 0) {
+        if (write->sent.number >= 0) {
             enum store_outcome outcome = outcome_of(*said);
             int64_t seq = *said ? strtoll(said + 1, &end, 10) : 0;
 
-            job->reply.outcome = outcome;
-            job->reply.seq = seq;
+            write->reply.outcome = outcome;
+            write->reply.seq = seq;
             if (outcome == STORE_FAILED)
-                fault_describe(FAULT_SCHEMA, "", &job->reply.err);
+                fault_describe(FAULT_SCHEMA, "", &write->reply.err);
             said = end ? end + (*end == ' ') : said;
         }
-        job->sent.wants_row = wants_row(job);
-        is_row_wanted |= job->sent.wants_row;
+        write->sent.wants_row = wants_row(write);
+        is_row_wanted |= write->sent.wants_row;
     }
     queue->state = BATCH_ROWLESS;
     if (!is_row_wanted)
@@ -505,8 +505,8 @@ static void on_resolved(void *context, int number, const PGresult *result)
     if (result_is_null(result, 0, 0)) {
         int64_t now = loop_boot_ms();
 
-        for (struct job *job = queue->current.first; job; job = job->next)
-            job->sent.added_ms = now; /* the time in doubt does not count */
+        for (struct write *write = queue->current.first; write; write = write->next)
+            write->sent.added_ms = now; /* the time in doubt does not count */
         batch_put_back(queue);
     } else {
         take_outcomes(queue, result_text(result, 0, 0));
@@ -522,7 +522,7 @@ static void on_resolve_end(void *context, bool is_lost)
         if (!is_lost)
             batch_pause(queue, DOUBT_PAUSE_MS);
     } else if (queue->state == BATCH_ROWLESS && !is_lost) {
-        doubt_go_on(queue);
+        in_doubt_go_on(queue);
     }
 }
 
@@ -540,27 +540,27 @@ static void ask(struct batch_queue *queue)
 static void on_row(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
-    struct job *job = find_job(queue, number);
+    struct write *write = find_write(queue, number);
     struct store_row row;
 
-    if (!job || fault_of(result) != FAULT_NONE)
+    if (!write || fault_of(result) != FAULT_NONE)
         return;
-    job->sent.wants_row = false;
+    write->sent.wants_row = false;
     if (result_count(result) > 0) {
         result_read(result, 0, 0, &row_columns, &row);
-        job_set_row(job, &row);
+        write_set_row(write, &row);
     } else {
-        job->reply.outcome = STORE_MISSING;
+        write->reply.outcome = STORE_MISSING;
     }
 }
 
 static bool is_row_missing(const struct batch_queue *queue)
 {
-    const struct job *job = queue->current.first;
+    const struct write *write = queue->current.first;
 
-    while (job && !job->sent.wants_row)
-        job = job->next;
-    return job;
+    while (write && !write->sent.wants_row)
+        write = write->next;
+    return write;
 }
 
 static void on_rows_end(void *context, bool is_lost)
@@ -581,18 +581,18 @@ static void read_rows(struct batch_queue *queue)
 
     queue->state = BATCH_READING;
     pg_link_begin(queue->link, &exchange);
-    for (struct job *job = queue->current.first; job; job = job->next) {
-        job->sent.number = job->sent.wants_row ? count++ : -1;
-        if (job->sent.wants_row && job->what == WRITE_create)
-            add(queue->link, &sql_row_other, value_number(job->reply.seq));
-        else if (job->sent.wants_row)
-            add(queue->link, &sql_row, value_text(job->of.change.ask_id));
+    for (struct write *write = queue->current.first; write; write = write->next) {
+        write->sent.number = write->sent.wants_row ? count++ : -1;
+        if (write->sent.wants_row && write->what == WRITE_create)
+            add(queue->link, &sql_row_other, value_number(write->reply.seq));
+        else if (write->sent.wants_row)
+            add(queue->link, &sql_row, value_text(write->of.change.ask_id));
     }
     pg_link_end(queue->link);
 }
 
 /* When connected, and after a pause. */
-static void doubt_go_on(struct batch_queue *queue)
+static void in_doubt_go_on(struct batch_queue *queue)
 {
     if (!pg_link_is_ready(queue->link))
         return;

@@ -229,13 +229,13 @@ static void put(struct cache *cache, const struct entry *borrowed)
     cache->count++;
 }
 
-static bool is_named(const struct entry *entry, enum part part, const union job_of *names)
+static bool is_named(const struct entry *entry, enum part part, const union write_values *names)
 {
     return entry->part == part &&
            compare_columns(parts[part].columns->list, parts[part].names, &entry->of, names) == 0;
 }
 
-static void drop(struct cache *cache, enum part part, const union job_of *names)
+static void drop(struct cache *cache, enum part part, const union write_values *names)
 {
     for (size_t i = cache->count; i-- > 0;) {
         if (is_named(&cache->entries[i], part, names))
@@ -248,7 +248,7 @@ _Static_assert(offsetof(struct store_token, hash) == offsetof(struct store_token
 _Static_assert(offsetof(struct store_rule, id) == offsetof(struct store_rule_revoke, id),
                "and so is a rule");
 
-static void use_token(struct cache *cache, const union job_of *used)
+static void use_token(struct cache *cache, const union write_values *used)
 {
     for (size_t i = 0; i < cache->count; i++) {
         if (is_named(&cache->entries[i], PART_TOKEN, used))
@@ -256,18 +256,18 @@ static void use_token(struct cache *cache, const union job_of *used)
     }
 }
 
-static void put_values(struct cache *cache, enum part part, const struct job *job)
+static void put_values(struct cache *cache, enum part part, const struct write *write)
 {
     struct entry entry = { .part = part };
 
-    memcpy(&entry.of, &job->of, parts[part].columns->size);
+    memcpy(&entry.of, &write->of, parts[part].columns->size);
     if (part == PART_KEY)
-        entry.of.key.id = job->reply.seq;
+        entry.of.key.id = write->reply.seq;
     put(cache, &entry);
     explicit_bzero(&entry, sizeof entry);
 }
 
-void cache_apply(struct cache *cache, const struct job *job)
+void cache_apply(struct cache *cache, const struct write *write)
 {
     static const enum part parts_of[WRITE_KINDS] = {
         [WRITE_setting] = PART_SETTING,
@@ -279,17 +279,17 @@ void cache_apply(struct cache *cache, const struct job *job)
         [WRITE_meta] = PART_META,
         [WRITE_token_use] = PART_TOKEN,
     };
-    enum part part = parts_of[job->what];
+    enum part part = parts_of[write->what];
 
-    if (!part || job->reply.outcome != STORE_DONE)
+    if (!part || write->reply.outcome != STORE_DONE)
         return;
-    if (job->what == WRITE_token_use)
-        use_token(cache, &job->of);
-    else if (job->what == WRITE_token_revoke || job->what == WRITE_rule_revoke ||
-             (job->what == WRITE_setting && !job->of.setting.value))
-        drop(cache, part, &job->of);
+    if (write->what == WRITE_token_use)
+        use_token(cache, &write->of);
+    else if (write->what == WRITE_token_revoke || write->what == WRITE_rule_revoke ||
+             (write->what == WRITE_setting && !write->of.setting.value))
+        drop(cache, part, &write->of);
     else
-        put_values(cache, part, job);
+        put_values(cache, part, write);
     cache->is_overtaken = true;
 }
 

@@ -14,7 +14,7 @@
 #include "store/store.h"
 
 struct cache;
-struct job;
+struct write;
 struct pool;
 
 /* `has_changed`: what is there now is not what was there before, a hub's own writes apart. */
@@ -31,7 +31,7 @@ bool cache_take(struct cache *cache, const PGresult *result);
 void cache_load(struct cache *cache, struct pool *pool, cache_done *done, void *context);
 /* A write of our own, done: before its completion runs. Jobs of other kinds, and such as did not
  * get through, change nothing. */
-void cache_apply(struct cache *cache, const struct job *job);
+void cache_apply(struct cache *cache, const struct write *write);
 /* Hands on what of it a read asks for; false: that is in the database. The first of `values`, where
  * there is one, is what the first column must be. */
 bool cache_read(const struct cache *cache, enum read_statement which,

@@ -474,17 +474,17 @@ bool pg_listener_is_hearing(const struct pg_listener *listener)
 /* A beat that is lost is no harm: the next one comes soon. */
 
 enum {
-    BEAT_MS = 3000,       /* hubs.sql says how many may be missed */
-    BEAT_MOST = 1000,     /* asks at once */
-    BEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
-    BEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
-    BEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
+    HEARTBEAT_MS = 3000,       /* hubs.sql says how many may be missed */
+    HEARTBEAT_MOST = 1000,     /* asks at once */
+    HEARTBEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
+    HEARTBEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
+    HEARTBEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
 };
 
-static const struct sql beat_sql = { "sayso_beat", "SELECT sayso_beat($1, $2)" };
+static const struct sql heartbeat_sql = { "sayso_beat", "SELECT sayso_beat($1, $2)" };
 static const struct sql leave_sql = { NULL, "SELECT sayso_leave($1, $2, $3)" };
 
-struct beat {
+struct heartbeat {
     struct pool *pool;
     struct loop_timer *timer;
     int64_t hub;
@@ -495,91 +495,92 @@ struct beat {
     int left_parts;
 };
 
-static void say_good_bye(struct beat *beat);
+static void say_good_bye(struct heartbeat *heartbeat);
 
 static void on_left(void *context, const PGresult *result, const struct error *err)
 {
-    struct beat *beat = context;
+    struct heartbeat *heartbeat = context;
     int64_t number = err ? 0 : result_integer(result, 0, 0); /* failed: then we are missed soon */
 
-    beat->has_left = number == 0 || ++beat->left_parts == BEAT_LEFT_PARTS;
-    beat->left_number = number;
-    if (!beat->has_left)
-        say_good_bye(beat);
+    heartbeat->has_left = number == 0 || ++heartbeat->left_parts == HEARTBEAT_LEFT_PARTS;
+    heartbeat->left_number = number;
+    if (!heartbeat->has_left)
+        say_good_bye(heartbeat);
 }
 
-static void say_good_bye(struct beat *beat)
+static void say_good_bye(struct heartbeat *heartbeat)
 {
-    pool_read_with(
-        beat->pool, &leave_sql,
-        VALUES(value_number(beat->hub), value_number(beat->left_number), value_number(BEAT_LEFT)),
-        on_left, beat);
+    pool_read_with(heartbeat->pool, &leave_sql,
+                   VALUES(value_number(heartbeat->hub), value_number(heartbeat->left_number),
+                          value_number(HEARTBEAT_LEFT)),
+                   on_left, heartbeat);
 }
 
 static void on_beaten(void *context, const PGresult *result, const struct error *err)
 {
-    struct beat *beat = context;
+    struct heartbeat *heartbeat = context;
 
-    beat->is_beating = false;
-    for (int i = 0; !err && beat->news && i < result_count(result); i++)
-        beat->news->abandoned(beat->context, result_text(result, i, 0));
-    if (beat->is_leaving)
-        say_good_bye(beat);
-    else if (!err && result_count(result) == BEAT_MOST)
-        loop_timer_at(beat->timer, loop_boot_ms() + BEAT_AGAIN_MS);
+    heartbeat->is_beating = false;
+    for (int i = 0; !err && heartbeat->news && i < result_count(result); i++)
+        heartbeat->news->abandoned(heartbeat->context, result_text(result, i, 0));
+    if (heartbeat->is_leaving)
+        say_good_bye(heartbeat);
+    else if (!err && result_count(result) == HEARTBEAT_MOST)
+        loop_timer_at(heartbeat->timer, loop_boot_ms() + HEARTBEAT_AGAIN_MS);
 }
 
 static void on_beat_time(void *context)
 {
-    struct beat *beat = context;
+    struct heartbeat *heartbeat = context;
 
-    loop_timer_at(beat->timer, loop_boot_ms() + BEAT_MS);
-    if (beat->is_beating)
+    loop_timer_at(heartbeat->timer, loop_boot_ms() + HEARTBEAT_MS);
+    if (heartbeat->is_beating)
         return;
-    beat->is_beating = true;
-    pool_read_with(beat->pool, &beat_sql, VALUES(value_number(beat->hub), value_number(BEAT_MOST)),
-                   on_beaten, beat);
+    heartbeat->is_beating = true;
+    pool_read_with(heartbeat->pool, &heartbeat_sql,
+                   VALUES(value_number(heartbeat->hub), value_number(HEARTBEAT_MOST)), on_beaten,
+                   heartbeat);
 }
 
-struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub)
+struct heartbeat *heartbeat_new(struct loop *loop, struct pool *pool, int64_t hub)
 {
-    struct beat *beat = mem_new(sizeof *beat);
+    struct heartbeat *heartbeat = mem_new(sizeof *heartbeat);
 
-    *beat = (struct beat){ .pool = pool, .hub = hub };
-    beat->timer = loop_timer_new(loop, on_beat_time, beat);
-    loop_timer_at(beat->timer, loop_boot_ms() + BEAT_MS);
-    return beat;
+    *heartbeat = (struct heartbeat){ .pool = pool, .hub = hub };
+    heartbeat->timer = loop_timer_new(loop, on_beat_time, heartbeat);
+    loop_timer_at(heartbeat->timer, loop_boot_ms() + HEARTBEAT_MS);
+    return heartbeat;
 }
 
-void beat_tell(struct beat *beat, const struct store_news *news, void *context)
+void heartbeat_tell(struct heartbeat *heartbeat, const struct store_news *news, void *context)
 {
-    beat->news = news;
-    beat->context = context;
+    heartbeat->news = news;
+    heartbeat->context = context;
 }
 
 /* A beat that is on its way might overtake it. */
-void beat_leave(struct beat *beat)
+void heartbeat_leave(struct heartbeat *heartbeat)
 {
-    loop_timer_stop(beat->timer);
-    beat->news = NULL;
-    beat->is_leaving = true;
-    if (!beat->is_beating)
-        say_good_bye(beat);
+    loop_timer_stop(heartbeat->timer);
+    heartbeat->news = NULL;
+    heartbeat->is_leaving = true;
+    if (!heartbeat->is_beating)
+        say_good_bye(heartbeat);
 }
 
-int64_t beat_left_number(const struct beat *beat)
+int64_t heartbeat_left_number(const struct heartbeat *heartbeat)
 {
-    return beat->left_number;
+    return heartbeat->left_number;
 }
 
-bool beat_has_left(void *beat)
+bool heartbeat_has_left(void *heartbeat)
 {
-    return ((struct beat *)beat)->has_left;
+    return ((struct heartbeat *)heartbeat)->has_left;
 }
 
-void beat_free(struct beat *beat)
+void heartbeat_free(struct heartbeat *heartbeat)
 {
-    if (beat)
-        loop_timer_free(beat->timer);
-    free(beat);
+    if (heartbeat)
+        loop_timer_free(heartbeat->timer);
+    free(heartbeat);
 }

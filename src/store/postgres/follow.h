@@ -8,7 +8,7 @@
 #include "store/postgres/libpq.h"
 
 struct address;
-struct beat;
+struct heartbeat;
 struct cache;
 struct follow;
 struct pg_listener;
@@ -62,14 +62,14 @@ bool pg_listener_is_hearing(const struct pg_listener *listener); /* it heard its
  * is not there any more (sql/hubs.sql). */
 
 /* From now on. All are borrowed. */
-struct beat *beat_new(struct loop *loop, struct pool *pool, int64_t hub);
-void beat_tell(struct beat *beat, const struct store_news *news, void *context);
+struct heartbeat *heartbeat_new(struct loop *loop, struct pool *pool, int64_t hub);
+void heartbeat_tell(struct heartbeat *heartbeat, const struct store_news *news, void *context);
 /* Says good-bye, so that no other hub has to wait until we are missed; no more beats. Asks that
  * agents wait for here are marked, a part at a time; how far that has come is a number that grows.
  */
-void beat_leave(struct beat *beat);
-int64_t beat_left_number(const struct beat *beat);
-bool beat_has_left(void *beat);    /* it was said, or can't be */
-void beat_free(struct beat *beat); /* once the pool is stopped; NULL is fine */
+void heartbeat_leave(struct heartbeat *heartbeat);
+int64_t heartbeat_left_number(const struct heartbeat *heartbeat);
+bool heartbeat_has_left(void *heartbeat);         /* it was said, or can't be */
+void heartbeat_free(struct heartbeat *heartbeat); /* once the pool is stopped; NULL is fine */
 
 #endif

@@ -39,9 +39,9 @@ struct postgres_store {
     struct batch_queue *queue; /* NULL: closing */
     struct pg_listener *listener;
     struct follow *follow;
-    struct beat *beat;
+    struct heartbeat *heartbeat;
     struct loop_timer *timer;
-    struct job_list late; /* asked for while closing */
+    struct write_list late; /* asked for while closing */
     int64_t hub;
     struct postgres_facts facts;
 };
@@ -53,50 +53,50 @@ static struct postgres_store *own(struct store *store)
 
 static void on_swept(void *context, const PGresult *result, const struct error *err)
 {
-    struct job *job = context;
+    struct write *write = context;
 
     if (err)
-        job_set_failed(job, err);
+        write_set_failed(write, err);
     else
-        write_take(job, result);
-    job_answer(job);
+        write_take(write, result);
+    write_answer(write);
 }
 
 /* Retention may be repeated, and a batch would hold up every hub: it goes where reads go. */
-static void sweep(struct postgres_store *store, struct job *take_job)
+static void sweep(struct postgres_store *store, struct write *take_write)
 {
     struct params params = { 0 };
     const struct sql *sql;
 
-    write_bind(take_job, &sql, &params);
-    pool_read(store->reads.pool, sql, &params, on_swept, take_job);
+    write_bind(take_write, &sql, &params);
+    pool_read(store->reads.pool, sql, &params, on_swept, take_write);
 }
 
 /* The index is not part of what has to be right, so it is no part of the queue either. */
-static void add(struct queued_store *queued, struct job *take_job)
+static void add(struct queued_store *queued, struct write *take_write)
 {
     struct postgres_store *store = (struct postgres_store *)queued;
 
-    if (take_job->what == WRITE_index) {
-        postgres_index(store->reads.pool, take_job->of.index.now_ms,
-                       (size_t)take_job->of.index.batch, take_job->done, take_job->context);
-        job_free(take_job);
-    } else if (take_job->what == WRITE_sweep) {
-        sweep(store, take_job);
+    if (take_write->what == WRITE_index) {
+        postgres_index(store->reads.pool, take_write->of.index.now_ms,
+                       (size_t)take_write->of.index.batch, take_write->done, take_write->context);
+        write_free(take_write);
+    } else if (take_write->what == WRITE_sweep) {
+        sweep(store, take_write);
     } else if (store->queue) {
-        batch_queue_add(store->queue, take_job);
+        batch_queue_add(store->queue, take_write);
     } else {
-        job_list_add(&store->late, take_job);
+        write_list_add(&store->late, take_write);
     }
 }
 
-static void on_stored(void *context, const struct job *job)
+static void on_stored(void *context, const struct write *write)
 {
     struct postgres_store *store = context;
 
-    cache_apply(store->reads.cache, job);
-    if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
-        follow_wrote(store->follow, job->reply.seq);
+    cache_apply(store->reads.cache, write);
+    if (write->reply.outcome == STORE_DONE && (write_rows[write->what].flags & WRITE_HAS_EVENT))
+        follow_wrote(store->follow, write->reply.seq);
 }
 
 static void on_news(void *context)
@@ -123,7 +123,7 @@ static void on_time(void *context)
 
 static void store_follow(struct store *store, const struct store_news *news, void *context)
 {
-    beat_tell(own(store)->beat, news, context);
+    heartbeat_tell(own(store)->heartbeat, news, context);
     follow_tell(own(store)->follow, news, context);
     follow_look(own(store)->follow);
 }
@@ -177,12 +177,12 @@ static bool is_drained(void *context)
 static void fail_late(struct postgres_store *store)
 {
     struct error err;
-    struct job *job;
+    struct write *write;
 
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
-    while ((job = job_list_take(&store->late))) {
-        job_set_failed(job, &err);
-        job_answer(job);
+    while ((write = write_list_take(&store->late))) {
+        write_set_failed(write, &err);
+        write_answer(write);
     }
 }
 
@@ -190,13 +190,14 @@ static void leave(struct postgres_store *store)
 {
     int64_t before;
 
-    if (!store->beat || !pool_is_ready(store->reads.pool))
+    if (!store->heartbeat || !pool_is_ready(store->reads.pool))
         return;
-    beat_leave(store->beat);
+    heartbeat_leave(store->heartbeat);
     do
-        before = beat_left_number(store->beat);
-    while (!loop_run_until(store->loop, beat_has_left, store->beat, loop_boot_ms() + LEAVE_MS) &&
-           beat_left_number(store->beat) > before);
+        before = heartbeat_left_number(store->heartbeat);
+    while (!loop_run_until(store->loop, heartbeat_has_left, store->heartbeat,
+                           loop_boot_ms() + LEAVE_MS) &&
+           heartbeat_left_number(store->heartbeat) > before);
 }
 
 static void store_close(struct store *port)
@@ -216,7 +217,7 @@ static void store_close(struct store *port)
         fail_late(store);
     } while (store->reads.pool && !pool_is_empty(store->reads.pool));
     pg_listener_close(store->listener);
-    beat_free(store->beat);
+    heartbeat_free(store->heartbeat);
     follow_free(store->follow);
     cache_free(store->reads.cache);
     pool_free_all(store->reads.pool);
@@ -228,7 +229,7 @@ static void store_close(struct store *port)
 static const struct store_ops postgres_ops = {
     STORE_READS(PG_MEMBER)
     STORE_READS_OF_BOTH(BOTH_MEMBER)
-    .write = job_write,
+    .write = store_write,
     .close = store_close,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,
@@ -306,7 +307,7 @@ static bool connect_parts(struct postgres_store *store, struct error *err)
 
     store->queue = batch_queue_open(&writer);
     store->listener = pg_listener_open(&listener);
-    store->beat = beat_new(store->loop, store->reads.pool, store->hub);
+    store->heartbeat = heartbeat_new(store->loop, store->reads.pool, store->hub);
     store->timer = loop_timer_new(store->loop, on_time, store);
     loop_timer_at(store->timer, loop_boot_ms() + LOOK_MS);
     if (loop_run_until(store->loop, is_connected, store, loop_boot_ms() + OPEN_MS))

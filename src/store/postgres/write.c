@@ -35,25 +35,25 @@ char *write_agent_name(const char *origin)
 }
 
 /* Those from one place in its list to another. */
-static void add_values(struct params *out, const struct job *job, size_t from, size_t to)
+static void add_values(struct params *out, const struct write *write, size_t from, size_t to)
 {
-    params_values(out, job_kinds[job->what].columns.list + from, to - from, &job->of);
+    params_values(out, write_rows[write->what].columns.list + from, to - from, &write->of);
 }
 
-static void bind_create(const struct job *job, struct params *out)
+static void bind_create(const struct write *write, struct params *out)
 {
-    const struct ask *ask = &job->of.create.ask;
+    const struct ask *ask = &write->of.create.ask;
     char *agent = write_agent_name(ask->origin_json);
     struct text body = { 0 };
 
     event_write_created(ask, &body);
-    add_values(out, job, 0, CREATE_FORM);
+    add_values(out, write, 0, CREATE_FORM);
     params_text(out, agent);
-    add_values(out, job, CREATE_FORM, CREATE_ASKER);
+    add_values(out, write, CREATE_FORM, CREATE_ASKER);
     params_text(out, text_string(&body));
     text_release(&body);
     free(agent);
-    add_values(out, job, CREATE_ASKER, job_kinds[WRITE_create].columns.count);
+    add_values(out, write, CREATE_ASKER, write_rows[WRITE_create].columns.count);
 }
 
 static void bind_deliver(const struct store_change *change, struct params *out)
@@ -77,16 +77,16 @@ static void add_rest(struct params *out, const struct store_change *change)
     text_release(&rest);
 }
 
-static void bind_change(const struct job *job, struct params *out)
+static void bind_change(const struct write *write, struct params *out)
 {
-    const struct store_change *change = &job->of.change;
-    bool brings = job_brings_answer(change);
+    const struct store_change *change = &write->of.change;
+    bool brings = change_brings_answer(change);
 
-    add_values(out, job, 0, CHANGE_ANSWER);
+    add_values(out, write, 0, CHANGE_ANSWER);
     params_text(out, brings ? change->answer_json : NULL);
-    add_values(out, job, CHANGE_KEY, CHANGE_REMOVES);
+    add_values(out, write, CHANGE_KEY, CHANGE_REMOVES);
     params_text(out, brings ? "t" : "f");
-    add_values(out, job, CHANGE_REMOVES, CHANGE_COPIED);
+    add_values(out, write, CHANGE_REMOVES, CHANGE_COPIED);
     add_rest(out, change);
 }
 
@@ -112,41 +112,41 @@ static const struct sql *call_of(struct call *call, const char *name, int count)
     return &call->sql;
 }
 
-bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out)
+bool write_bind(const struct write *write, const struct sql **ret_sql, struct params *out)
 {
-    const struct job_kind *kind = &job_kinds[job->what];
+    const struct write_row *kind = &write_rows[write->what];
 
     if (kind->flags & WRITE_IS_OF_FILE)
         return false;
-    if (job->what == WRITE_change && job_only_delivers(&job->of.change)) {
-        bind_deliver(&job->of.change, out);
+    if (write->what == WRITE_change && change_only_delivers(&write->of.change)) {
+        bind_deliver(&write->of.change, out);
         *ret_sql = call_of(&deliver_call, "deliver", out->count);
         return true;
     }
-    if (job->what == WRITE_create)
-        bind_create(job, out);
-    else if (job->what == WRITE_change)
-        bind_change(job, out);
+    if (write->what == WRITE_create)
+        bind_create(write, out);
+    else if (write->what == WRITE_change)
+        bind_change(write, out);
     else
-        add_values(out, job, 0, kind->columns.count);
-    *ret_sql = call_of(&calls[job->what], kind->name, out->count);
+        add_values(out, write, 0, kind->columns.count);
+    *ret_sql = call_of(&calls[write->what], kind->name, out->count);
     return true;
 }
 
-void write_take(struct job *job, const PGresult *result)
+void write_take(struct write *write, const PGresult *result)
 {
     struct store_row row = { 0 };
 
-    job->reply.outcome = (enum store_outcome)result_integer(result, 0, 0);
-    job->reply.seq = result_integer(result, 0, 1);
-    job_set_row(job, NULL);
+    write->reply.outcome = (enum store_outcome)result_integer(result, 0, 0);
+    write->reply.seq = result_integer(result, 0, 1);
+    write_set_row(write, NULL);
     if (result_is_null(result, 0, 2))
         return;
-    if (job->what == WRITE_create) /* of the ask that is there already only the name is known */
+    if (write->what == WRITE_create) /* of the ask that is there already only the name is known */
         text_put(row.ask.id, sizeof row.ask.id, result_text(result, 0, 2));
     else
         result_read(result, 0, 2, &row_columns, &row);
-    job_set_row(job, &row);
+    write_set_row(write, &row);
 }
 
 /* What is written holds its asks for a moment, so there are few, and few bytes of texts. */

@@ -1,6 +1,6 @@
 /*
- * write.h - one write as a statement, and what came of it back into the job. Each kind of job is
- * one function of the schema, which returns one row: outcome, seq, and the columns of ROW_WHOLE
+ * write.h - one write as a statement, and what came of it back into the write. Each kind of write
+ * is one function of the schema, which returns one row: outcome, seq, and the columns of ROW_WHOLE
  * (store/row.h), NULL where no row is to be handed on.
  */
 #ifndef STORE_POSTGRES_WRITE_H
@@ -12,14 +12,14 @@
 
 #include "store/store.h"
 
-struct job;
+struct write;
 struct params;
 struct pool;
 struct sql;
 
 /* False: PostgreSQL has nothing to do for it, it is done. */
-bool write_bind(const struct job *job, const struct sql **ret_sql, struct params *out);
-void write_take(struct job *job, const PGresult *result);
+bool write_bind(const struct write *write, const struct sql **ret_sql, struct params *out);
+void write_take(struct write *write, const PGresult *result);
 /* The name of an agent, by asks.origin (NULL is fine); the caller frees it. NULL: it has none. */
 char *write_agent_name(const char *origin);
 

@@ -270,7 +270,7 @@ static bool open_reader(struct database *database, const char *vfs_name, struct 
 /* A damaged file is moved out of the way, never over anything that is there. The log goes first: a
  * log left beside a new, empty file would be played into it, while a damaged file without its log
  * is found damaged again. */
-enum { ASIDE_TRIES = 100 };
+enum { QUARANTINE_TRIES = 100 };
 static const char *const moved_first_to_last[] = { "-wal", "-shm", "-journal", "" };
 
 static bool is_free(const char *path)
@@ -294,7 +294,7 @@ static char *find_name(const char *path)
 
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ", &utc);
-    for (int i = 1; i <= ASIDE_TRIES; i++) {
+    for (int i = 1; i <= QUARANTINE_TRIES; i++) {
         char *name = i == 1 ? mem_format("%s.damaged-%s", path, stamp)
                             : mem_format("%s.damaged-%s-%d", path, stamp, i);
 
@@ -319,7 +319,7 @@ static bool move_one(const char *path, const char *to, const char *suffix)
 }
 
 /* ret_path: owned; where the file is now. Its log goes with it. */
-static bool aside_move(const char *path, char **ret_path, struct error *err)
+static bool quarantine_move(const char *path, char **ret_path, struct error *err)
 {
     char *to = find_name(path);
 
@@ -338,9 +338,10 @@ static bool aside_move(const char *path, char **ret_path, struct error *err)
     return true;
 }
 
-static bool remember_aside(sqlite3 *db, const char *aside, const char *path, struct error *err)
+static bool remember_quarantine(sqlite3 *db, const char *quarantine, const char *path,
+                                struct error *err)
 {
-    char *sql = sqlite3_mprintf("INSERT INTO meta VALUES ('recovered_from', %Q)", aside);
+    char *sql = sqlite3_mprintf("INSERT INTO meta VALUES ('recovered_from', %Q)", quarantine);
     int rc = sql ? statement_exec(db, sql) : SQLITE_NOMEM;
 
     sqlite3_free(sql);
@@ -353,18 +354,18 @@ static bool remember_aside(sqlite3 *db, const char *aside, const char *path, str
 static bool begin_again(struct database *database, const char *vfs_name, struct error *err)
 {
     enum open_outcome outcome;
-    char *aside = NULL;
+    char *quarantine = NULL;
     bool ok = false;
 
-    if (!aside_move(database->path, &aside, err))
+    if (!quarantine_move(database->path, &quarantine, err))
         return false;
     outcome = open_writer(database, vfs_name, err);
     if (outcome == OPENED)
-        ok = remember_aside(database->writer, aside, database->path, err);
+        ok = remember_quarantine(database->writer, quarantine, database->path, err);
     else if (outcome == DAMAGED)
         error_say(err, ERROR_storage_failed, "", TEXT_REASON_STORE_DAMAGED_AGAIN, "path",
                   database->path, NULL);
-    free(aside);
+    free(quarantine);
     return ok;
 }
 

@@ -26,9 +26,9 @@ static struct sqlite_store *own(struct store *store)
     return (struct sqlite_store *)store;
 }
 
-static void store_add(struct queued_store *store, struct job *take_job)
+static void store_add(struct queued_store *store, struct write *take_write)
 {
-    writer_add(own(&store->port)->writer, take_job);
+    writer_add(own(&store->port)->writer, take_write);
 }
 
 static bool store_is_broken(struct store *store)
@@ -61,7 +61,7 @@ static void store_close(struct store *store)
 static const struct store_ops sqlite_ops = {
     STORE_READS(READER_MEMBER)
     STORE_READS_OF_BOTH(BOTH_MEMBER)
-    .write = job_write,
+    .write = store_write,
     .close = store_close,
     .is_broken = store_is_broken,
     .last_seq = store_last_seq,

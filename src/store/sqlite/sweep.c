@@ -22,10 +22,10 @@ struct victims {
     int64_t count, room;
 };
 
-static int pick(struct write *write, enum write_statement how, int64_t bound_ms, int64_t limit,
-                struct victims *victims)
+static int pick(struct write_context *writing, enum sqlite_statement how, int64_t bound_ms,
+                int64_t limit, struct victims *victims)
 {
-    struct statement select = statement_with(&write->statements, how,
+    struct statement select = statement_with(&writing->statements, how,
                                              VALUES(value_number(bound_ms), value_number(limit)));
 
     while (victims->count < victims->room && statement_step(&select)) {
@@ -38,41 +38,42 @@ static int pick(struct write *write, enum write_statement how, int64_t bound_ms,
 }
 
 /* Counting takes long: it is done for many batches; what ends meanwhile is added (write_ask.c). */
-static int count_ended(struct write *write, int64_t needed)
+static int count_ended(struct write_context *writing, int64_t needed)
 {
     struct statement count;
 
-    if (write->ended >= needed || write->is_ended_exact)
+    if (writing->ended >= needed || writing->is_ended_exact)
         return SQLITE_OK;
-    count = statement_with(&write->statements, STATEMENT_SWEEP_COUNT,
+    count = statement_with(&writing->statements, STATEMENT_SWEEP_COUNT,
                            VALUES(value_number(needed + SWEEP_COUNT_AHEAD)));
-    write->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
-    write->is_ended_exact = write->ended < needed + SWEEP_COUNT_AHEAD;
+    writing->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
+    writing->is_ended_exact = writing->ended < needed + SWEEP_COUNT_AHEAD;
     return statement_end(&count);
 }
 
-static int pick_all(struct write *write, const struct store_sweep *sweep, struct victims *victims)
+static int pick_all(struct write_context *writing, const struct store_sweep *sweep,
+                    struct victims *victims)
 {
     int64_t excess, room;
-    int rc = count_ended(write, sweep->keep_ended + 2 * victims->room);
+    int rc = count_ended(writing, sweep->keep_ended + 2 * victims->room);
 
     if (rc == SQLITE_OK)
-        rc = pick(write, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
+        rc = pick(writing, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
     if (rc != SQLITE_OK)
         return rc;
-    excess = write->ended - victims->count - sweep->keep_ended;
+    excess = writing->ended - victims->count - sweep->keep_ended;
     room = victims->room - victims->count;
     if (excess > 0 && room > 0)
-        rc = pick(write, STATEMENT_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
-                  victims);
+        rc = pick(writing, STATEMENT_SWEEP_MANY, sweep->older_than_ms,
+                  excess < room ? excess : room, victims);
     return rc;
 }
 
 /* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
-static int empty_event(struct write *write, int64_t *seq)
+static int empty_event(struct write_context *writing, int64_t *seq)
 {
     struct statement update =
-        statement_with(&write->statements, STATEMENT_SWEEP_EVENT, VALUES(value_number(*seq)));
+        statement_with(&writing->statements, STATEMENT_SWEEP_EVENT, VALUES(value_number(*seq)));
     int64_t earlier = 0;
     int rc;
 
@@ -84,35 +85,35 @@ static int empty_event(struct write *write, int64_t *seq)
     return rc;
 }
 
-static int drop(struct write *write, const struct victim *victim)
+static int drop(struct write_context *writing, const struct victim *victim)
 {
-    static const enum write_statement parts[] = { STATEMENT_SWEEP_DRAFTS, STATEMENT_INDEX_TAKE,
-                                                  STATEMENT_UNINDEX_AGENT, STATEMENT_SWEEP_ASK };
+    static const enum sqlite_statement parts[] = { STATEMENT_SWEEP_DRAFTS, STATEMENT_INDEX_TAKE,
+                                                   STATEMENT_UNINDEX_AGENT, STATEMENT_SWEEP_ASK };
     int64_t seq = victim->seq;
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && seq > 0)
-        rc = empty_event(write, &seq);
+        rc = empty_event(writing, &seq);
     for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(parts); i++)
-        rc = write_run_on(write, parts[i], victim->number);
+        rc = write_run_on(writing, parts[i], victim->number);
     CRASH_POINT(store_sweep_dropped);
     return rc;
 }
 
 /* Until the slice is over, but one at least. The words come last, all of them together, because
  * every statement that might be undone alone makes the index write what it has gathered. */
-static int drop_some(struct write *write, struct victims *victims, int64_t *ret_dropped)
+static int drop_some(struct write_context *writing, struct victims *victims, int64_t *ret_dropped)
 {
     int64_t dropped = 0;
     int rc = SQLITE_OK;
 
     while (rc == SQLITE_OK && dropped < victims->count) {
-        rc = drop(write, &victims->list[dropped++]);
-        if (slice_is_over(&write->slice))
+        rc = drop(writing, &victims->list[dropped++]);
+        if (slice_is_over(&writing->slice))
             break;
     }
     for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++) {
-        rc = write_run_on(write, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
+        rc = write_run_on(writing, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
         CRASH_POINT(store_sweep_unindexed);
     }
     *ret_dropped = dropped;
@@ -120,69 +121,69 @@ static int drop_some(struct write *write, struct victims *victims, int64_t *ret_
 }
 
 /* Once in a while what is over is left behind, so that a start need not look at it. */
-static int move_on(struct write *write)
+static int move_on(struct write_context *writing)
 {
     bool is_found = false;
     int rc = SQLITE_OK;
 
-    while (rc == SQLITE_OK && !is_found && write->head.unsettled <= write->head.seq) {
-        int64_t to = write->head.unsettled + SWEEP_WINDOW;
+    while (rc == SQLITE_OK && !is_found && writing->head.unsettled <= writing->head.seq) {
+        int64_t to = writing->head.unsettled + SWEEP_WINDOW;
         struct statement find =
-            statement_with(&write->statements, STATEMENT_UNSETTLED,
-                           VALUES(value_number(write->head.unsettled), value_number(to)));
+            statement_with(&writing->statements, STATEMENT_UNSETTLED,
+                           VALUES(value_number(writing->head.unsettled), value_number(to)));
 
         is_found = statement_step(&find);
         if (is_found)
-            write->head.unsettled = sqlite3_column_int64(find.handle, 0);
+            writing->head.unsettled = sqlite3_column_int64(find.handle, 0);
         else
-            write->head.unsettled = to <= write->head.seq ? to : write->head.seq + 1;
+            writing->head.unsettled = to <= writing->head.seq ? to : writing->head.seq + 1;
         rc = statement_end(&find);
-        if (slice_is_over(&write->slice))
+        if (slice_is_over(&writing->slice))
             break;
     }
     return rc;
 }
 
 /* In the order of what the next one needs: room in the index, then what goes, then the rest. */
-static int run_slice(struct write *write, const struct store_sweep *sweep, struct victims *victims,
-                     int64_t *ret_count)
+static int run_slice(struct write_context *writing, const struct store_sweep *sweep,
+                     struct victims *victims, int64_t *ret_count)
 {
     int64_t dropped = 0;
     bool is_last;
-    int rc = pick_all(write, sweep, victims);
+    int rc = pick_all(writing, sweep, victims);
 
     CRASH_POINT(store_sweep_picked);
     if (rc == SQLITE_OK)
-        rc = drop_some(write, victims, &dropped);
-    write->ended -= dropped;
-    write->gaps += dropped;
+        rc = drop_some(writing, victims, &dropped);
+    writing->ended -= dropped;
+    writing->gaps += dropped;
     is_last = dropped == victims->count && victims->count < victims->room;
-    write->is_sweeping = !is_last;
+    writing->is_sweeping = !is_last;
     *ret_count = dropped;
     if (rc == SQLITE_OK && is_last)
-        rc = conversation_sweep(write, sweep, ret_count);
+        rc = conversation_sweep(writing, sweep, ret_count);
     if (rc == SQLITE_OK && is_last) {
-        rc = write_run_on(write, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
-        *ret_count += sqlite3_changes(write->db);
-        write->principal[0] = '\0'; /* it may be one of them */
+        rc = write_run_on(writing, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
+        *ret_count += sqlite3_changes(writing->db);
+        writing->principal[0] = '\0'; /* it may be one of them */
     }
-    return rc == SQLITE_OK ? move_on(write) : rc;
+    return rc == SQLITE_OK ? move_on(writing) : rc;
 }
 
-int sweep_run(struct write *write, struct job *job)
+int sweep_run(struct write_context *writing, struct write *write)
 {
-    const struct store_sweep *sweep = &job->of.sweep;
+    const struct store_sweep *sweep = &write->of.sweep;
     struct victims victims = { .room = sweep->batch };
     bool is_merged;
     int rc;
 
-    slice_begin(&write->slice, sweep->most_us);
-    rc = index_merge(write, &is_merged);
-    job->reply.seq = 1;
+    slice_begin(&writing->slice, sweep->most_us);
+    rc = index_merge(writing, &is_merged);
+    write->reply.seq = 1;
     if (rc != SQLITE_OK || !is_merged)
         return rc;
     victims.list = mem_new((size_t)victims.room * sizeof *victims.list);
-    rc = run_slice(write, sweep, &victims, &job->reply.seq);
+    rc = run_slice(writing, sweep, &victims, &write->reply.seq);
     free(victims.list);
     return rc;
 }

@@ -32,11 +32,11 @@ struct found {
     int64_t state, version, seq;
 };
 
-struct write {
+struct write_context {
     sqlite3 *db; /* borrowed from the writer */
     struct event_head head;
     struct statements statements;
-    struct slice slice;              /* of a job that gives way */
+    struct slice slice;              /* of a write that gives way */
     char principal[PRINCIPAL_BYTES]; /* that was written last: need not be again */
     int64_t gaps;                    /* asks that are gone whose words still lie in the index */
     bool is_sweeping;                /* and more will be gone in a moment */
@@ -51,43 +51,48 @@ struct write {
     } hints[WRITE_HINTS];
 };
 
-enum write_statement {
+enum sqlite_statement {
 #define STATEMENT(id, ...) STATEMENT_##id,
 #include "store/sqlite_write.def"
 #undef STATEMENT
     STATEMENT_COUNT
 };
-extern const char *const write_sql[STATEMENT_COUNT];
+extern const char *const sqlite_write_sql[STATEMENT_COUNT];
 
-/* A job in the transaction that is open: an SQLite code; fills job->reply. */
-typedef int job_run(struct write *write, struct job *job);
-#define WRITE(name, type, flags) job_run name##_run;
+/* A write in the transaction that is open: an SQLite code; fills write->reply. */
+typedef int sqlite_write(struct write_context *writing, struct write *write);
+#define WRITE(name, type, flags) sqlite_write name##_run;
 #include "store/writes.def"
 #undef WRITE
 
-int write_run(struct write *write, enum write_statement which); /* one without parameters */
-int write_run_on(struct write *write, enum write_statement which, int64_t number); /* with one */
-int write_run_with(struct write *write, enum write_statement which,
+int write_run(struct write_context *writing,
+              enum sqlite_statement which); /* one without parameters */
+int write_run_on(struct write_context *writing, enum sqlite_statement which,
+                 int64_t number); /* with one */
+int write_run_with(struct write_context *writing, enum sqlite_statement which,
                    const struct column_value *values, size_t count);
 /* Appends to the chain and sets event->seq. */
-int write_event(struct write *write, struct event *event);
-int write_counter(struct write *write);
+int write_event(struct write_context *writing, struct event *event);
+int write_counter(struct write_context *writing);
 
-int write_look(struct write *write, const char *id, struct found *ret_found);
-void write_hint(struct write *write, const char *id, const struct found *ask);
+int write_look(struct write_context *writing, const char *id, struct found *ret_found);
+void write_hint(struct write_context *writing, const char *id, const struct found *ask);
 
-int index_reopen(struct write *write, int64_t number); /* it may change: is taken up again later */
+int index_reopen(struct write_context *writing,
+                 int64_t number); /* it may change: is taken up again later */
 /* What was added to the index is merged in small steps, as long as the slice lasts. */
-int index_merge(struct write *write, bool *ret_is_done);
+int index_merge(struct write_context *writing, bool *ret_is_done);
 /* Whoever asks, once. */
-int write_principal(struct write *write, const struct store_principal *principal, int64_t now_ms);
+int write_principal(struct write_context *writing, const struct store_principal *principal,
+                    int64_t now_ms);
 /* Some conversations that did not change since and wait for nobody. */
-int conversation_sweep(struct write *write, const struct store_sweep *sweep, int64_t *ret_count);
+int conversation_sweep(struct write_context *writing, const struct store_sweep *sweep,
+                       int64_t *ret_count);
 
 /* Some open ask is not marked as one that no agent waits for. */
-bool abandon_is_needed(struct write *write);
+bool abandon_is_needed(struct write_context *writing);
 
 /* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
-int deliver_run(struct write *write, struct job *job, size_t *ret_count);
+int deliver_run(struct write_context *writing, struct write *write, size_t *ret_count);
 
 #endif

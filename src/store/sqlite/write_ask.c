@@ -17,18 +17,18 @@
 /* An ask by its id, on the writer's thread. */
 
 /* Ids are random, so three of their characters spread well; anything else fits into a place too. */
-static struct write_hint *place_of(struct write *write, const char *id)
+static struct write_hint *place_of(struct write_context *writing, const char *id)
 {
     unsigned place = 0;
 
     for (size_t i = 0; i < 3 && id[i]; i++)
         place = place * 131 + (unsigned char)id[i];
-    return &write->hints[place % WRITE_HINTS];
+    return &writing->hints[place % WRITE_HINTS];
 }
 
-void write_hint(struct write *write, const char *id, const struct found *ask)
+void write_hint(struct write_context *writing, const char *id, const struct found *ask)
 {
-    struct write_hint *hint = place_of(write, id);
+    struct write_hint *hint = place_of(writing, id);
     size_t length = strnlen(id, sizeof hint->id - 1);
 
     hint->ask = *ask;
@@ -37,9 +37,9 @@ void write_hint(struct write *write, const char *id, const struct found *ask)
 }
 
 /* a guess */
-static struct found write_hinted(struct write *write, const char *id)
+static struct found write_hinted(struct write_context *writing, const char *id)
 {
-    const struct write_hint *hint = place_of(write, id);
+    const struct write_hint *hint = place_of(writing, id);
 
     return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
@@ -56,36 +56,36 @@ static int read_found(struct statement *look, struct found *ret_found)
     return statement_end(look);
 }
 
-int write_look(struct write *write, const char *id, struct found *ret_found)
+int write_look(struct write_context *writing, const char *id, struct found *ret_found)
 {
-    int64_t hinted = write_hinted(write, id).number;
+    int64_t hinted = write_hinted(writing, id).number;
     struct statement look;
     int rc = SQLITE_OK;
 
     *ret_found = (struct found){ 0 };
     if (hinted) {
-        look = statement_with(&write->statements, STATEMENT_LOOK,
+        look = statement_with(&writing->statements, STATEMENT_LOOK,
                               VALUES(value_number(hinted), value_text(id)));
         rc = read_found(&look, ret_found);
     }
     if (rc != SQLITE_OK || ret_found->number)
         return rc;
-    look = statement_with(&write->statements, STATEMENT_SEARCH, VALUES(value_text(id)));
+    look = statement_with(&writing->statements, STATEMENT_SEARCH, VALUES(value_text(id)));
     return read_found(&look, ret_found);
 }
 
 _Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
 
 /* The row behind an id or an answer_key, copied into the reply. */
-static int reply_row(struct write *write, struct job *job, enum write_statement how,
+static int reply_row(struct write_context *writing, struct write *write, enum sqlite_statement how,
                      const char *what)
 {
-    struct statement find = statement_with(&write->statements, how, VALUES(value_text(what)));
+    struct statement find = statement_with(&writing->statements, how, VALUES(value_text(what)));
     struct store_row row;
 
-    job_set_row(job, NULL);
+    write_set_row(write, NULL);
     if (statement_next(&find, &row_columns, &row))
-        job_set_row(job, &row);
+        write_set_row(write, &row);
     return statement_end(&find);
 }
 
@@ -95,21 +95,21 @@ struct changed {
     bool has_won;
 };
 
-static struct statement bind_change(struct write *write, const struct store_change *change,
-                                    const struct found *ask)
+static struct statement bind_change(struct write_context *writing,
+                                    const struct store_change *change, const struct found *ask)
 {
-    struct statement update = statement_of(&write->statements, STATEMENT_CHANGE);
-    const struct column *columns = job_kinds[WRITE_change].columns.list;
+    struct statement update = statement_of(&writing->statements, STATEMENT_CHANGE);
+    const struct column *columns = write_rows[WRITE_change].columns.list;
 
     statement_values(&update, columns, CHANGE_ACTOR, change);
     statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
     statement_bind(&update, VALUES(value_number(ask->number), value_number(ask->seq),
-                                   value_number(write->head.seq + 1),
-                                   value_number(job_brings_answer(change))));
+                                   value_number(writing->head.seq + 1),
+                                   value_number(change_brings_answer(change))));
     return update;
 }
 
-static int update_found(struct write *write, const struct store_change *change,
+static int update_found(struct write_context *writing, const struct store_change *change,
                         struct changed *changed)
 {
     struct statement update;
@@ -117,44 +117,45 @@ static int update_found(struct write *write, const struct store_change *change,
 
     if (changed->ask.number == 0)
         return SQLITE_OK;
-    update = bind_change(write, change, &changed->ask);
+    update = bind_change(writing, change, &changed->ask);
     rc = statement_run(&update);
-    changed->has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    changed->has_won = rc == SQLITE_OK && sqlite3_changes(writing->db) > 0;
     return rc;
 }
 
 /* First by what is remembered of the ask; if that was wrong, or it is lost, by the ask itself. */
-static int update_ask(struct write *write, const struct store_change *change,
+static int update_ask(struct write_context *writing, const struct store_change *change,
                       struct changed *changed)
 {
     struct found *ask = &changed->ask;
     int rc;
 
-    *ask = write_hinted(write, change->ask_id);
-    rc = update_found(write, change, changed);
+    *ask = write_hinted(writing, change->ask_id);
+    rc = update_found(writing, change, changed);
     if (rc == SQLITE_OK && !changed->has_won) {
-        rc = write_look(write, change->ask_id, ask);
+        rc = write_look(writing, change->ask_id, ask);
         if (rc == SQLITE_OK)
-            rc = update_found(write, change, changed);
+            rc = update_found(writing, change, changed);
     }
     if (rc != SQLITE_OK || ask->number == 0)
         return rc;
     if (change->to_state != STORE_KEEP) {
         if (changed->has_won)
-            write->ended += state_is_over((enum ask_state)change->to_state) -
-                            state_is_over((enum ask_state)ask->state);
+            writing->ended += state_is_over((enum ask_state)change->to_state) -
+                              state_is_over((enum ask_state)ask->state);
         ask->state = change->to_state;
     }
     ask->version += change->raises_version;
-    if (changed->has_won && ask->number < write->head.unsettled)
-        write->head.unsettled = ask->number; /* it may be open again */
+    if (changed->has_won && ask->number < writing->head.unsettled)
+        writing->head.unsettled = ask->number; /* it may be open again */
     CRASH_POINT(store_change_decided);
     return rc;
 }
 
-static int undo_answer(struct write *write, const struct store_change *change, int64_t number)
+static int undo_answer(struct write_context *writing, const struct store_change *change,
+                       int64_t number)
 {
-    int rc = write_run_with(write, STATEMENT_ANSWER_TO_DRAFT,
+    int rc = write_run_with(writing, STATEMENT_ANSWER_TO_DRAFT,
                             VALUES(value_number(number),
                                    value_text(change->person ? change->person : ""),
                                    value_number(change->now_ms)));
@@ -162,9 +163,9 @@ static int undo_answer(struct write *write, const struct store_change *change, i
     CRASH_POINT(store_answer_to_draft);
     if (rc != SQLITE_OK)
         return rc;
-    rc = write_run_on(write, STATEMENT_ANSWER_UNDECIDE, number);
+    rc = write_run_on(writing, STATEMENT_ANSWER_UNDECIDE, number);
     CRASH_POINT(store_answer_undecided);
-    return rc == SQLITE_OK ? index_reopen(write, number) : rc;
+    return rc == SQLITE_OK ? index_reopen(writing, number) : rc;
 }
 
 static void describe(const struct store_change *change, const struct changed *changed,
@@ -180,21 +181,21 @@ static void describe(const struct store_change *change, const struct changed *ch
 }
 
 /* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
-static int reply_lost(struct write *write, struct job *job)
+static int reply_lost(struct write_context *writing, struct write *write)
 {
-    const struct store_change *change = &job->of.change;
-    int rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
-    const struct store_row *row = job->reply.row;
+    const struct store_change *change = &write->of.change;
+    int rc = reply_row(writing, write, STATEMENT_FIND, change->ask_id);
+    const struct store_row *row = write->reply.row;
     bool is_seen =
         row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
 
-    job->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
+    write->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
     return rc;
 }
 
-int change_run(struct write *write, struct job *job)
+int change_run(struct write_context *writing, struct write *write)
 {
-    const struct store_change *change = &job->of.change;
+    const struct store_change *change = &write->of.change;
     struct changed changed = { 0 };
     struct text body = { 0 };
     struct event event = { .ask = change->ask_id,
@@ -203,11 +204,11 @@ int change_run(struct write *write, struct job *job)
     size_t delivered;
     int rc;
 
-    if (job_only_delivers(change)) {
-        rc = deliver_run(write, job, &delivered);
-        return rc == SQLITE_OK && delivered == 0 ? reply_lost(write, job) : rc;
+    if (change_only_delivers(change)) {
+        rc = deliver_run(writing, write, &delivered);
+        return rc == SQLITE_OK && delivered == 0 ? reply_lost(writing, write) : rc;
     }
-    if (job_brings_answer(change)) {
+    if (change_brings_answer(change)) {
         event.answer = change->answer_json;
         event.person = change->person;
         event.answer_key = change->answer_key;
@@ -215,71 +216,71 @@ int change_run(struct write *write, struct job *job)
     }
 
     if (change->answer_key) {
-        rc = reply_row(write, job, STATEMENT_FIND_KEY, change->answer_key);
-        if (rc != SQLITE_OK || job->reply.row) {
-            job->reply.outcome = STORE_REPEATED;
+        rc = reply_row(writing, write, STATEMENT_FIND_KEY, change->answer_key);
+        if (rc != SQLITE_OK || write->reply.row) {
+            write->reply.outcome = STORE_REPEATED;
             return rc;
         }
     }
-    rc = update_ask(write, change, &changed);
+    rc = update_ask(writing, change, &changed);
     if (rc == SQLITE_OK && !changed.has_won)
-        return reply_lost(write, job);
+        return reply_lost(writing, write);
     if (rc == SQLITE_OK && change->removes_answer)
-        rc = undo_answer(write, change, changed.ask.number);
+        rc = undo_answer(writing, change, changed.ask.number);
     if (rc == SQLITE_OK) {
         event.earlier_seq = changed.ask.seq;
         describe(change, &changed, &body);
         event.body = text_string(&body);
-        rc = write_event(write, &event);
-        job->reply.seq = changed.ask.seq = event.seq;
-        write_hint(write, change->ask_id, &changed.ask);
+        rc = write_event(writing, &event);
+        write->reply.seq = changed.ask.seq = event.seq;
+        write_hint(writing, change->ask_id, &changed.ask);
         text_release(&body);
     }
     if (rc == SQLITE_OK && !change->skips_row)
-        rc = reply_row(write, job, STATEMENT_FIND, change->ask_id);
+        rc = reply_row(writing, write, STATEMENT_FIND, change->ask_id);
     return rc;
 }
 
-int mark_run(struct write *write, struct job *job)
+int mark_run(struct write_context *writing, struct write *write)
 {
-    const struct store_mark *mark = &job->of.mark;
+    const struct store_mark *mark = &write->of.mark;
     struct found ask = { 0 };
-    int rc = write_look(write, mark->ask_id, &ask);
+    int rc = write_look(writing, mark->ask_id, &ask);
 
     if (rc == SQLITE_OK && ask.number == 0)
-        job->reply.outcome = STORE_MISSING;
+        write->reply.outcome = STORE_MISSING;
     if (rc != SQLITE_OK || ask.number == 0)
         return rc;
-    rc = write_run_with(write, STATEMENT_MARK,
+    rc = write_run_with(writing, STATEMENT_MARK,
                         VALUES(value_number(ask.number), value_number(mark->set_flags),
                                value_number(mark->clear_flags)));
-    job->reply.outcome = sqlite3_changes(write->db) > 0 ? STORE_DONE : STORE_LOST;
+    write->reply.outcome = sqlite3_changes(writing->db) > 0 ? STORE_DONE : STORE_LOST;
     return rc;
 }
 
-bool abandon_is_needed(struct write *write)
+bool abandon_is_needed(struct write_context *writing)
 {
-    struct statement find = statement_with(&write->statements, STATEMENT_ABANDONED,
-                                           VALUES(value_number(write->head.unsettled)));
+    struct statement find = statement_with(&writing->statements, STATEMENT_ABANDONED,
+                                           VALUES(value_number(writing->head.unsettled)));
     bool is_needed = statement_step(&find);
 
     return statement_end(&find) == SQLITE_OK && is_needed;
 }
 
 /* No agent waits for any open ask. One event tells that of all of them, beside their own chains. */
-int abandon_run(struct write *write, struct job *job)
+int abandon_run(struct write_context *writing, struct write *write)
 {
     struct event event = { .ask = "", .kind = EVENT_AGENT_DETACHED };
     struct text body = { 0 };
-    int rc = write_run_on(write, STATEMENT_ABANDON, write->head.unsettled);
+    int rc = write_run_on(writing, STATEMENT_ABANDON, writing->head.unsettled);
 
-    if (rc != SQLITE_OK || sqlite3_changes(write->db) == 0)
+    if (rc != SQLITE_OK || sqlite3_changes(writing->db) == 0)
         return rc;
-    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)job->of.abandon.at_ms,
-                    sqlite3_changes(write->db));
+    text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)write->of.abandon.at_ms,
+                    sqlite3_changes(writing->db));
     event.body = text_string(&body);
-    rc = write_event(write, &event);
-    job->reply.seq = event.seq;
+    rc = write_event(writing, &event);
+    write->reply.seq = event.seq;
     text_release(&body);
     return rc;
 }
@@ -287,33 +288,33 @@ int abandon_run(struct write *write, struct job *job)
 /* Agents confirm what reached them, often many results at once: one event tells it of all of them.
  * It stands beside the chains of the asks, for it is about several. */
 
-static int deliver_here(struct write *write, const struct store_change *change, const char *id,
-                        int64_t number, bool *ret_has_won)
+static int deliver_here(struct write_context *writing, const struct store_change *change,
+                        const char *id, int64_t number, bool *ret_has_won)
 {
     int rc = write_run_with(
-        write, STATEMENT_DELIVERED,
+        writing, STATEMENT_DELIVERED,
         VALUES(value_number(number), value_text(id), value_number(change->from_states),
                value_number(change->delivered_ms), value_text(change->principal)));
 
-    *ret_has_won = rc == SQLITE_OK && sqlite3_changes(write->db) > 0;
+    *ret_has_won = rc == SQLITE_OK && sqlite3_changes(writing->db) > 0;
     CRASH_POINT(store_delivered);
     return rc;
 }
 
-static int deliver(struct write *write, const struct store_change *change, const char *id,
+static int deliver(struct write_context *writing, const struct store_change *change, const char *id,
                    bool *ret_has_won)
 {
-    struct found ask = write_hinted(write, id);
+    struct found ask = write_hinted(writing, id);
     int rc = SQLITE_OK;
 
     *ret_has_won = DELIBERATE_FAULT(delivered_again);
     if (ask.number && !*ret_has_won)
-        rc = deliver_here(write, change, id, ask.number, ret_has_won);
+        rc = deliver_here(writing, change, id, ask.number, ret_has_won);
     if (rc != SQLITE_OK || *ret_has_won)
         return rc;
-    rc = write_look(write, id, &ask);
+    rc = write_look(writing, id, &ask);
     if (rc == SQLITE_OK && ask.number)
-        rc = deliver_here(write, change, id, ask.number, ret_has_won);
+        rc = deliver_here(writing, change, id, ask.number, ret_has_won);
     return rc;
 }
 
@@ -331,7 +332,7 @@ static bool next_id(const char **list, char out[ASK_ID_BYTES])
     return true;
 }
 
-static int deliver_all(struct write *write, const struct store_change *change,
+static int deliver_all(struct write_context *writing, const struct store_change *change,
                        struct json_writer *writer, size_t *ret_count)
 {
     const char *rest = change->more_ids ? change->more_ids : "";
@@ -341,7 +342,7 @@ static int deliver_all(struct write *write, const struct store_change *change,
     int rc = SQLITE_OK;
 
     for (*ret_count = 0; rc == SQLITE_OK && (next_id(&at, id) || next_id(&rest, id));) {
-        rc = deliver(write, change, id, &has_won);
+        rc = deliver(writing, change, id, &has_won);
         if (rc == SQLITE_OK && has_won) {
             json_write_text(writer, NULL, id);
             ++*ret_count;
@@ -350,9 +351,9 @@ static int deliver_all(struct write *write, const struct store_change *change,
     return rc;
 }
 
-int deliver_run(struct write *write, struct job *job, size_t *ret_count)
+int deliver_run(struct write_context *writing, struct write *write, size_t *ret_count)
 {
-    const struct store_change *change = &job->of.change;
+    const struct store_change *change = &write->of.change;
     struct text body = { 0 };
     struct json_writer writer = json_writer_to(&body);
     struct event event = { .kind = change->event, .actor = change->actor_json };
@@ -361,14 +362,14 @@ int deliver_run(struct write *write, struct job *job, size_t *ret_count)
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "at", change->now_ms);
     json_write_list(&writer, "asks");
-    rc = deliver_all(write, change, &writer, ret_count);
+    rc = deliver_all(writing, change, &writer, ret_count);
     json_write_end_list(&writer);
     json_write_end_object(&writer);
     if (rc == SQLITE_OK && *ret_count > 0) {
         event.ask = change->more_ids ? "" : change->ask_id;
         event.body = text_string(&body);
-        rc = write_event(write, &event);
-        job->reply.seq = event.seq;
+        rc = write_event(writing, &event);
+        write->reply.seq = event.seq;
     }
     text_release(&body);
     return rc;

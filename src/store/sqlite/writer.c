@@ -20,28 +20,28 @@
 
 enum { RESERVED_BYTES = 1024 * 1024 }; /* kept for answers when the disk fills up (E4) */
 
-static job_run *const runs[WRITE_KINDS] = {
+static sqlite_write *const runs[WRITE_KINDS] = {
 #define WRITE(name, type, flags) [WRITE_##name] = name##_run,
 #include "store/writes.def"
 #undef WRITE
 };
 
 struct batch_runner {
-    struct write write;
+    struct write_context writing;
     const char *path;       /* of the database, borrowed */
     atomic_bool *is_broken; /* borrowed; also read and set by the loop's thread */
     bool is_full_sync;      /* what PRAGMA synchronous is now */
-    bool uses_savepoints;   /* a job of this batch was refused */
+    bool uses_savepoints;   /* a write of this batch was refused */
 };
 
 /* After what was written since is taken back. */
-static void go_back(struct write *write, const struct event_head *head)
+static void go_back(struct write_context *writing, const struct event_head *head)
 {
-    write->head = *head;
-    write->principal[0] = '\0';
-    write->ended = 0;
-    write->is_ended_exact = false;
-    memset(write->hints, 0, sizeof write->hints);
+    writing->head = *head;
+    writing->principal[0] = '\0';
+    writing->ended = 0;
+    writing->is_ended_exact = false;
+    memset(writing->hints, 0, sizeof writing->hints);
 }
 
 static int use_sync(struct batch_runner *runner, bool is_full)
@@ -49,7 +49,7 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     int rc = SQLITE_OK;
 
     if (is_full != runner->is_full_sync)
-        rc = statement_exec(runner->write.db,
+        rc = statement_exec(runner->writing.db,
                             is_full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     if (rc == SQLITE_OK)
         runner->is_full_sync = is_full;
@@ -57,60 +57,60 @@ static int use_sync(struct batch_runner *runner, bool is_full)
 }
 
 /* What nobody did needs no disk: a batch with something a person did waits for it. */
-static bool needs_sync(const struct job *jobs)
+static bool needs_sync(const struct write *writes)
 {
-    const struct job *job = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : jobs;
+    const struct write *write = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : writes;
 
-    while (job && !job->needs_sync)
-        job = job->next;
-    return job != NULL;
+    while (write && !write->needs_sync)
+        write = write->next;
+    return write != NULL;
 }
 
 /* Returns an SQLite code only for what fails the whole batch. */
-static int run_job_alone(struct batch_runner *runner, struct job *job)
+static int run_write_alone(struct batch_runner *runner, struct write *write)
 {
-    struct write *write = &runner->write;
-    struct event_head head = write->head;
+    struct write_context *writing = &runner->writing;
+    struct event_head head = writing->head;
     struct error err;
     enum failure failure;
-    int rc = write_run(write, STATEMENT_SAVEPOINT);
+    int rc = write_run(writing, STATEMENT_SAVEPOINT);
 
     if (rc != SQLITE_OK)
         return rc;
-    rc = runs[job->what](write, job);
+    rc = runs[write->what](writing, write);
     if (rc == SQLITE_OK)
-        return write_run(write, STATEMENT_RELEASE);
-    failure = failure_of(write->db, rc);
-    if (failure != FAILURE_JOB || sqlite3_get_autocommit(write->db))
+        return write_run(writing, STATEMENT_RELEASE);
+    failure = failure_of(writing->db, rc);
+    if (failure != FAILURE_JOB || sqlite3_get_autocommit(writing->db))
         return rc;
-    failure_describe(failure, write->db, runner->path, &err);
-    job_set_failed(job, &err);
-    go_back(write, &head);
-    rc = write_run(write, STATEMENT_UNDO);
-    return rc == SQLITE_OK ? write_run(write, STATEMENT_RELEASE) : rc;
+    failure_describe(failure, writing->db, runner->path, &err);
+    write_set_failed(write, &err);
+    go_back(writing, &head);
+    rc = write_run(writing, STATEMENT_UNDO);
+    return rc == SQLITE_OK ? write_run(writing, STATEMENT_RELEASE) : rc;
 }
 
-/* A savepoint keeps a copy of every page that changes, so first all jobs do without; only if one
+/* A savepoint keeps a copy of every page that changes, so first all writes do without; only if one
  * of them is refused, they are run again with a savepoint each. */
-static int run_job(struct batch_runner *runner, struct job *job)
+static int run_write(struct batch_runner *runner, struct write *write)
 {
     int rc;
 
     if (runner->uses_savepoints)
-        return run_job_alone(runner, job);
-    rc = runs[job->what](&runner->write, job);
-    runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->write.db, rc) == FAILURE_JOB;
+        return run_write_alone(runner, write);
+    rc = runs[write->what](&runner->writing, write);
+    runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->writing.db, rc) == FAILURE_JOB;
     return rc;
 }
 
-static int run_jobs(struct batch_runner *runner, struct job *jobs)
+static int run_writes(struct batch_runner *runner, struct write *writes)
 {
     bool has_asked = false, is_nearly_full = false;
     struct error err;
     int rc = SQLITE_OK;
 
-    for (struct job *job = jobs; rc == SQLITE_OK && job; job = job->next) {
-        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && !has_asked) {
+    for (struct write *write = writes; rc == SQLITE_OK && write; write = write->next) {
+        if ((write_rows[write->what].flags & WRITE_IS_NEW) && !has_asked) {
             int64_t left = os_free_bytes(runner->path);
 
             has_asked = true;
@@ -119,31 +119,32 @@ static int run_jobs(struct batch_runner *runner, struct job *jobs)
                 error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_NEARLY_FULL, "path",
                           runner->path, NULL);
         }
-        if ((job_kinds[job->what].flags & WRITE_IS_NEW) && is_nearly_full)
-            job_set_failed(job, &err);
+        if ((write_rows[write->what].flags & WRITE_IS_NEW) && is_nearly_full)
+            write_set_failed(write, &err);
         else
-            rc = run_job(runner, job);
+            rc = run_write(runner, write);
     }
     return rc;
 }
 
-static int run_transaction(struct batch_runner *runner, struct job *jobs)
+static int run_transaction(struct batch_runner *runner, struct write *writes)
 {
-    struct write *write = &runner->write;
-    struct event_head head = write->head;
-    int rc = use_sync(runner, needs_sync(jobs));
+    struct write_context *writing = &runner->writing;
+    struct event_head head = writing->head;
+    int rc = use_sync(runner, needs_sync(writes));
 
     CRASH_POINT(store_before_begin);
     if (rc == SQLITE_OK)
-        rc = write_run(write, STATEMENT_BEGIN);
+        rc = write_run(writing, STATEMENT_BEGIN);
     CRASH_POINT(store_after_begin);
     if (rc == SQLITE_OK)
-        rc = run_jobs(runner, jobs);
-    if (rc == SQLITE_OK && (write->head.seq != head.seq || write->head.unsettled != head.unsettled))
-        rc = write_counter(write);
+        rc = run_writes(runner, writes);
+    if (rc == SQLITE_OK &&
+        (writing->head.seq != head.seq || writing->head.unsettled != head.unsettled))
+        rc = write_counter(writing);
     CRASH_POINT(store_before_commit);
     if (rc == SQLITE_OK)
-        rc = write_run(write, STATEMENT_COMMIT);
+        rc = write_run(writing, STATEMENT_COMMIT);
     CRASH_POINT(store_after_commit);
     return rc;
 }
@@ -162,28 +163,28 @@ static void roll_back(sqlite3 *db)
  */
 static void forget_failed_commit(struct batch_runner *runner)
 {
-    struct write *write = &runner->write;
+    struct write_context *writing = &runner->writing;
 
-    if (use_sync(runner, false) == SQLITE_OK && write_run(write, STATEMENT_BEGIN) == SQLITE_OK &&
-        write_run(write, STATEMENT_FORGET) == SQLITE_OK)
-        write_run(write, STATEMENT_COMMIT);
-    roll_back(write->db);
+    if (use_sync(runner, false) == SQLITE_OK && write_run(writing, STATEMENT_BEGIN) == SQLITE_OK &&
+        write_run(writing, STATEMENT_FORGET) == SQLITE_OK)
+        write_run(writing, STATEMENT_COMMIT);
+    roll_back(writing->db);
 }
 
-static void fail_all(struct job *jobs, const struct error *err)
+static void fail_all(struct write *writes, const struct error *err)
 {
-    for (struct job *job = jobs; job; job = job->next)
-        job_set_failed(job, err);
+    for (struct write *write = writes; write; write = write->next)
+        write_set_failed(write, err);
 }
 
-/* Runs a list of jobs as one transaction on the writer's connection (group commit). A job that is
- * refused leaves its neighbours alone: they are run once more, each job with a savepoint. If the
- * transaction itself fails, every job of it fails. Afterwards each job->reply says what became of
- * it. */
-static void batch_run(struct batch_runner *runner, struct job *jobs)
+/* Runs a list of writes as one transaction on the writer's connection (group commit). A write that
+ * is refused leaves its neighbours alone: they are run once more, each write with a savepoint. If
+ * the transaction itself fails, every write of it fails. Afterwards each write->reply says what
+ * became of it. */
+static void batch_run(struct batch_runner *runner, struct write *writes)
 {
-    struct event_head head = runner->write.head;
-    sqlite3 *db = runner->write.db;
+    struct event_head head = runner->writing.head;
+    sqlite3 *db = runner->writing.db;
     struct error err;
     enum failure failure;
     int rc;
@@ -191,25 +192,25 @@ static void batch_run(struct batch_runner *runner, struct job *jobs)
     if (atomic_load(runner->is_broken)) {
         error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_FAILED_EARLIER, "path",
                   runner->path, NULL);
-        fail_all(jobs, &err);
+        fail_all(writes, &err);
         return;
     }
     runner->uses_savepoints = false;
-    rc = run_transaction(runner, jobs);
+    rc = run_transaction(runner, writes);
     if (runner->uses_savepoints) {
         roll_back(db);
-        go_back(&runner->write, &head);
-        for (struct job *job = jobs; job; job = job->next)
-            job_reset(job);
-        rc = run_transaction(runner, jobs);
+        go_back(&runner->writing, &head);
+        for (struct write *write = writes; write; write = write->next)
+            write_reset(write);
+        rc = run_transaction(runner, writes);
     }
     if (rc == SQLITE_OK)
         return;
     failure = failure_of(db, rc);
     failure_describe(failure, db, runner->path, &err);
     roll_back(db);
-    go_back(&runner->write, &head);
-    fail_all(jobs, &err);
+    go_back(&runner->writing, &head);
+    fail_all(writes, &err);
     if (failure == FAILURE_BROKEN)
         atomic_store(runner->is_broken, true);
     if (failure != FAILURE_BUSY)
@@ -218,7 +219,7 @@ static void batch_run(struct batch_runner *runner, struct job *jobs)
 
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
-    EARLY_JOBS = 32,
+    EARLY_WRITES = 32,
     IDLE_S = 2, /* without work the log is folded into the file */
 };
 
@@ -227,8 +228,8 @@ struct writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t has_work;
-    struct job_queue queue;           /* under the lock */
-    struct job_list done;             /* under the lock */
+    struct write_queue queue;         /* under the lock */
+    struct write_list done;           /* under the lock */
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
@@ -242,7 +243,7 @@ struct writer {
 
     /* the loop's own */
     struct loop_turn *turn;
-    struct job_queue added; /* not handed over yet */
+    struct write_queue added; /* not handed over yet */
     int64_t last_seq;
 };
 
@@ -266,7 +267,7 @@ static int on_commit(void *context, sqlite3 *db, const char *name, int pages)
  * as in a commit, for the log would be used again as if it had worked. */
 static void checkpoint(struct writer *writer, int mode)
 {
-    sqlite3 *db = writer->runner.write.db;
+    sqlite3 *db = writer->runner.writing.db;
     int rc;
 
     if (atomic_load(writer->runner.is_broken))
@@ -284,7 +285,7 @@ static void checkpoint(struct writer *writer, int mode)
 /* Under the lock. Returns once there is work or the end has come. */
 static void wait_for_work(struct writer *writer)
 {
-    while (job_queue_is_empty(&writer->queue) && !writer->is_closing) {
+    while (write_queue_is_empty(&writer->queue) && !writer->is_closing) {
         struct timespec until;
 
         if (writer->is_log_folded) {
@@ -297,7 +298,7 @@ static void wait_for_work(struct writer *writer)
             pthread_mutex_unlock(&writer->lock);
             checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
             writer->is_log_folded = true;
-            sqlite3_db_release_memory(writer->runner.write.db);
+            sqlite3_db_release_memory(writer->runner.writing.db);
             pthread_mutex_lock(&writer->lock);
         }
     }
@@ -309,11 +310,11 @@ static void *writer_main(void *context)
 
     pthread_mutex_lock(&writer->lock);
     for (;;) {
-        struct job_list batch;
+        struct write_list batch;
 
-        atomic_store(&writer->is_idle, job_queue_is_empty(&writer->queue));
+        atomic_store(&writer->is_idle, write_queue_is_empty(&writer->queue));
         wait_for_work(writer);
-        batch = job_queue_take(&writer->queue);
+        batch = write_queue_take(&writer->queue);
         atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
         if (!batch.first)
             break;
@@ -322,7 +323,7 @@ static void *writer_main(void *context)
         CRASH_POINT(store_before_hand_back);
         pthread_mutex_lock(&writer->lock);
         metrics_observe(&writer->batches, &batch_scale, batch.count);
-        job_list_append(&writer->done, &batch);
+        write_list_append(&writer->done, &batch);
         pthread_mutex_unlock(&writer->lock);
         loop_wake_send(writer->wake);
         CRASH_POINT(store_after_hand_back);
@@ -334,42 +335,42 @@ static void *writer_main(void *context)
     return NULL;
 }
 
-/* A completion may add jobs, and look at last_seq: it must not see ahead of its own job. */
-static void answer_all(struct writer *writer, struct job *jobs)
+/* A completion may add writes, and look at last_seq: it must not see ahead of its own write. */
+static void answer_all(struct writer *writer, struct write *writes)
 {
-    while (jobs) {
-        struct job *job = jobs;
+    while (writes) {
+        struct write *write = writes;
 
-        jobs = job->next;
-        if (job->reply.outcome == STORE_DONE && (job_kinds[job->what].flags & WRITE_HAS_EVENT))
-            writer->last_seq = job->reply.seq;
-        job_answer(job);
+        writes = write->next;
+        if (write->reply.outcome == STORE_DONE && (write_rows[write->what].flags & WRITE_HAS_EVENT))
+            writer->last_seq = write->reply.seq;
+        write_answer(write);
     }
 }
 
 static void hand_back(void *context)
 {
     struct writer *writer = context;
-    struct job *jobs;
+    struct write *writes;
 
     pthread_mutex_lock(&writer->lock);
-    jobs = writer->done.first;
-    writer->done = (struct job_list){ 0 };
+    writes = writer->done.first;
+    writer->done = (struct write_list){ 0 };
     pthread_mutex_unlock(&writer->lock);
-    answer_all(writer, jobs);
+    answer_all(writer, writes);
 }
 
-/* One turn of the loop is one batch: its jobs share a transaction, and the thread is woken once. Of
- * a long turn the thread gets a part early when it has nothing else to do, so that both work. */
+/* One turn of the loop is one batch: its writes share a transaction, and the thread is woken once.
+ * Of a long turn the thread gets a part early when it has nothing else to do, so that both work. */
 static void hand_over(void *context)
 {
     struct writer *writer = context;
 
-    if (job_queue_is_empty(&writer->added))
+    if (write_queue_is_empty(&writer->added))
         return;
     atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
-    job_queue_append(&writer->queue, &writer->added);
+    write_queue_append(&writer->queue, &writer->added);
     atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
     pthread_mutex_unlock(&writer->lock);
     pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
@@ -403,10 +404,10 @@ static bool start_thread(struct writer *writer)
  * now is no harm: readers of live asks have it in memory. */
 static void abandon(struct writer *writer)
 {
-    struct job job = { .what = WRITE_abandon, .of.abandon.at_ms = loop_utc_ms() };
+    struct write write = { .what = WRITE_abandon, .of.abandon.at_ms = loop_utc_ms() };
 
-    if (abandon_is_needed(&writer->runner.write))
-        batch_run(&writer->runner, &job);
+    if (abandon_is_needed(&writer->runner.writing))
+        batch_run(&writer->runner, &write);
 }
 
 struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
@@ -414,16 +415,16 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
 {
     struct writer *writer = mem_new(sizeof *writer);
 
-    writer->runner.write.db = db;
-    writer->runner.write.slice.is_wanted = &writer->is_wanted;
+    writer->runner.writing.db = db;
+    writer->runner.writing.slice.is_wanted = &writer->is_wanted;
     writer->runner.path = path;
     writer->runner.is_broken = is_broken;
     writer->runner.is_full_sync = true;
-    statements_init(&writer->runner.write.statements, db, write_sql, STATEMENT_COUNT);
-    *ret_rc = event_head_read(db, &writer->runner.write.head);
+    statements_init(&writer->runner.writing.statements, db, sqlite_write_sql, STATEMENT_COUNT);
+    *ret_rc = event_head_read(db, &writer->runner.writing.head);
     if (*ret_rc == SQLITE_OK)
         abandon(writer);
-    writer->last_seq = writer->runner.write.head.seq;
+    writer->last_seq = writer->runner.writing.head.seq;
     init_sync(writer);
     sqlite3_wal_hook(db, on_commit, writer);
     writer->wake = loop_wake_new(loop, hand_back, writer);
@@ -434,15 +435,15 @@ struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atom
         *ret_rc = SQLITE_NOMEM;
     loop_turn_free(writer->turn);
     loop_wake_free(writer->wake);
-    statements_release(&writer->runner.write.statements);
+    statements_release(&writer->runner.writing.statements);
     free(writer);
     return NULL;
 }
 
-void writer_add(struct writer *writer, struct job *take_job)
+void writer_add(struct writer *writer, struct write *take_write)
 {
-    job_queue_add(&writer->added, take_job);
-    if (writer->added.awaited.count >= EARLY_JOBS && atomic_load(&writer->is_idle))
+    write_queue_add(&writer->added, take_write);
+    if (writer->added.awaited.count >= EARLY_WRITES && atomic_load(&writer->is_idle))
         hand_over(writer);
 }
 
@@ -475,14 +476,14 @@ void writer_free(struct writer *writer)
     pthread_join(writer->thread, NULL);
     atomic_store(&writer->is_idle, false); /* what comes now is ours to write */
     hand_back(writer);
-    while (!job_queue_is_empty(&writer->added)) {
-        struct job *jobs = job_queue_take(&writer->added).first;
+    while (!write_queue_is_empty(&writer->added)) {
+        struct write *writes = write_queue_take(&writer->added).first;
 
-        batch_run(&writer->runner, jobs);
-        answer_all(writer, jobs);
+        batch_run(&writer->runner, writes);
+        answer_all(writer, writes);
     }
-    sqlite3_wal_hook(writer->runner.write.db, NULL, NULL);
-    statements_release(&writer->runner.write.statements);
+    sqlite3_wal_hook(writer->runner.writing.db, NULL, NULL);
+    statements_release(&writer->runner.writing.statements);
     loop_wake_free(writer->wake);
     pthread_cond_destroy(&writer->has_work);
     pthread_mutex_destroy(&writer->lock);

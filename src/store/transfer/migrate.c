@@ -33,36 +33,36 @@ enum {
 /* A database while a whole store is moved into it: statements that wait, over a connection that is
  * made again when it is lost. Each change is one transaction that also changes a fact in meta, so
  * that after a lost reply the fact tells whether it was made. */
-struct move_in {
+struct migrate_link {
     struct address *address;
     struct start *start; /* NULL: lost */
 };
 
 /* Connects, and brings the schema up to date. The caller closes either way. */
-static bool move_in_open(const char *url, struct move_in *move, struct error *err)
+static bool migrate_link_open(const char *url, struct migrate_link *move, struct error *err)
 {
     return libpq_load(err) && address_parse(url, &move->address, err) &&
            start_open(move->address, OPEN_MS, &move->start, err) &&
            start_make_schema(move->start, err);
 }
 
-static void move_in_close(struct move_in *move)
+static void migrate_link_close(struct migrate_link *move)
 {
     start_close(move->start);
     address_free(move->address);
 }
 
 /* SQLSTATE of what failed last. */
-static const char *move_in_state(const struct move_in *move)
+static const char *migrate_link_state(const struct migrate_link *move)
 {
     return move->start ? start_state(move->start) : "";
 }
 
 /* Whether it makes sense to try again; then there is a connection. */
-static bool recover(struct move_in *move, int tries, struct error *err)
+static bool recover(struct migrate_link *move, int tries, struct error *err)
 {
     const struct timespec pause = { 0, PAUSE_MS * 1000000L };
-    enum fault fault = fault_of_state(move_in_state(move));
+    enum fault fault = fault_of_state(migrate_link_state(move));
 
     if (tries >= MOST_TRIES || (fault != FAULT_GONE && fault != FAULT_AGAIN))
         return false;
@@ -74,7 +74,7 @@ static bool recover(struct move_in *move, int tries, struct error *err)
     return start_open(move->address, OPEN_AGAIN_MS, &move->start, err);
 }
 
-static bool run_once(struct move_in *move, const char *sql, const struct params *params,
+static bool run_once(struct migrate_link *move, const char *sql, const struct params *params,
                      PGresult **ret_result, struct error *err)
 {
     start_extend(move->start, STATEMENT_MS);
@@ -83,8 +83,8 @@ static bool run_once(struct move_in *move, const char *sql, const struct params 
 
 /* The caller ends *ret_result with libpq.clear. `params` may be NULL, then `sql` may be several
  * statements. May take minutes. */
-static bool move_in_read(struct move_in *move, const char *sql, const struct params *params,
-                         PGresult **ret_result, struct error *err)
+static bool migrate_link_read(struct migrate_link *move, const char *sql,
+                              const struct params *params, PGresult **ret_result, struct error *err)
 {
     for (int tries = 0; !run_once(move, sql, params, ret_result, err); tries++) {
         if (!recover(move, tries, err))
@@ -95,15 +95,15 @@ static bool move_in_read(struct move_in *move, const char *sql, const struct par
 }
 
 /* "" where there is none. */
-static bool move_in_fact(struct move_in *move, const char *name, char out[MOVE_FACT_BYTES],
-                         struct error *err)
+static bool migrate_link_fact(struct migrate_link *move, const char *name,
+                              char out[MOVE_FACT_BYTES], struct error *err)
 {
     struct params params = { 0 };
     PGresult *result = NULL;
     bool ok;
 
     params_text(&params, name);
-    ok = move_in_read(move, "SELECT value FROM meta WHERE name = $1", &params, &result, err);
+    ok = migrate_link_read(move, "SELECT value FROM meta WHERE name = $1", &params, &result, err);
     params_release(&params);
     if (!ok)
         return false;
@@ -113,18 +113,19 @@ static bool move_in_fact(struct move_in *move, const char *name, char out[MOVE_F
 }
 
 /* After it the fact `name` is `wanted` ("": gone); wrong_state: others change the database too. */
-static bool move_in_change(struct move_in *move, const char *sql, const struct params *params,
-                           const char *name, const char *wanted, struct error *err)
+static bool migrate_link_change(struct migrate_link *move, const char *sql,
+                                const struct params *params, const char *name, const char *wanted,
+                                struct error *err)
 {
     char found[MOVE_FACT_BYTES];
 
     for (int tries = 0; !run_once(move, sql, params, NULL, err); tries++) {
-        if (!recover(move, tries, err) || !move_in_fact(move, name, found, err))
+        if (!recover(move, tries, err) || !migrate_link_fact(move, name, found, err))
             return false;
         if (strcmp(found, wanted) == 0)
             break; /* it was made, only its reply was lost */
     }
-    if (!move_in_fact(move, name, found, err))
+    if (!migrate_link_fact(move, name, found, err))
         return false;
     if (strcmp(found, wanted) == 0)
         return true;
@@ -137,9 +138,9 @@ struct migrate_rows {
     int64_t count;
     size_t bytes;
     int columns;
-    char names[WALK_COLUMNS][32];
-    const char *types[WALK_COLUMNS]; /* in PostgreSQL */
-    struct text values[WALK_COLUMNS];
+    char names[SCAN_COLUMNS][32];
+    const char *types[SCAN_COLUMNS]; /* in PostgreSQL */
+    struct text values[SCAN_COLUMNS];
     struct text agents; /* of asks */
 };
 
@@ -209,7 +210,7 @@ static void add_agent(struct text *out, sqlite3_stmt *row, int columns)
 
 static bool is_asks(const struct migrate_rows *rows)
 {
-    return strcmp(walk_tables[rows->table].name, "asks") == 0;
+    return strcmp(table_scan_tables[rows->table].name, "asks") == 0;
 }
 
 /* False: a value is nothing that the database could hold. */
@@ -226,7 +227,7 @@ static bool migrate_rows_add(struct migrate_rows *rows, size_t table, sqlite3_st
             return error_set(err, ERROR_bad_unicode, "",
                              "the column %s of the table %s holds what is not UTF-8 text, which "
                              "PostgreSQL refuses: mend the row, or restore a backup",
-                             rows->names[i], walk_tables[table].name);
+                             rows->names[i], table_scan_tables[table].name);
         rows->bytes += rows->values[i].used;
     }
     if (is_asks(rows))
@@ -251,7 +252,7 @@ static void add_array(struct params *params, const struct text *values)
 static void migrate_rows_write(const struct migrate_rows *rows, const char *before,
                                const char *after, struct text *sql, struct params *params)
 {
-    const char *table = walk_tables[rows->table].name;
+    const char *table = table_scan_tables[rows->table].name;
     bool is_of_events = strcmp(table, "events") == 0; /* whose hub is none of those that run */
 
     params_text(params, before);
@@ -277,7 +278,7 @@ static void migrate_rows_write(const struct migrate_rows *rows, const char *befo
 
 static void migrate_rows_clear(struct migrate_rows *rows)
 {
-    for (size_t i = 0; i < WALK_COLUMNS; i++)
+    for (size_t i = 0; i < SCAN_COLUMNS; i++)
         text_clear(&rows->values[i]);
     text_clear(&rows->agents);
     rows->count = 0;
@@ -285,7 +286,7 @@ static void migrate_rows_clear(struct migrate_rows *rows)
 
 static void migrate_rows_release(struct migrate_rows *rows)
 {
-    for (size_t i = 0; i < WALK_COLUMNS; i++)
+    for (size_t i = 0; i < SCAN_COLUMNS; i++)
         text_release(&rows->values[i]);
     text_release(&rows->agents);
 }
@@ -305,8 +306,8 @@ struct mark {
 };
 
 struct migration {
-    struct walk walk;
-    struct move_in move;
+    struct table_scan scan;
+    struct migrate_link move;
     struct migrate_rows rows;
     char mark[MOVE_FACT_BYTES]; /* as it is in the database */
     struct mark begun;          /* how far an earlier attempt came */
@@ -326,8 +327,8 @@ static void tell(void *context, int64_t done, int64_t all)
 static void write_mark(const struct migration *migration, size_t table, int64_t rows,
                        char out[MOVE_FACT_BYTES])
 {
-    snprintf(out, MOVE_FACT_BYTES, "%s %s %s %" PRId64, migration->walk.source,
-             migration->walk.state, walk_tables[table].name, rows);
+    snprintf(out, MOVE_FACT_BYTES, "%s %s %s %" PRId64, migration->scan.source,
+             migration->scan.state, table_scan_tables[table].name, rows);
 }
 
 static bool parse_mark(const char *text, struct mark *out)
@@ -347,9 +348,9 @@ static bool parse_mark(const char *text, struct mark *out)
 static void add_empty(struct text *sql)
 {
     text_add_text(sql, "TRUNCATE counter, batches, words, unindexed, search");
-    for (size_t i = 0; i < WALK_TABLES; i++) {
-        if (strcmp(walk_tables[i].name, "meta") != 0)
-            text_add_format(sql, ", %s", walk_tables[i].name);
+    for (size_t i = 0; i < SCAN_TABLES; i++) {
+        if (strcmp(table_scan_tables[i].name, "meta") != 0)
+            text_add_format(sql, ", %s", table_scan_tables[i].name);
     }
     text_add_text(sql, "; DELETE FROM meta WHERE name <> 'instance';"
                        " INSERT INTO search (\"only\", next) VALUES (1, 1);");
@@ -357,7 +358,7 @@ static void add_empty(struct text *sql)
 
 static void refused(const struct migration *migration, struct error *err)
 {
-    const char *state = move_in_state(&migration->move);
+    const char *state = migrate_link_state(&migration->move);
 
     if (strcmp(state, "SY010") == 0)
         error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_IN_USE, NULL);
@@ -385,8 +386,8 @@ static bool begin(struct migration *migration, const char *before, struct error 
     text_add_format(&sql, " INSERT INTO meta (name, value) VALUES ('migrating', '%s');",
                     migration->mark);
     text_add_text(&sql, " END $begin$");
-    ok = move_in_change(&migration->move, text_string(&sql), NULL, "migrating", migration->mark,
-                        err);
+    ok = migrate_link_change(&migration->move, text_string(&sql), NULL, "migrating",
+                             migration->mark, err);
     if (!ok)
         refused(migration, err);
     text_release(&sql);
@@ -397,7 +398,7 @@ static size_t table_of(const struct mark *mark)
 {
     size_t table = 0;
 
-    while (table < WALK_TABLES && strcmp(walk_tables[table].name, mark->table) != 0)
+    while (table < SCAN_TABLES && strcmp(table_scan_tables[table].name, mark->table) != 0)
         table++;
     return table;
 }
@@ -409,14 +410,14 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
     char found[MOVE_FACT_BYTES];
     bool is_ours;
 
-    if (!move_in_fact(&migration->move, "migrating", found, err))
+    if (!migrate_link_fact(&migration->move, "migrating", found, err))
         return false;
     is_ours =
-        parse_mark(found, &migration->begun) && strcmp(begun->source, migration->walk.source) == 0;
+        parse_mark(found, &migration->begun) && strcmp(begun->source, migration->scan.source) == 0;
     if (*found && !is_ours)
         return error_say(err, ERROR_wrong_state, "", TEXT_REASON_MIGRATE_OTHER, NULL);
-    if (is_ours && strcmp(begun->state, migration->walk.state) == 0 &&
-        table_of(begun) < WALK_TABLES && begun->rows <= migration->walk.counts[table_of(begun)]) {
+    if (is_ours && strcmp(begun->state, migration->scan.state) == 0 &&
+        table_of(begun) < SCAN_TABLES && begun->rows <= migration->scan.counts[table_of(begun)]) {
         text_put(migration->mark, sizeof migration->mark, found);
         return true;
     }
@@ -427,12 +428,12 @@ static bool begin_or_go_on(struct migration *migration, struct error *err)
 /* What the server says of data holds people's words: only its code is passed on. */
 static bool rows_refused(const struct migration *migration, size_t table, struct error *err)
 {
-    const char *state = move_in_state(&migration->move);
+    const char *state = migrate_link_state(&migration->move);
 
     if (!*state || fault_of_state(state) != FAULT_DATA)
         return false;
     return error_say(err, ERROR_storage_failed, "", TEXT_REASON_MIGRATE_REFUSED, "table",
-                     walk_tables[table].name, "state", state, NULL);
+                     table_scan_tables[table].name, "state", state, NULL);
 }
 
 static bool flush(struct migration *migration, size_t table, struct error *err)
@@ -447,7 +448,7 @@ static bool flush(struct migration *migration, size_t table, struct error *err)
     write_mark(migration, table, migration->copied + migration->rows.count, after);
     migrate_rows_write(&migration->rows, migration->mark, after, &sql, &params);
     CRASH_POINT(migrate_before_batch);
-    ok = move_in_change(&migration->move, text_string(&sql), &params, "migrating", after, err);
+    ok = migrate_link_change(&migration->move, text_string(&sql), &params, "migrating", after, err);
     CRASH_POINT(migrate_after_batch);
     params_release(&params);
     text_release(&sql);
@@ -457,7 +458,7 @@ static bool flush(struct migration *migration, size_t table, struct error *err)
     migration->copied += migration->rows.count;
     migration->done += migration->rows.count;
     migrate_rows_clear(&migration->rows);
-    tell(migration, migration->done, migration->walk.all);
+    tell(migration, migration->done, migration->scan.all);
     return true;
 }
 
@@ -484,9 +485,10 @@ static bool copy_all(struct migration *migration, struct error *err)
     size_t first = first_table(migration);
 
     migration->phase = MIGRATE_COPYING;
-    for (size_t table = first; table < WALK_TABLES; table++) {
+    for (size_t table = first; table < SCAN_TABLES; table++) {
         migration->copied = table == first ? migration->begun.rows : 0;
-        if (!walk_rows(&migration->walk, table, migration->copied, take_row, migration, err) ||
+        if (!table_scan_rows(&migration->scan, table, migration->copied, take_row, migration,
+                             err) ||
             !flush(migration, table, err))
             return false;
     }
@@ -501,8 +503,8 @@ static bool differs(const char *what, struct error *err)
 
 static bool compare_counts(struct migration *migration, struct error *err)
 {
-    for (size_t i = 0; i < WALK_TABLES; i++) {
-        const struct walk_table *table = &walk_tables[i];
+    for (size_t i = 0; i < SCAN_TABLES; i++) {
+        const struct table_scan_table *table = &table_scan_tables[i];
         struct text sql = { 0 };
         PGresult *result = NULL;
         int64_t count;
@@ -510,13 +512,13 @@ static bool compare_counts(struct migration *migration, struct error *err)
 
         text_add_format(&sql, NO_LIMIT "SELECT count(*) FROM %s%s%s", table->name,
                         table->where ? " WHERE " : "", table->where ? table->where : "");
-        ok = move_in_read(&migration->move, text_string(&sql), NULL, &result, err);
+        ok = migrate_link_read(&migration->move, text_string(&sql), NULL, &result, err);
         text_release(&sql);
         if (!ok)
             return false;
         count = result_integer(result, 0, 0);
         libpq.clear(result);
-        if (count != migration->walk.counts[i])
+        if (count != migration->scan.counts[i])
             return differs(table->name, err);
     }
     return true;
@@ -536,8 +538,8 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
     bool ok;
 
     params_add(&params, VALUES(value_number(from), value_number(from + CHAIN_EVENTS),
-                               value_bytes(migration->walk.head.hash, HASH_BYTES)));
-    ok = move_in_read(&migration->move, sql, &params, &result, err);
+                               value_bytes(migration->scan.head.hash, HASH_BYTES)));
+    ok = migrate_link_read(&migration->move, sql, &params, &result, err);
     params_release(&params);
     if (!ok)
         return false;
@@ -548,7 +550,7 @@ static bool compare_events(struct migration *migration, int64_t from, struct err
 
 static bool compare_all(struct migration *migration, struct error *err)
 {
-    int64_t last = migration->walk.head.seq;
+    int64_t last = migration->scan.head.seq;
 
     migration->phase = MIGRATE_COMPARING;
     if (!compare_counts(migration, err))
@@ -563,7 +565,7 @@ static bool compare_all(struct migration *migration, struct error *err)
 
 static void write_done(const struct migration *migration, char out[MOVE_FACT_BYTES])
 {
-    snprintf(out, MOVE_FACT_BYTES, "%s %s", migration->walk.source, migration->walk.state);
+    snprintf(out, MOVE_FACT_BYTES, "%s %s", migration->scan.source, migration->scan.state);
 }
 
 /* The counter row comes back, and hubs may open it. misc is another one than any hub knows. */
@@ -574,18 +576,18 @@ static bool finish(struct migration *migration, struct error *err)
         " counted AS (INSERT INTO counter (\"only\", seq, hash, unsettled, failures, misc, stamp,"
         " ended) SELECT 1, $2::bigint, $3::bytea, $4::bigint, $5::bigint, sayso_now(), 0, 0"
         " FROM gone) INSERT INTO meta (name, value) SELECT 'migrated', $6 FROM gone";
-    const struct walk *walk = &migration->walk;
+    const struct table_scan *scan = &migration->scan;
     struct params params = { 0 };
     char done[MOVE_FACT_BYTES];
     bool ok;
 
     write_done(migration, done);
     params_add(&params,
-               VALUES(value_text(migration->mark), value_number(walk->head.seq),
-                      value_bytes(walk->head.hash, HASH_BYTES), value_number(walk->head.unsettled),
-                      value_number(walk->failures), value_text(done)));
+               VALUES(value_text(migration->mark), value_number(scan->head.seq),
+                      value_bytes(scan->head.hash, HASH_BYTES), value_number(scan->head.unsettled),
+                      value_number(scan->failures), value_text(done)));
     CRASH_POINT(migrate_before_end);
-    ok = move_in_change(&migration->move, sql, &params, "migrated", done, err);
+    ok = migrate_link_change(&migration->move, sql, &params, "migrated", done, err);
     CRASH_POINT(migrate_after_end);
     params_release(&params);
     return ok;
@@ -597,7 +599,7 @@ static bool is_done(struct migration *migration, bool *ret_is_done, struct error
     char found[MOVE_FACT_BYTES], done[MOVE_FACT_BYTES];
 
     write_done(migration, done);
-    if (!move_in_fact(&migration->move, "migrated", found, err))
+    if (!migrate_link_fact(&migration->move, "migrated", found, err))
         return false;
     *ret_is_done = strcmp(found, done) == 0;
     return true;
@@ -605,7 +607,7 @@ static bool is_done(struct migration *migration, bool *ret_is_done, struct error
 
 static bool migrate(struct migration *migration, struct migrated *out, struct error *err)
 {
-    if (!walk_check(&migration->walk, tell, migration, err) ||
+    if (!table_scan_check(&migration->scan, tell, migration, err) ||
         !is_done(migration, &out->was_done, err))
         return false;
     if (out->was_done)
@@ -616,7 +618,7 @@ static bool migrate(struct migration *migration, struct migrated *out, struct er
     out->was_begun = true;
     migration->done = migration->begun.rows;
     for (size_t i = 0; i < first_table(migration); i++)
-        migration->done += migration->walk.counts[i];
+        migration->done += migration->scan.counts[i];
     out->earlier = migration->done;
     return copy_all(migration, err) && compare_all(migration, err) && finish(migration, err);
 }
@@ -629,26 +631,26 @@ bool postgres_migrate(const char *path, const char *url, migrate_told *told, voi
 
     *err = (struct error){ 0 };
     *out = (struct migrated){ 0 };
-    ok = walk_open(path, &migration.walk, err) && move_in_open(url, &migration.move, err) &&
-         migrate(&migration, out, err);
-    memcpy(out->counts, migration.walk.counts, sizeof out->counts);
-    out->rows = migration.walk.all;
-    out->seq = migration.walk.head.seq;
+    ok = table_scan_open(path, &migration.scan, err) &&
+         migrate_link_open(url, &migration.move, err) && migrate(&migration, out, err);
+    memcpy(out->counts, migration.scan.counts, sizeof out->counts);
+    out->rows = migration.scan.all;
+    out->seq = migration.scan.head.seq;
     migrate_rows_release(&migration.rows);
-    move_in_close(&migration.move);
-    walk_close(&migration.walk);
+    migrate_link_close(&migration.move);
+    table_scan_close(&migration.scan);
     return ok;
 }
 
 bool postgres_migrate_discard(const char *url, bool *ret_was_begun, struct error *err)
 {
-    struct move_in move = { 0 };
+    struct migrate_link move = { 0 };
     char found[MOVE_FACT_BYTES];
     struct text sql = { 0 };
     bool ok;
 
     *err = (struct error){ 0 };
-    ok = move_in_open(url, &move, err) && move_in_fact(&move, "migrating", found, err);
+    ok = migrate_link_open(url, &move, err) && migrate_link_fact(&move, "migrating", found, err);
     *ret_was_begun = ok && *found;
     if (*ret_was_begun) {
         text_add_text(&sql, "DO $discard$ BEGIN LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE;"
@@ -659,9 +661,9 @@ bool postgres_migrate_discard(const char *url, bool *ret_was_begun, struct error
                       " INSERT INTO counter (\"only\", seq, hash, unsettled, failures, misc, stamp,"
                       " ended) VALUES (1, 0, decode(repeat('00', 32), 'hex'), 1, 0, sayso_now(),"
                       " 0, 0); END IF; END $discard$");
-        ok = move_in_change(&move, text_string(&sql), NULL, "migrating", "", err);
+        ok = migrate_link_change(&move, text_string(&sql), NULL, "migrating", "", err);
     }
     text_release(&sql);
-    move_in_close(&move);
+    migrate_link_close(&move);
     return ok;
 }

@@ -18,7 +18,7 @@ typedef void migrate_told(void *context, enum migrate_phase phase, int64_t done,
 
 struct migrated {
     int64_t rows, earlier; /* all; those that an earlier attempt had copied */
-    int64_t counts[WALK_TABLES];
+    int64_t counts[SCAN_TABLES];
     int64_t seq;    /* the last event */
     bool was_done;  /* earlier: nothing was copied now */
     bool was_begun; /* on false: something is there, and the same again goes on with it */

@@ -20,7 +20,7 @@ enum { BUSY_MS = 5000 };
 #define META_HERE                                                                                  \
     "name NOT IN ('instance', 'port', 'recovered_from', 'importing', 'migrating', 'migrated')"
 
-const struct walk_table walk_tables[WALK_TABLES] = {
+const struct table_scan_table table_scan_tables[SCAN_TABLES] = {
     { "people", "id", NULL },
     { "principals", "id", NULL },
     { "tokens", "hash", NULL },
@@ -36,12 +36,12 @@ const struct walk_table walk_tables[WALK_TABLES] = {
     { "conversation_events", "conversation, number", NULL },
 };
 
-static bool failed(struct walk *walk, int rc, struct error *err)
+static bool failed(struct table_scan *scan, int rc, struct error *err)
 {
     if (failure_is_corruption(rc))
         return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_DAMAGED, "path",
-                         walk->path, NULL);
-    failure_describe(failure_of(walk->db, rc), walk->db, walk->path, err);
+                         scan->path, NULL);
+    failure_describe(failure_of(scan->db, rc), scan->db, scan->path, err);
     return false;
 }
 
@@ -74,106 +74,106 @@ static bool is_fit(const char *path, struct error *err)
     return true;
 }
 
-static bool open_file(struct walk *walk, struct error *err)
+static bool open_file(struct table_scan *scan, struct error *err)
 {
-    int rc = store_open_read_only(walk->path, BUSY_MS, &walk->db);
+    int rc = store_open_read_only(scan->path, BUSY_MS, &scan->db);
 
     if (rc == SQLITE_OK)
-        rc = statement_exec(walk->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
+        rc = statement_exec(scan->db, "PRAGMA trusted_schema = OFF; PRAGMA query_only = ON;"
                                       "PRAGMA cell_size_check = ON; BEGIN");
-    return rc == SQLITE_OK || failed(walk, rc, err);
+    return rc == SQLITE_OK || failed(scan, rc, err);
 }
 
-static void add_where(struct text *sql, const struct walk_table *table)
+static void add_where(struct text *sql, const struct table_scan_table *table)
 {
     if (table->where)
         text_add_format(sql, " WHERE %s", table->where);
 }
 
-static bool count_rows(struct walk *walk, struct error *err)
+static bool count_rows(struct table_scan *scan, struct error *err)
 {
-    for (size_t i = 0; i < WALK_TABLES; i++) {
+    for (size_t i = 0; i < SCAN_TABLES; i++) {
         struct text sql = { 0 };
         int rc;
 
-        text_add_format(&sql, "SELECT count(*) FROM %s", walk_tables[i].name);
-        add_where(&sql, &walk_tables[i]);
-        rc = statement_number(walk->db, text_string(&sql), &walk->counts[i]);
+        text_add_format(&sql, "SELECT count(*) FROM %s", table_scan_tables[i].name);
+        add_where(&sql, &table_scan_tables[i]);
+        rc = statement_number(scan->db, text_string(&sql), &scan->counts[i]);
         text_release(&sql);
         if (rc != SQLITE_OK)
-            return failed(walk, rc, err);
-        walk->all += walk->counts[i];
+            return failed(scan, rc, err);
+        scan->all += scan->counts[i];
     }
     return true;
 }
 
 /* The one row of counter, and which store this is. */
-static bool read_facts(struct walk *walk, struct error *err)
+static bool read_facts(struct table_scan *scan, struct error *err)
 {
     static const char sql[] =
         "SELECT c.failures, (SELECT value FROM meta WHERE name = 'instance') FROM counter c";
     struct statement read;
-    int rc = event_head_read(walk->db, &walk->head);
+    int rc = event_head_read(scan->db, &scan->head);
 
     if (rc != SQLITE_OK)
-        return failed(walk, rc, err);
-    read = statement_once(walk->db, sql);
+        return failed(scan, rc, err);
+    read = statement_once(scan->db, sql);
     if (statement_step(&read)) {
         const void *instance = sqlite3_column_blob(read.handle, 1);
         struct hash_part part = { instance ? instance : "",
                                   (size_t)sqlite3_column_bytes(read.handle, 1) };
         uint8_t hash[HASH_BYTES];
 
-        walk->failures = sqlite3_column_int64(read.handle, 0);
+        scan->failures = sqlite3_column_int64(read.handle, 0);
         hash_parts(&part, 1, hash);
-        hash_hex(hash, HASH_BYTES, walk->source);
+        hash_hex(hash, HASH_BYTES, scan->source);
     }
     rc = statement_end(&read);
-    return rc == SQLITE_OK || failed(walk, rc, err);
+    return rc == SQLITE_OK || failed(scan, rc, err);
 }
 
-bool walk_open(const char *path, struct walk *out, struct error *err)
+bool table_scan_open(const char *path, struct table_scan *out, struct error *err)
 {
-    *out = (struct walk){ 0 };
+    *out = (struct table_scan){ 0 };
     if (!is_fit(path, err))
         return false;
     out->path = mem_text(path);
     if (open_file(out, err) && count_rows(out, err) && read_facts(out, err))
         return true;
-    walk_close(out);
+    table_scan_close(out);
     return false;
 }
 
-void walk_close(struct walk *walk)
+void table_scan_close(struct table_scan *scan)
 {
-    sqlite3_close(walk->db);
-    free(walk->path);
-    *walk = (struct walk){ 0 };
+    sqlite3_close(scan->db);
+    free(scan->path);
+    *scan = (struct table_scan){ 0 };
 }
 
-bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, void *context,
-               struct error *err)
+bool table_scan_rows(struct table_scan *scan, size_t table, int64_t skip, table_scan_each *each,
+                     void *context, struct error *err)
 {
     struct statement rows;
     struct text sql = { 0 };
     bool ok = true;
     int rc;
 
-    text_add_format(&sql, "SELECT * FROM %s", walk_tables[table].name);
-    add_where(&sql, &walk_tables[table]);
-    text_add_format(&sql, " ORDER BY %s LIMIT -1 OFFSET %lld", walk_tables[table].order,
+    text_add_format(&sql, "SELECT * FROM %s", table_scan_tables[table].name);
+    add_where(&sql, &table_scan_tables[table]);
+    text_add_format(&sql, " ORDER BY %s LIMIT -1 OFFSET %lld", table_scan_tables[table].order,
                     (long long)skip);
-    rows = statement_once(walk->db, text_string(&sql));
+    rows = statement_once(scan->db, text_string(&sql));
     text_release(&sql);
     while (ok && statement_step(&rows))
         ok = each(context, table, rows.handle, err);
     rc = statement_end(&rows);
-    return ok && (rc == SQLITE_OK || failed(walk, rc, err));
+    return ok && (rc == SQLITE_OK || failed(scan, rc, err));
 }
 
 struct look {
-    struct walk *walk;
-    walk_told *told;
+    struct table_scan *scan;
+    table_scan_told *told;
     void *context;
     int64_t done;
     uint8_t hash[HASH_BYTES];
@@ -183,16 +183,17 @@ struct look {
 static bool look_at(void *context, size_t table, sqlite3_stmt *row, struct error *err)
 {
     static const char types[] = "0123456789";
-    struct hash_part parts[2 + 2 * WALK_COLUMNS];
+    struct hash_part parts[2 + 2 * SCAN_COLUMNS];
     struct look *look = context;
     int columns = sqlite3_column_count(row);
     size_t used = 0;
 
-    if (columns > WALK_COLUMNS)
+    if (columns > SCAN_COLUMNS)
         return error_set(err, ERROR_storage_failed, "", "the table %s has too many columns",
-                         walk_tables[table].name);
+                         table_scan_tables[table].name);
     parts[used++] = (struct hash_part){ look->hash, HASH_BYTES };
-    parts[used++] = (struct hash_part){ walk_tables[table].name, strlen(walk_tables[table].name) };
+    parts[used++] =
+        (struct hash_part){ table_scan_tables[table].name, strlen(table_scan_tables[table].name) };
     for (int i = 0; i < columns; i++) {
         int type = sqlite3_column_type(row, i);
         const void *bytes = sqlite3_column_blob(row, i); /* a number as its digits */
@@ -202,30 +203,31 @@ static bool look_at(void *context, size_t table, sqlite3_stmt *row, struct error
             (struct hash_part){ bytes ? bytes : "", (size_t)sqlite3_column_bytes(row, i) };
     }
     hash_parts(parts, used, look->hash);
-    look->told(look->context, ++look->done, look->walk->all);
+    look->told(look->context, ++look->done, look->scan->all);
     return true;
 }
 
-bool walk_check(struct walk *walk, walk_told *told, void *context, struct error *err)
+bool table_scan_check(struct table_scan *scan, table_scan_told *told, void *context,
+                      struct error *err)
 {
-    struct look look = { .walk = walk, .told = told, .context = context };
-    const int64_t facts[] = { walk->head.seq, walk->head.unsettled, walk->failures };
+    struct look look = { .scan = scan, .told = told, .context = context };
+    const int64_t facts[] = { scan->head.seq, scan->head.unsettled, scan->failures };
     int64_t bad = 0;
-    int rc = event_check_chain(walk->db, &bad);
+    int rc = event_check_chain(scan->db, &bad);
 
     if (rc != SQLITE_OK)
-        return failed(walk, rc, err);
+        return failed(scan, rc, err);
     if (bad)
-        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_CHAIN, "path", walk->path,
+        return error_say(err, ERROR_storage_failed, "", TEXT_REASON_WALK_CHAIN, "path", scan->path,
                          "number", TEXT_NUMBER(bad), NULL);
-    for (size_t i = 0; i < WALK_TABLES; i++) {
-        if (!walk_rows(walk, i, 0, look_at, &look, err))
+    for (size_t i = 0; i < SCAN_TABLES; i++) {
+        if (!table_scan_rows(scan, i, 0, look_at, &look, err))
             return false;
     }
     hash_parts((struct hash_part[]){ { look.hash, HASH_BYTES },
                                      { facts, sizeof facts },
-                                     { walk->head.hash, HASH_BYTES } },
+                                     { scan->head.hash, HASH_BYTES } },
                3, look.hash);
-    hash_hex(look.hash, HASH_BYTES, walk->state);
+    hash_hex(look.hash, HASH_BYTES, scan->state);
     return true;
 }

@@ -14,37 +14,38 @@
 
 struct error;
 
-struct walk_table {
+struct table_scan_table {
     const char *name, *order; /* columns that no two rows have alike */
     const char *where;        /* NULL: all rows; good SQL elsewhere too */
 };
-enum { WALK_TABLES = 13, WALK_COLUMNS = 32 };
+enum { SCAN_TABLES = 13, SCAN_COLUMNS = 32 };
 /* In the order in which they may be written: what is referred to comes first. All but counter,
  * whose row is below, and what searches are found by (words, by_agent, by_id, by_principal,
  * unindexed, search): that is made anew. tests/integration/test_migrate.py compares with the
  * schema. */
-extern const struct walk_table walk_tables[WALK_TABLES];
+extern const struct table_scan_table table_scan_tables[SCAN_TABLES];
 
-struct walk {
+struct table_scan {
     sqlite3 *db;
     char *path;
-    int64_t counts[WALK_TABLES], all; /* rows */
+    int64_t counts[SCAN_TABLES], all; /* rows */
     struct event_head head;           /* the row of counter, */
     int64_t failures;                 /* and more of it */
     char source[HASH_HEX_BYTES];      /* which store it is, whatever it holds */
-    char state[HASH_HEX_BYTES];       /* of all rows, after walk_check */
+    char state[HASH_HEX_BYTES];       /* of all rows, after table_scan_check */
 };
 /* `out` is zeroed on false; `err`: the file is damaged, busy, not ours, newer or older. */
-bool walk_open(const char *path, struct walk *out, struct error *err);
-void walk_close(struct walk *walk); /* zeroed is fine */
+bool table_scan_open(const char *path, struct table_scan *out, struct error *err);
+void table_scan_close(struct table_scan *scan); /* zeroed is fine */
 
 /* False ends it; `row` has all columns, by name. */
-typedef bool walk_each(void *context, size_t table, sqlite3_stmt *row, struct error *err);
+typedef bool table_scan_each(void *context, size_t table, sqlite3_stmt *row, struct error *err);
 /* The rows of a table behind the first `skip`. */
-bool walk_rows(struct walk *walk, size_t table, int64_t skip, walk_each *each, void *context,
-               struct error *err);
-typedef void walk_told(void *context, int64_t done, int64_t all);
+bool table_scan_rows(struct table_scan *scan, size_t table, int64_t skip, table_scan_each *each,
+                     void *context, struct error *err);
+typedef void table_scan_told(void *context, int64_t done, int64_t all);
 /* Looks at every row and at the chain of events. */
-bool walk_check(struct walk *walk, walk_told *told, void *context, struct error *err);
+bool table_scan_check(struct table_scan *scan, table_scan_told *told, void *context,
+                      struct error *err);
 
 #endif
