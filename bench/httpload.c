@@ -46,7 +46,7 @@ enum {
 static pid_t server_pid;
 static int verbosity;
 static bool is_started, is_pending, has_person;
-static long most = 1000000, started, held, finished, errors, handshake_id, page_count;
+static long max = 1000000, started, held, finished, errors, handshake_id, page_count;
 static double *begun_s, *took_s;
 static struct bytes session;    /* the header line of a session, once there is one */
 static struct bytes *questions; /* how each held call is answered: the server's id, or the ask's */
@@ -109,7 +109,7 @@ static void take_question(const struct web_reply *reply, const char *line, size_
 
 static void take_result(const char *line, size_t length, long number)
 {
-    if (number < 0 || number >= most || took_s[number] > 0)
+    if (number < 0 || number >= max || took_s[number] > 0)
         return;
     if (is_pending && load_find(line, length, "\"isError\":true"))
         note_error(line, length);
@@ -171,7 +171,7 @@ static void take_list(const char *line, size_t length)
 {
     const char *end = line + length, *at = line;
 
-    while ((at = load_find(at, (size_t)(end - at), "\"session_id\":\"")) && question_count < most) {
+    while ((at = load_find(at, (size_t)(end - at), "\"session_id\":\"")) && question_count < max) {
         size_t id_length = strcspn(at, "\"");
 
         bytes_add(&questions[question_count++], at, id_length);
@@ -205,16 +205,16 @@ static void collect_asks(void)
 {
     double until = load_now() + HANDSHAKE_S;
 
-    while (question_count < most && load_now() < until) {
+    while (question_count < max && load_now() < until) {
         for (long i = 0; i < question_count; i++)
             questions[i].used = 0;
         question_count = 0;
         cursor.used = 0;
         do
             get_page();
-        while (cursor.used > 0 && question_count < most);
+        while (cursor.used > 0 && question_count < max);
     }
-    if (question_count < most)
+    if (question_count < max)
         load_fail("not all asks are in the list");
 }
 
@@ -255,8 +255,8 @@ static void keep_busy(const char *message, long in_flight, double until)
 {
     double now = load_now();
 
-    while (finished < most && now < until + STRAGGLERS_S) {
-        while (started < most && started - finished < in_flight && now < until)
+    while (finished < max && now < until + STRAGGLERS_S) {
+        while (started < max && started - finished < in_flight && now < until)
             call(message);
         if (now >= until && started == finished)
             break;
@@ -267,15 +267,15 @@ static void keep_busy(const char *message, long in_flight, double until)
 
 static void measure_rate(const char *message, long in_flight, double seconds)
 {
-    long wanted = most;
+    long wanted = max;
     struct usage before, after;
     double own_s, began, took, per_us;
 
-    most = WARM_UP_REQUESTS;
+    max = WARM_UP_REQUESTS;
     keep_busy(message, in_flight, load_now() + 1);
     if (finished == 0 || finished < started)
         load_fail("no answer in the warm-up");
-    most = wanted;
+    max = wanted;
     memset(took_s, 0, (size_t)started * sizeof *took_s);
     started = finished = errors = 0;
     before = load_usage(server_pid);
@@ -325,8 +325,8 @@ static void answer_all(long at_once, double until)
 {
     bool is_again = plan_find("again.body") != NULL;
 
-    while (finished < most && load_now() < until) {
-        while (answered < most && (is_again ? answered - finished : answers_under_way) < at_once)
+    while (finished < max && load_now() < until) {
+        while (answered < max && (is_again ? answered - finished : answers_under_way) < at_once)
             answer_one(answered++);
         web_turn(until);
     }
@@ -345,18 +345,18 @@ static void hold(long wanted, double until)
 
 static void measure_pending(long at_once)
 {
-    long first = most / 10; /* caches that have an end are full by then */
+    long first = max / 10; /* caches that have an end are full by then */
     struct usage before, holding, listed, after;
     double began, held_s, answered_s, until = load_now() + PENDING_LIMIT_S;
 
-    questions = calloc((size_t)most, sizeof *questions);
+    questions = calloc((size_t)max, sizeof *questions);
     began = load_now();
     hold(first, until);
     held_s = load_now() - began;
     settle(SETTLE_S);
     before = load_usage(server_pid);
     began = load_now();
-    hold(most, until);
+    hold(max, until);
     held_s += load_now() - began;
     settle(SETTLE_S);
     holding = load_usage(server_pid);
@@ -370,10 +370,10 @@ static void measure_pending(long at_once)
     printf("{\"held\":%ld,\"finished\":%ld,\"unfinished\":%ld,\"errors\":%ld,\"held_s\":%.3f,"
            "\"bytes_per_ask\":%.0f,\"pss_kb\":%ld,\"answered_s\":%.3f,\"srv_cpu_us_hold\":%.1f,"
            "\"srv_cpu_us_answer\":%.1f}\n",
-           held, finished, most - finished, errors, held_s,
-           (double)(holding.pss_kb - before.pss_kb) * 1024 / (double)(most - first), holding.pss_kb,
-           answered_s, (holding.cpu_s - before.cpu_s) * 1e6 / (double)(most - first),
-           (after.cpu_s - listed.cpu_s) * 1e6 / (double)most);
+           held, finished, max - finished, errors, held_s,
+           (double)(holding.pss_kb - before.pss_kb) * 1024 / (double)(max - first), holding.pss_kb,
+           answered_s, (holding.cpu_s - before.cpu_s) * 1e6 / (double)(max - first),
+           (after.cpu_s - listed.cpu_s) * 1e6 / (double)max);
 }
 
 static void find_server(void)
@@ -390,20 +390,20 @@ static void find_server(void)
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2, .kind = "list" };
+    struct load_options options = { .max = max, .in_flight = 1, .seconds = 2, .kind = "list" };
 
     load_read_options(
         count, arguments,
         "usage: httpload rate|pending PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]", &options);
-    most = options.most;
+    max = options.max;
     verbosity = options.verbosity;
     signal(SIGPIPE, SIG_IGN);
     load_allow_files();
     load_on_failure(on_failure);
     plan_load(arguments[2]);
     has_person = plan_find("answer.path") != NULL;
-    begun_s = load_new_times(most);
-    took_s = load_new_times(most);
+    begun_s = load_new_times(max);
+    took_s = load_new_times(max);
     find_server();
     call_and_wait("init", 1);
     if (plan_find("inited.body"))

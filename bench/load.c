@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_PEERS = 4, READ_BYTES = 1 << 18, MOST_GENERATIONS = 4 };
+enum { MAX_PEERS = 4, READ_BYTES = 1 << 18, MAX_GENERATIONS = 4 };
 
 static void (*failure_call)(void);
 
@@ -72,7 +72,7 @@ void load_read_options(int count, char **arguments, const char *usage, struct lo
     optind = 3;
     while ((option = getopt(count, arguments, "n:c:t:k:p:v")) > 0) {
         if (option == 'n')
-            options->most = strtol(optarg, NULL, 10);
+            options->max = strtol(optarg, NULL, 10);
         else if (option == 'c')
             options->in_flight = strtol(optarg, NULL, 10);
         else if (option == 't')
@@ -189,7 +189,7 @@ static void fill(struct peer *peer)
 
 void load_turn(struct peer *peers, size_t count, double until)
 {
-    struct pollfd ready[2 * MOST_PEERS];
+    struct pollfd ready[2 * MAX_PEERS];
     double left_ms;
 
     for (size_t i = 0; i < count; i++) {
@@ -266,7 +266,7 @@ static void add_children(pid_t pid, long thread, struct usage *usage, int genera
     int child;
 
     snprintf(path, sizeof path, "/proc/%d/task/%ld/children", (int)pid, thread);
-    file = generation < MOST_GENERATIONS ? fopen(path, "r") : NULL;
+    file = generation < MAX_GENERATIONS ? fopen(path, "r") : NULL;
     if (!file)
         return;
     while (fscanf(file, "%d", &child) == 1)

@@ -15,7 +15,7 @@ void load_pin(int cpu);      /* this process and those it starts; -1: any */
 /* What all generators are told: MODE FILE [-n most] [-c in flight] [-t seconds] [-k kind] [-p cpu]
  * [-v]. */
 struct load_options {
-    long most, in_flight;
+    long max, in_flight;
     double seconds;
     const char *kind; /* NULL: not said */
     int verbosity;

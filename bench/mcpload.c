@@ -34,7 +34,7 @@ static struct peer server;
 static pid_t server_pid;
 static int verbosity;
 static bool is_asking;
-static long most = 1000000, started, finished, errors, handshake_id;
+static long max = 1000000, started, finished, errors, handshake_id;
 static long first_number; /* of this part: servers may join calls that are equal */
 static double *begun_s, *took_s;
 
@@ -70,15 +70,15 @@ static void take_request(const char *line, size_t length, const char *id)
 /* A call made again has an id of its own, `most` further on. */
 static void take_response(const char *line, size_t length, long number, bool is_result)
 {
-    struct plan_values values = { .id = FIRST_ID + most + number, .number = first_number + number };
+    struct plan_values values = { .id = FIRST_ID + max + number, .number = first_number + number };
 
-    if (number < most && is_asking && load_find(line, length, "\"input_required\"")) {
+    if (number < max && is_asking && load_find(line, length, "\"input_required\"")) {
         say("again.body", &values);
         return;
     }
-    if (number >= most)
-        number -= most;
-    if (number >= most)
+    if (number >= max)
+        number -= max;
+    if (number >= max)
         return;
     if (!is_result || (is_asking && load_find(line, length, "\"isError\":true")))
         note_error(line, length);
@@ -146,8 +146,8 @@ static void keep_busy(const char *key, long in_flight, double until)
 {
     double now = load_now();
 
-    while (finished < most && now < until + STRAGGLERS_S) {
-        while (started < most && started - finished < in_flight && now < until) {
+    while (finished < max && now < until + STRAGGLERS_S) {
+        while (started < max && started - finished < in_flight && now < until) {
             struct plan_values values = { .id = FIRST_ID + started,
                                           .number = first_number + started };
 
@@ -163,13 +163,13 @@ static void keep_busy(const char *key, long in_flight, double until)
 
 static void warm_up(const char *key, long in_flight)
 {
-    long wanted = most;
+    long wanted = max;
 
-    most = most < WARM_UP_ASKS ? most : WARM_UP_ASKS;
+    max = max < WARM_UP_ASKS ? max : WARM_UP_ASKS;
     keep_busy(key, in_flight, load_now() + 0.3);
     if (finished == 0 || finished < started)
         load_fail("no answer in the warm-up");
-    most = wanted;
+    max = wanted;
     first_number += started;
     started = finished = errors = 0;
 }
@@ -207,14 +207,14 @@ static void measure_cold(double began_s, double ready_s)
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2 };
+    struct load_options options = { .max = max, .in_flight = 1, .seconds = 2 };
     const char *key = "call.body";
     double began, ready;
 
     load_read_options(
         count, arguments,
         "usage: mcpload cold|rate|ask PLAN [-n N] [-c N] [-t S] [-k KIND] [-p CPU] [-v]", &options);
-    most = options.most;
+    max = options.max;
     verbosity = options.verbosity;
     if (options.kind)
         key = strcmp(options.kind, "list") == 0 ? "list.body" : "ping.body";
@@ -224,8 +224,8 @@ int main(int count, char **arguments)
     signal(SIGPIPE, SIG_IGN);
     load_on_failure(on_failure);
     plan_load(arguments[2]);
-    begun_s = load_new_times(most);
-    took_s = load_new_times(most);
+    begun_s = load_new_times(max);
+    took_s = load_new_times(max);
     began = load_now();
     start_server();
     call_and_wait("init.body", 1);

@@ -11,11 +11,11 @@
 
 #include "load.h"
 
-enum { MOST_ROWS = 96 };
+enum { MAX_ROWS = 96 };
 
 static struct row {
     char *key, *value;
-} rows[MOST_ROWS];
+} rows[MAX_ROWS];
 static size_t row_count;
 
 const char *plan_find_next(const char *key, size_t *at)
@@ -36,11 +36,11 @@ const char *plan_find(const char *key)
     return plan_find_next(key, &at);
 }
 
-long plan_number(const char *key, long otherwise)
+long plan_number(const char *key, long fallback)
 {
     const char *value = plan_find(key);
 
-    return value ? strtol(value, NULL, 10) : otherwise;
+    return value ? strtol(value, NULL, 10) : fallback;
 }
 
 void plan_load(const char *path)
@@ -52,7 +52,7 @@ void plan_load(const char *path)
 
     if (!file)
         load_fail("the plan cannot be read");
-    while ((length = getline(&line, &room, file)) > 0 && row_count < MOST_ROWS) {
+    while ((length = getline(&line, &room, file)) > 0 && row_count < MAX_ROWS) {
         char *blank;
 
         if (line[length - 1] == '\n')
@@ -100,7 +100,7 @@ void plan_write(struct bytes *out, const char *key, const struct plan_values *va
 
 static void run_server(int in_fd, int out_fd, int is_loud)
 {
-    char *arguments[MOST_ROWS + 1];
+    char *arguments[MAX_ROWS + 1];
     size_t count = 0;
     int nothing = open("/dev/null", O_RDWR);
 

@@ -20,7 +20,7 @@ struct plan_values {
 void plan_load(const char *path);
 const char *plan_find(const char *key);                  /* NULL: not there */
 const char *plan_find_next(const char *key, size_t *at); /* each of that key; *at begins at 0 */
-long plan_number(const char *key, long otherwise);
+long plan_number(const char *key, long fallback);
 void plan_write(struct bytes *out, const char *key, const struct plan_values *values);
 
 /* In a process group of its own. -1 as a descriptor: nothing; its errors are shown if `is_loud`. */

@@ -30,7 +30,7 @@ enum {
     COLUMNS = 80,
     READ_BYTES = 1 << 16,
     PICTURE_S = 10,
-    MOST_ARGUMENTS = 32,
+    MAX_ARGUMENTS = 32,
 };
 
 static const double READY_S = 0.7; /* no key answers in the first 500 ms of a question */
@@ -45,11 +45,11 @@ static struct bytes said; /* since the last key */
 
 static void run_program(void)
 {
-    char *arguments[MOST_ARGUMENTS + 1] = { 0 };
+    char *arguments[MAX_ARGUMENTS + 1] = { 0 };
     const char *word;
     size_t at = 0, count = 0;
 
-    while (count < MOST_ARGUMENTS && (word = plan_find_next("argv", &at)))
+    while (count < MAX_ARGUMENTS && (word = plan_find_next("argv", &at)))
         arguments[count++] = strdup(word);
     for (at = 0; (word = plan_find_next("env", &at));)
         putenv(strdup(word));
@@ -206,7 +206,7 @@ static void measure_keys(long count, const char *keys)
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = 50 };
+    struct load_options options = { .max = 50 };
     const char *keys;
 
     load_read_options(count, arguments, "usage: ptyload attach|keys PLAN [-n N] [-p CPU]",
@@ -216,8 +216,8 @@ int main(int count, char **arguments)
     mark = plan_find("mark");
     keys = plan_find("keys");
     if (strcmp(arguments[1], "keys") == 0)
-        measure_keys(options.most, keys && *keys ? keys : "j");
+        measure_keys(options.max, keys && *keys ? keys : "j");
     else
-        measure_starts(options.most);
+        measure_starts(options.max);
     return 0;
 }

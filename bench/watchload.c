@@ -36,7 +36,7 @@ enum {
     CONNECT_S = 120,
     EVENT_S = 30,
     SETTLE_S = 3, /* servers tidy up when a burst is over */
-    MOST_EVENTS = 1000,
+    MAX_EVENTS = 1000,
 };
 
 struct watcher {
@@ -265,7 +265,7 @@ static void measure_event(long number, double *ret_last_s, double *ret_half_s)
 
 static void measure(long events)
 {
-    double last_s[MOST_EVENTS], half_s[MOST_EVENTS], began, opened_s;
+    double last_s[MAX_EVENTS], half_s[MAX_EVENTS], began, opened_s;
     struct usage before = load_usage(server_pid), idle, after;
 
     began = load_now();
@@ -295,12 +295,12 @@ static void measure(long events)
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = 10000, .in_flight = 10 };
+    struct load_options options = { .max = 10000, .in_flight = 10 };
 
     load_read_options(
         count, arguments,
         "usage: watchload watch NOTE -k TOKEN|BYTES [-n WATCHERS] [-c EVENTS] [-p CPU]", &options);
-    watcher_count = options.most;
+    watcher_count = options.max;
     verbosity = options.verbosity;
     kind = options.kind;
     signal(SIGPIPE, SIG_IGN);
@@ -310,6 +310,6 @@ int main(int count, char **arguments)
     watchers = calloc((size_t)watcher_count, sizeof *watchers);
     told_s = load_new_times(watcher_count);
     open_agent();
-    measure(options.in_flight < MOST_EVENTS ? options.in_flight : MOST_EVENTS);
+    measure(options.in_flight < MAX_EVENTS ? options.in_flight : MAX_EVENTS);
     return 0;
 }

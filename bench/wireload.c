@@ -50,7 +50,7 @@ static const double HOLD_TURN_S = 0.2;
 static struct peer peers[PEERS];
 static pid_t hub_pid;
 static int verbosity;
-static long most = 1000000, started, created, finished, errors, handshakes;
+static long max = 1000000, started, created, finished, errors, handshakes;
 static long first_title; /* titles differ in the whole run: equal calls would be joined */
 static bool is_holding, is_answering;
 static const char *token; /* the person's, on a WebSocket; NULL: on the socket */
@@ -110,7 +110,7 @@ static void answer(const char *id, long number)
 static void take_person_reply(long id)
 {
     handshakes += id >= 0 && id < FIRST_ID;
-    if (id >= FIRST_ID && id - FIRST_ID < most)
+    if (id >= FIRST_ID && id - FIRST_ID < max)
         confirmed_s[id - FIRST_ID] = load_now();
 }
 
@@ -129,7 +129,7 @@ static void take_person_line(const char *line, size_t length)
     } else if (!id) {
         take_person_reply(load_number_after(line, length, "\"id\":"));
     } else if (is_answering && load_find(line, length, "\"status\":\"pending\"")) {
-        answer(id, started++ % most);
+        answer(id, started++ % max);
     } else if (title >= 0 && title < started && load_find(line, length, "\"status\":\"pending\"")) {
         answer(id, title);
     }
@@ -274,8 +274,8 @@ static void keep_busy(long in_flight, double until)
 {
     double now = load_now();
 
-    while (finished < most && now < until + STRAGGLERS_S) {
-        while (started < most && started - finished < in_flight && now < until)
+    while (finished < max && now < until + STRAGGLERS_S) {
+        while (started < max && started - finished < in_flight && now < until)
             ask();
         if (now >= until && started == finished)
             break;
@@ -287,16 +287,16 @@ static void keep_busy(long in_flight, double until)
 
 static void warm_up(long in_flight)
 {
-    long wanted = most;
+    long wanted = max;
 
-    most = most < WARM_UP_ASKS ? most : WARM_UP_ASKS;
+    max = max < WARM_UP_ASKS ? max : WARM_UP_ASKS;
     keep_busy(in_flight, load_now() + 0.3);
     load_turn(peers, PEERS, load_now() + 0.02);
     if (finished == 0 || finished < started || errors > 0)
         load_fail("no answer in the warm-up");
-    most = wanted;
+    max = wanted;
     first_title += started;
-    memset(confirmed_s, 0, (size_t)most * sizeof *confirmed_s);
+    memset(confirmed_s, 0, (size_t)max * sizeof *confirmed_s);
     started = created = finished = 0;
 }
 
@@ -349,8 +349,8 @@ static void hold(long in_flight, double seconds)
     double began = load_now(), until = began + seconds;
     struct pollfd input = { STDIN_FILENO, POLLIN, 0 };
 
-    while (created < most && errors == 0 && load_now() < until) {
-        while (started < most && started - created < in_flight)
+    while (created < max && errors == 0 && load_now() < until) {
+        while (started < max && started - created < in_flight)
             ask();
         load_turn(peers, PEERS, until);
     }
@@ -384,11 +384,11 @@ static void map_log_index(const char *note_path)
 /* Never sleeps, so that no wake-up of ours is in the figure. */
 static void measure_wakes(double seconds)
 {
-    double *wakes = calloc((size_t)most, sizeof *wakes);
+    double *wakes = calloc((size_t)max, sizeof *wakes);
     double until = load_now() + seconds;
     size_t count = 0;
 
-    while (finished < most && load_now() < until) {
+    while (finished < max && load_now() < until) {
         long wanted = finished + 1;
         double committed_s = 0;
 
@@ -412,21 +412,21 @@ static void measure_wakes(double seconds)
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = most, .in_flight = 1, .seconds = 2 };
+    struct load_options options = { .max = max, .in_flight = 1, .seconds = 2 };
 
     load_read_options(
         count, arguments,
         "usage: wireload ask|hold|wake|answer HUB.JSON [-n N] [-c N] [-t S] [-k TOKEN] [-v]",
         &options);
-    most = options.most;
+    max = options.max;
     verbosity = options.verbosity;
     token = options.kind;
     signal(SIGPIPE, SIG_IGN);
-    begun_s = load_new_times(most);
-    took_s = load_new_times(most);
-    answered_s = load_new_times(most);
-    decided_s = load_new_times(most);
-    confirmed_s = load_new_times(most);
+    begun_s = load_new_times(max);
+    took_s = load_new_times(max);
+    answered_s = load_new_times(max);
+    decided_s = load_new_times(max);
+    confirmed_s = load_new_times(max);
     first_title = (long)getpid() * 10000000;
     is_holding = strcmp(arguments[1], "hold") == 0;
     is_answering = strcmp(arguments[1], "answer") == 0;
@@ -444,7 +444,7 @@ int main(int count, char **arguments)
     warm_up(options.in_flight);
     if (strcmp(arguments[1], "wake") == 0) {
         map_log_index(arguments[2]);
-        memset(answered_s, 0, (size_t)most * sizeof *answered_s);
+        memset(answered_s, 0, (size_t)max * sizeof *answered_s);
         measure_wakes(options.seconds);
     } else {
         measure(options.in_flight, options.seconds);

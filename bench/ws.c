@@ -13,7 +13,7 @@
 
 #include "load.h"
 
-enum { SHORT_MOST = 125, MEDIUM = 126, LONG = 127, HEAD_MOST = 14, REPLY_BYTES = 1024 };
+enum { SHORT_MAX = 125, MEDIUM = 126, LONG = 127, HEAD_MAX = 14, REPLY_BYTES = 1024 };
 
 static void shake_hands(int fd, int port)
 {
@@ -59,13 +59,13 @@ int ws_connect(int port)
 
 void ws_add_frame(struct bytes *out, int opcode, const char *payload, size_t length)
 {
-    unsigned char head[HEAD_MOST] = { (unsigned char)(0x80 | opcode) };
+    unsigned char head[HEAD_MAX] = { (unsigned char)(0x80 | opcode) };
     size_t used = 2;
 
     if (length > UINT16_MAX)
         load_fail("a message is too long");
-    head[1] = (unsigned char)(0x80 | (length <= SHORT_MOST ? length : MEDIUM));
-    if (length > SHORT_MOST) {
+    head[1] = (unsigned char)(0x80 | (length <= SHORT_MAX ? length : MEDIUM));
+    if (length > SHORT_MAX) {
         head[used++] = (unsigned char)(length >> 8);
         head[used++] = (unsigned char)length;
     }

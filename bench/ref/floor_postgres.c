@@ -121,12 +121,12 @@ static void commit_turn(long answered_from, long from, long to)
     end_pipeline();
 }
 
-static void measure_commits(long in_flight, long most, double seconds)
+static void measure_commits(long in_flight, long max, double seconds)
 {
     double began = load_now(), until = began + seconds, took, own_s = load_own_cpu_s();
     long half = in_flight / 2, answered = 0, asked = 0;
 
-    while (load_now() < until && answered < most) {
+    while (load_now() < until && answered < max) {
         if (half == 0) {
             commit_turn(asked, asked, asked + 1);
             commit_turn(asked, asked + 1, asked + 1);
@@ -156,9 +156,9 @@ static bool hears(PGconn *listener, int limit_ms)
     return true;
 }
 
-static void measure_wakes(const char *url, bool has_row, long most, double seconds)
+static void measure_wakes(const char *url, bool has_row, long max, double seconds)
 {
-    double *times = load_new_times(most), until = load_now() + seconds;
+    double *times = load_new_times(max), until = load_now() + seconds;
     PGconn *listener = connect_to(url);
     long count = 0;
 
@@ -166,7 +166,7 @@ static void measure_wakes(const char *url, bool has_row, long most, double secon
     commit_turn(0, 0, 1);
     if (!hears(listener, 5000))
         load_fail("nothing was heard");
-    while (count < most && load_now() < until) {
+    while (count < max && load_now() < until) {
         double began = load_now();
 
         send_one("begin", -1, NULL);
@@ -190,16 +190,16 @@ static void measure_wakes(const char *url, bool has_row, long most, double secon
 
 int main(int count, char **arguments)
 {
-    struct load_options options = { .most = 1000000, .in_flight = 64, .seconds = 2 };
+    struct load_options options = { .max = 1000000, .in_flight = 64, .seconds = 2 };
 
     load_read_options(count, arguments,
                       "usage: floor_postgres commit|wake|notify URL [-n N] [-c N] [-t S]",
                       &options);
     open_writer(arguments[2]);
     if (strcmp(arguments[1], "commit") == 0)
-        measure_commits(options.in_flight, options.most, options.seconds);
+        measure_commits(options.in_flight, options.max, options.seconds);
     else
-        measure_wakes(arguments[2], strcmp(arguments[1], "wake") == 0, options.most,
+        measure_wakes(arguments[2], strcmp(arguments[1], "wake") == 0, options.max,
                       options.seconds);
     PQfinish(writer);
     return 0;

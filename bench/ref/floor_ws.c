@@ -18,13 +18,13 @@
 
 #include "floor_tcp.h"
 
-enum { MOST_WATCHERS = 1 << 17, FRAME_BYTES = 4 + UINT16_MAX, MASKED_HEAD = 6 };
+enum { MAX_WATCHERS = 1 << 17, FRAME_BYTES = 4 + UINT16_MAX, MASKED_HEAD = 6 };
 
 #define SWITCHED                                                                                   \
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"            \
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n"
 
-static int watchers[MOST_WATCHERS];
+static int watchers[MAX_WATCHERS];
 static size_t watcher_count;
 
 static void tell_all(uint16_t length)

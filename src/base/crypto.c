@@ -148,7 +148,7 @@ void token_id(const uint8_t hash[HASH_BYTES], char out[TOKEN_ID_BYTES])
 enum {
     WEBHOOK_SECRET_BYTES = 32,
     SECRET_CHARS = BASE64_ENCODE_RAW_LENGTH(WEBHOOK_SECRET_BYTES),
-    MOST_BYTES = 256
+    MAX_BYTES = 256
 };
 static const char prefix[] = "whsec_";
 
@@ -170,15 +170,15 @@ void webhook_make_secret(struct text *out)
     explicit_bzero(secret, sizeof secret);
 }
 
-static bool read_secret(const char *text, uint8_t out[MOST_BYTES], size_t *ret_length)
+static bool read_secret(const char *text, uint8_t out[MAX_BYTES], size_t *ret_length)
 {
     struct base64_decode_ctx context;
-    size_t length = MOST_BYTES;
+    size_t length = MAX_BYTES;
 
     if (strncmp(text, prefix, sizeof prefix - 1) != 0)
         return false;
     text += sizeof prefix - 1;
-    if (strlen(text) < SECRET_CHARS / 2 || BASE64_DECODE_LENGTH(strlen(text)) > MOST_BYTES)
+    if (strlen(text) < SECRET_CHARS / 2 || BASE64_DECODE_LENGTH(strlen(text)) > MAX_BYTES)
         return false;
     base64_decode_init(&context);
     if (!base64_decode_update(&context, &length, out, strlen(text), text) ||
@@ -191,7 +191,7 @@ static bool read_secret(const char *text, uint8_t out[MOST_BYTES], size_t *ret_l
 bool webhook_sign(const char *secret, const char *id, int64_t time_s, const char *body,
                   size_t length, struct text *out)
 {
-    uint8_t key[MOST_BYTES], digest[SHA256_DIGEST_SIZE];
+    uint8_t key[MAX_BYTES], digest[SHA256_DIGEST_SIZE];
     struct hmac_sha256_ctx context;
     struct text front = { 0 };
     size_t key_length;

@@ -32,13 +32,13 @@ bool error_set(struct error *err, enum error_code code, const char *path, const 
 enum { VALUE_BYTES = 400 };
 
 /* So many bytes at most, and no part of a character: the message goes out as JSON. */
-static size_t cut(const char *bytes, size_t length, size_t most)
+static size_t cut(const char *bytes, size_t length, size_t max)
 {
-    if (length <= most)
+    if (length <= max)
         return length;
-    while (most > 0 && ((unsigned char)bytes[most] & 0xc0) == 0x80)
-        most--;
-    return most;
+    while (max > 0 && ((unsigned char)bytes[max] & 0xc0) == 0x80)
+        max--;
+    return max;
 }
 
 static void put(struct error *err, size_t *used, const char *bytes, size_t length)
@@ -74,9 +74,9 @@ bool error_say_base(struct error *err, enum error_code code, const char *path, e
                     ...)
 {
     static const char *const english[] = {
-#define SPOKEN(name, english, chinese) [BASE_##name] = english,
+#define TEXT(name, english, chinese) [BASE_##name] = english,
 #include "base/texts.def"
-#undef SPOKEN
+#undef TEXT
     };
     struct text_pairs pairs;
     va_list arguments;

@@ -22,9 +22,9 @@ enum error_code {
 
 /* What base says to people; i18n has the same texts with the same numbers. */
 enum base_text {
-#define SPOKEN(name, english, chinese) BASE_##name,
+#define TEXT(name, english, chinese) BASE_##name,
 #include "base/texts.def"
-#undef SPOKEN
+#undef TEXT
 };
 
 enum { ERROR_VALUES = 8 };

@@ -109,7 +109,7 @@ const char *json_text(const struct json *value)
     return json_kind(value) == KIND_TEXT ? value->of.text : NULL;
 }
 
-bool json_is_yes(const struct json *value)
+bool json_is_true(const struct json *value)
 {
     return json_kind(value) == KIND_BOOL && value->of.is_yes;
 }
@@ -180,18 +180,18 @@ const char *json_member_text(const struct json *object, const char *key)
     return json_text(json_member(object, key));
 }
 
-int64_t json_member_integer(const struct json *object, const char *key, int64_t otherwise)
+int64_t json_member_integer(const struct json *object, const char *key, int64_t fallback)
 {
     int64_t number;
 
-    return json_integer_of(json_member(object, key), &number) ? number : otherwise;
+    return json_integer_of(json_member(object, key), &number) ? number : fallback;
 }
 
-int64_t json_member_span(const struct json *object, const char *key, int64_t otherwise)
+int64_t json_member_span(const struct json *object, const char *key, int64_t fallback)
 {
-    const int64_t most = 1000000000000, span = json_member_integer(object, key, otherwise);
+    const int64_t max = 1000000000000, span = json_member_integer(object, key, fallback);
 
-    return span > most ? most : span < -most ? -most : span;
+    return span > max ? max : span < -max ? -max : span;
 }
 
 const struct json *json_item(const struct json *array, size_t index)

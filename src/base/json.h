@@ -52,7 +52,7 @@ enum json_kind json_kind(const struct json *value); /* NULL counts as KIND_NULL 
 const char *json_kind_name(enum json_kind kind);    /* "text", "list", … for messages */
 size_t json_length(const struct json *value);       /* bytes, items or members */
 const char *json_text(const struct json *value);    /* NULL unless it is a text */
-bool json_is_yes(const struct json *value);         /* false for anything but true */
+bool json_is_true(const struct json *value);        /* false for anything but true */
 /* False unless the value is a whole number that fits. */
 bool json_integer_of(const struct json *value, int64_t *ret_number);
 double json_number_of(const struct json *value); /* 0 unless a number in range */
@@ -66,9 +66,9 @@ static inline const struct json *json_member(const struct json *object, const ch
     return json_member_n(object, key, strlen(key)); /* known of a literal */
 }
 const char *json_member_text(const struct json *object, const char *key); /* NULL unless text */
-int64_t json_member_integer(const struct json *object, const char *key, int64_t otherwise);
+int64_t json_member_integer(const struct json *object, const char *key, int64_t fallback);
 /* Seconds or milliseconds, limited so that a thousand times as much can be added to a clock. */
-int64_t json_member_span(const struct json *object, const char *key, int64_t otherwise);
+int64_t json_member_span(const struct json *object, const char *key, int64_t fallback);
 const struct json *json_item(const struct json *array, size_t index);
 
 /* Members in the order received: for (it = json_first(o); it; it = json_next(o, it)). A key lies in

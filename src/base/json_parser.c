@@ -463,15 +463,15 @@ static bool begins_value(char byte)
 }
 
 /* In lanes of a byte each, side by side; no lane counts further than a byte does. */
-static size_t most_values(const char *bytes, size_t length)
+static size_t max_values(const char *bytes, size_t length)
 {
-    enum { LANES = 16, LANE_MOST = UINT8_MAX };
+    enum { LANES = 16, LANE_MAX = UINT8_MAX };
     size_t count = 1;
 
     while (length >= LANES) {
         uint8_t lanes[LANES] = { 0 };
 
-        for (int turn = 0; turn < LANE_MOST && length >= LANES; turn++) {
+        for (int turn = 0; turn < LANE_MAX && length >= LANES; turn++) {
             for (int i = 0; i < LANES; i++)
                 lanes[i] = (uint8_t)(lanes[i] + begins_value(bytes[i]));
             bytes += LANES;
@@ -503,7 +503,7 @@ bool json_parse_message(const char *bytes, size_t length, const char *key,
                         struct json_piece *ret_piece, struct json **ret_value, struct error *err)
 {
     struct json few[STACK_FEW]; /* most documents need no more */
-    size_t room = most_values(bytes, length) * sizeof(struct json);
+    size_t room = max_values(bytes, length) * sizeof(struct json);
     struct reader reader = { .few = few, .stack = few, .stack_room = STACK_FEW, .wanted = key };
     struct json root = { 0 };
     bool ok;

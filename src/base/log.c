@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 
-static enum log_level least_level = LOG_INFO;
+static enum log_level min_level = LOG_INFO;
 static char *own_path; /* of stderr; NULL: whoever gave it to us looks after it */
 
 static const char *const level_names[] = {
@@ -23,9 +23,9 @@ static const char *const level_names[] = {
     [LOG_ERROR] = "error",
 };
 
-void log_set_level(enum log_level least)
+void log_set_level(enum log_level min)
 {
-    least_level = least;
+    min_level = min;
 }
 
 void log_keep_short(const char *path)
@@ -90,7 +90,7 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
     char pairs[1024], when[40];
     va_list arguments;
 
-    if (level < least_level)
+    if (level < min_level)
         return;
     va_start(arguments, format);
     vsnprintf(pairs, sizeof pairs, format, arguments);

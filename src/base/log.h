@@ -8,7 +8,7 @@
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR };
 
-void log_set_level(enum log_level least);
+void log_set_level(enum log_level min);
 /* stderr is this file, if it really is: from now on it is put aside whenever it is full. */
 void log_keep_short(const char *path);
 /* `format` yields "key=value key=value"; values have no blanks. */

@@ -9,16 +9,16 @@
 
 struct text;
 
-enum { METRICS_BOUNDS_MOST = 12 };
+enum { METRICS_BOUNDS_MAX = 12 };
 
 /* How often values fell up to each bound; the last count is of those above all bounds. */
 struct metrics_histogram {
-    int64_t counts[METRICS_BOUNDS_MOST + 1];
+    int64_t counts[METRICS_BOUNDS_MAX + 1];
     int64_t sum;
 };
 struct metrics_scale {
     const int64_t *bounds; /* rising */
-    size_t count;          /* at most METRICS_BOUNDS_MOST */
+    size_t count;          /* at most METRICS_BOUNDS_MAX */
     int64_t per_unit;      /* 1000: values are thousandths of what is printed */
 };
 void metrics_observe(struct metrics_histogram *histogram, const struct metrics_scale *scale,

@@ -36,8 +36,8 @@ struct os_identity {
     int64_t pid;
     uint64_t start;
 };
-enum { OS_MOST_ANCESTORS = 128 };
-size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS]);
+enum { OS_MAX_ANCESTORS = 128 };
+size_t os_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS]);
 /* Differs after every boot and on every machine: pids and starts mean something within it. */
 void os_boot_id(char out[OS_BOOT_BYTES]); /* "": unknown */
 bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
@@ -90,7 +90,7 @@ void os_give_memory_back(void);
 
 /* Many descriptors watched through one, which is readable whenever one of them is ready. */
 enum os_events { OS_READABLE = 1, OS_WRITABLE = 2, OS_HUNG_UP = 4, OS_BROKEN = 8 };
-enum { OS_POLLER_MOST = 256 };
+enum { OS_POLLER_MAX = 256 };
 struct os_ready {
     void *thing;
     unsigned events;
@@ -99,8 +99,8 @@ int os_poller_open(void); /* -1 and errno */
 /* Instead of the events that were watched before, 0: none, these from now on. What is closed must
  * have been taken out. That it is OS_BROKEN is told of everything that is watched. */
 bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void *thing);
-/* Does not wait. At most OS_POLLER_MOST at once; those left over come first the next time. */
-int os_poller_take(int poller, struct os_ready *ready, int most);
+/* Does not wait. At most OS_POLLER_MAX at once; those left over come first the next time. */
+int os_poller_take(int poller, struct os_ready *ready, int max);
 
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */

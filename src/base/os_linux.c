@@ -426,10 +426,10 @@ static unsigned events_of(uint32_t found)
     return events ? events : OS_READABLE | OS_WRITABLE | OS_HUNG_UP;
 }
 
-int os_poller_take(int poller, struct os_ready *ready, int most)
+int os_poller_take(int poller, struct os_ready *ready, int max)
 {
-    struct epoll_event found[OS_POLLER_MOST];
-    int count = epoll_wait(poller, found, most < OS_POLLER_MOST ? most : OS_POLLER_MOST, 0);
+    struct epoll_event found[OS_POLLER_MAX];
+    int count = epoll_wait(poller, found, max < OS_POLLER_MAX ? max : OS_POLLER_MAX, 0);
 
     for (int i = 0; i < count; i++)
         ready[i] = (struct os_ready){ found[i].data.ptr, events_of(found[i].events) };
@@ -441,8 +441,8 @@ int os_poller_take(int poller, struct os_ready *ready, int most)
 
 enum {
     ADDRESS_BYTES = 40,
-    LINKS_MOST = 65536, /* descriptors that are looked at in a search */
-    HOLDER_MS = 1000,   /* how long what a process held is believed */
+    LINKS_MAX = 65536, /* descriptors that are looked at in a search */
+    HOLDER_MS = 1000,  /* how long what a process held is believed */
 };
 
 /* One row: number, both ends, state, two columns of queues and timers, retransmits, uid, ... */
@@ -704,7 +704,7 @@ static void read_sockets(struct holder *holder, const char *pid, int64_t uid, in
 /* Leaves the process in `last_holder`. */
 static bool find_holder(int64_t uid, unsigned long long inode)
 {
-    int links_left = LINKS_MOST;
+    int links_left = LINKS_MAX;
     const struct dirent *entry;
     bool is_found;
     DIR *processes;

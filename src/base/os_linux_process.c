@@ -86,7 +86,7 @@ bool os_process(int64_t pid, struct os_process *ret_process)
 }
 
 /* PID 1 of the machine adopts everyone's orphans; PID 1 of a container may be its main program. */
-static size_t read_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
+static size_t read_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS])
 {
     char space[32] = "";
     bool is_container = readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0 &&
@@ -94,7 +94,7 @@ static size_t read_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS
     struct os_process process;
     size_t count = 0;
 
-    while (count < OS_MOST_ANCESTORS && pid > !is_container && os_process(pid, &process)) {
+    while (count < OS_MAX_ANCESTORS && pid > !is_container && os_process(pid, &process)) {
         out[count++] = (struct os_identity){ pid, process.start };
         pid = process.parent;
     }
@@ -103,9 +103,9 @@ static size_t read_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS
 
 /* A program that calls over HTTP is looked at for every call, so the last one's are kept: a process
  * has the ancestors it was seen with, whatever becomes of them. */
-size_t os_lineage(int64_t pid, struct os_identity out[OS_MOST_ANCESTORS])
+size_t os_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS])
 {
-    static struct os_identity last[OS_MOST_ANCESTORS];
+    static struct os_identity last[OS_MAX_ANCESTORS];
     static size_t count;
     struct os_process process;
 

@@ -36,7 +36,7 @@ void pool_free(void *thing, size_t bytes)
 
 #else
 
-enum { POOL_CHUNK_BYTES = 65536, POOL_STEP = 8, POOL_SIZES = POOL_MOST_BYTES / POOL_STEP + 1 };
+enum { POOL_CHUNK_BYTES = 65536, POOL_STEP = 8, POOL_SIZES = POOL_MAX_BYTES / POOL_STEP + 1 };
 
 struct cell {
     struct cell *next;
@@ -46,7 +46,7 @@ struct chunk {
     struct chunk *next, *previous; /* of those with room */
     struct cell *unused;           /* given back */
     uint32_t made; /* cells that were ever given out: the memory behind is untouched */
-    uint32_t used, most;
+    uint32_t used, max;
     uint32_t size; /* of a cell, in steps */
 };
 
@@ -62,7 +62,7 @@ static struct chunk *chunk_new(size_t size)
     struct chunk *chunk = mem_or_abort(os_map_aligned(POOL_CHUNK_BYTES));
 
     chunk->size = (uint32_t)size;
-    chunk->most = (uint32_t)((POOL_CHUNK_BYTES - sizeof *chunk) / (size * POOL_STEP));
+    chunk->max = (uint32_t)((POOL_CHUNK_BYTES - sizeof *chunk) / (size * POOL_STEP));
     LIST_ADD(with_room[chunk->size], chunk);
     return chunk;
 }
@@ -81,7 +81,7 @@ void *pool_new(size_t bytes)
         chunk->unused = cell->next;
     else
         cell = (struct cell *)(void *)((char *)(chunk + 1) + chunk->made++ * size * POOL_STEP);
-    if (++chunk->used == chunk->most)
+    if (++chunk->used == chunk->max)
         LIST_REMOVE(with_room[chunk->size], chunk);
     memset(cell, 0, size * POOL_STEP);
     return cell;
@@ -103,7 +103,7 @@ void pool_free(void *thing, size_t bytes)
         abort(); /* a wrong size would hand the same memory out twice */
     cell->next = chunk->unused;
     chunk->unused = cell;
-    if (chunk->used-- == chunk->most)
+    if (chunk->used-- == chunk->max)
         LIST_ADD(with_room[chunk->size], chunk);
     if (chunk->used == 0 && (chunk->next || chunk->previous)) {
         LIST_REMOVE(with_room[chunk->size], chunk);
@@ -115,12 +115,12 @@ void pool_free(void *thing, size_t bytes)
 
 /* Sizes are rounded up, so that there are few lists. */
 
-enum { FREELIST_STEP = 128, FREELIST_SIZES = FREELIST_MOST_BYTES / FREELIST_STEP };
+enum { FREELIST_STEP = 128, FREELIST_SIZES = FREELIST_MAX_BYTES / FREELIST_STEP };
 
 #ifdef POOL_IS_MALLOC
-static const int kept_most = 0;
+static const int kept_max = 0;
 #else
-static const int kept_most = FREELIST_KEPT;
+static const int kept_max = FREELIST_KEPT;
 #endif
 
 struct block {
@@ -134,7 +134,7 @@ static struct size {
 /* NULL: none of ours. */
 static struct size *freelist_size_of(size_t bytes)
 {
-    return bytes > 0 && bytes <= FREELIST_MOST_BYTES ? &sizes[(bytes - 1) / FREELIST_STEP] : NULL;
+    return bytes > 0 && bytes <= FREELIST_MAX_BYTES ? &sizes[(bytes - 1) / FREELIST_STEP] : NULL;
 }
 
 void *freelist_new(size_t bytes)
@@ -156,7 +156,7 @@ void freelist_free(void *thing, size_t bytes)
 
     if (!thing)
         return;
-    if (!size || size->count >= kept_most) {
+    if (!size || size->count >= kept_max) {
         free(thing);
         return;
     }

@@ -7,7 +7,7 @@
 #define BASE_POOL_H
 #include <stddef.h>
 
-enum { POOL_MOST_BYTES = 512 }; /* what is longer comes from malloc */
+enum { POOL_MAX_BYTES = 512 }; /* what is longer comes from malloc */
 
 void *pool_new(size_t bytes);              /* zeroed, for members of up to 8 bytes */
 void pool_free(void *thing, size_t bytes); /* as many as it was made with; NULL is fine */
@@ -17,8 +17,8 @@ void pool_free(void *thing, size_t bytes); /* as many as it was made with; NULL 
  * stays long comes from pool_new. For the loop's thread alone. */
 
 enum {
-    FREELIST_MOST_BYTES = 2048, /* what is longer comes from malloc */
-    FREELIST_KEPT = 64,         /* of each size */
+    FREELIST_MAX_BYTES = 2048, /* what is longer comes from malloc */
+    FREELIST_KEPT = 64,        /* of each size */
 };
 
 void *freelist_new(size_t bytes);              /* whatever was there before, not zeroed */

@@ -13,7 +13,7 @@ enum {
     EXPIRY_BYTES = 8,
     AROUND_BYTES = CHACHA_POLY1305_NONCE_SIZE + EXPIRY_BYTES + CHACHA_POLY1305_DIGEST_SIZE,
     BOX_BYTES = AROUND_BYTES + SEAL_PAYLOAD_BYTES,
-    MOST_BOUND = 8,
+    MAX_BOUND = 8,
 };
 static const char version[] = "v1";
 static const int64_t DAY_MS = 86400000;
@@ -77,11 +77,11 @@ static const struct seal_key *pick(const struct seal_ring *ring, int64_t now_ms)
 static bool begin(struct chacha_poly1305_ctx *context, const struct seal_key *key,
                   const struct hash_part *bound, size_t bound_count, const uint8_t *nonce)
 {
-    struct hash_part parts[MOST_BOUND + 2] = { { version, sizeof version },
-                                               { &key->id, sizeof key->id } };
+    struct hash_part parts[MAX_BOUND + 2] = { { version, sizeof version },
+                                              { &key->id, sizeof key->id } };
     uint8_t digest[HASH_BYTES];
 
-    if (bound_count > MOST_BOUND)
+    if (bound_count > MAX_BOUND)
         return false;
     memcpy(parts + 2, bound, bound_count * sizeof *bound);
     hash_parts(parts, bound_count + 2, digest);

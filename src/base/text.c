@@ -225,7 +225,7 @@ int32_t text_decode(const char **at, const char *end)
 {
     static const struct {
         uint8_t mask, lead, more;
-        int32_t least;
+        int32_t min;
     } forms[] = {
         { 0xe0, 0xc0, 1, 0x80 },
         { 0xf0, 0xe0, 2, 0x800 },
@@ -251,7 +251,7 @@ int32_t text_decode(const char **at, const char *end)
                 return -1;
             code_point = code_point << 6 | (byte[k] & 0x3f);
         }
-        if (code_point < forms[i].least || code_point > 0x10ffff ||
+        if (code_point < forms[i].min || code_point > 0x10ffff ||
             (code_point >= 0xd800 && code_point <= 0xdfff))
             return -1;
         *at += forms[i].more + 1;

@@ -78,9 +78,9 @@ static inline void text_put(char *room, size_t room_bytes, const char *text)
     memcpy(room, text, length);
     room[length] = '\0';
 }
-static inline const char *text_head(const char *text, size_t most, char *room) /* most + 1 bytes */
+static inline const char *text_head(const char *text, size_t max, char *room) /* most + 1 bytes */
 {
-    text_put(room, most + 1, text);
+    text_put(room, max + 1, text);
     return room;
 }
 /* JSON's numbers have a point, whatever the locale of the program we are in writes there. */

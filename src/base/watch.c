@@ -70,7 +70,7 @@ struct resolve {
 
 static void add_addresses(struct text *out, const struct addrinfo *found)
 {
-    for (int count = 0; found && count < RESOLVE_MOST; found = found->ai_next) {
+    for (int count = 0; found && count < RESOLVE_MAX; found = found->ai_next) {
         char name[NI_MAXHOST];
 
         if (getnameinfo(found->ai_addr, found->ai_addrlen, name, sizeof name, NULL, 0,

@@ -18,7 +18,7 @@ void watch_free(struct watch *watch);            /* NULL is fine */
 
 /* The addresses of a host, asked for without the loop waiting. */
 
-enum { RESOLVE_MOST = 8 }; /* addresses of one name */
+enum { RESOLVE_MAX = 8 }; /* addresses of one name */
 
 /* `addresses` are numeric, a comma between; NULL: there are none, and `why` says it. */
 typedef void resolve_done(void *context, const char *addresses, const char *why);

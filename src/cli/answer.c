@@ -79,16 +79,16 @@ static const struct option *find_option(const struct field *field, const char *w
                                         enum way last, bool is_typed, struct text *rivals)
 {
     const struct option *found = NULL;
-    enum way surest = WAYS, most;
+    enum way surest = WAYS, max;
     size_t count = 0;
 
     text_clear(rivals);
     for (size_t i = 0; length > 0 && i < field->option_count; i++)
         if (way_of(field, i, word, length) < surest)
             surest = way_of(field, i, word, length);
-    most = surest == BY_PLACE ? BY_BEGINNING : is_typed && surest < BY_PLACE ? BY_PLACE : surest;
+    max = surest == BY_PLACE ? BY_BEGINNING : is_typed && surest < BY_PLACE ? BY_PLACE : surest;
     for (size_t i = 0; surest <= last && i < field->option_count; i++) {
-        if (way_of(field, i, word, length) > most)
+        if (way_of(field, i, word, length) > max)
             continue;
         found = &field->options[i];
         text_add_format(rivals, "%s%s (%s)", count++ ? ", " : "", found->label, found->id);
@@ -374,7 +374,7 @@ static const char *word_of(const struct field *field, size_t index, char room[TE
 static void add_options(struct text *out, const struct field *field, size_t first, size_t count)
 {
     struct text words = { 0 }, ids = { 0 };
-    bool are_alone = count < verb_answer.most_words; /* the ask's own ID is a word, too */
+    bool are_alone = count < verb_answer.max_words; /* the ask's own ID is a word, too */
 
     for (size_t i = first; i < first + count; i++) {
         char room[TEXT_INTEGER_BYTES];
@@ -395,14 +395,14 @@ static void add_options(struct text *out, const struct field *field, size_t firs
 /* As many options in each as the ask needs; where more may be chosen, one shows how. */
 static void print_choices(const struct field *field, const char *id)
 {
-    size_t least = field->min_selections > 1 ? (size_t)field->min_selections : 1;
+    size_t min = field->min_selections > 1 ? (size_t)field->min_selections : 1;
     struct text words = { 0 };
 
-    for (size_t i = 0; i + least <= field->option_count; i += least) {
-        add_options(&words, field, i, least);
+    for (size_t i = 0; i + min <= field->option_count; i += min) {
+        add_options(&words, field, i, min);
         print_command(id, &words);
     }
-    if (least == 1 && field->max_selections > 1 && field->option_count > 1) {
+    if (min == 1 && field->max_selections > 1 && field->option_count > 1) {
         add_options(&words, field, 0, 2);
         print_command(id, &words);
     }
@@ -441,7 +441,7 @@ static void answer_words_print_commands(const struct form *form, const char *id)
     text_release(&words);
 }
 
-enum { MISTAKES_MOST = 16 };
+enum { MISTAKES_MAX = 16 };
 
 /* Only what the terminal itself types counts; a pipe cannot do the second act. */
 static bool read_code(const struct answering *answering, const char *code,
@@ -518,7 +518,7 @@ static void report(const struct answering *answering, const struct json *ack)
 
         if (!summary)
             summary = json_member_text(json_member(result, "selection"), "summary");
-        say_result(json_is_yes(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
+        say_result(json_is_true(json_member(ack, "already")) ? TEXT_CLI_ALREADY_SO : TEXT_CLI_SAVED,
                    "answer", summary ? summary : "");
         rpc_release(&got);
     }
@@ -543,7 +543,7 @@ static void say_mistake(const struct answering *answering, const struct json *gi
 /* Before anything is sent, so that all mistakes are told together. */
 static bool check_answer(const struct answering *answering, const struct json *given)
 {
-    struct error errors[MISTAKES_MOST];
+    struct error errors[MISTAKES_MAX];
     struct answer answer = { 0 };
     size_t count = answer_read(&answering->form, given, &answer, errors, ARRAY_LEN(errors));
     bool is_none = arguments_value(answering->arguments, "none"), is_empty = true;
@@ -703,7 +703,7 @@ static const char *const examples[] = {
     "answer k3f7 --field q1=Redis --field q2=Unit,Lint --other q3='neither, ask Ada'",
     NULL,
 };
-VERB_ROW(answer, TEXT_CLI_ANSWER, VERB_TABLES, .most_words = 8, .works_remotely = true);
+VERB_ROW(answer, TEXT_CLI_ANSWER, VERB_TABLES, .max_words = 8, .works_remotely = true);
 
 static const char *const tell_usage[] = {
     "tell ID --note TEXT",
@@ -716,4 +716,4 @@ static const char *const tell_examples[] = {
     NULL,
 };
 VERB_ROW(tell, TEXT_CLI_TELL, .usage = tell_usage, .examples = tell_examples, VERB_OPTIONS,
-         .most_words = 8, .works_remotely = true);
+         .max_words = 8, .works_remotely = true);

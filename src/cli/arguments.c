@@ -90,7 +90,7 @@ bool arguments_parse(const struct verb *verb, int count, char **texts,
         } else if (!only_words && text[0] == '-' && text[1] != '\0') {
             if (!take_option(ret_arguments, count, texts, &at))
                 return false;
-        } else if (ret_arguments->word_count < verb->most_words) {
+        } else if (ret_arguments->word_count < verb->max_words) {
             ret_arguments->words[ret_arguments->word_count++] = text;
         } else {
             say_problem(TEXT_CLI_TOO_MANY, "verb", verb->name, "name", text);
@@ -150,20 +150,20 @@ bool arguments_are_pairs(const struct arguments *arguments, const char *name)
     return true;
 }
 
-bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most)
+bool arguments_are_short(const struct arguments *arguments, const char *name, size_t max)
 {
     const char *value = arguments_value(arguments, name);
     char shown[64];
 
-    if (!value || strlen(value) <= most)
+    if (!value || strlen(value) <= max)
         return true;
     snprintf(shown, sizeof shown, "--%s", name);
-    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", TEXT_NUMBER((int64_t)most));
+    say_problem(TEXT_CLI_TOO_LONG, "name", shown, "most", TEXT_NUMBER((int64_t)max));
     return false;
 }
 
-bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
-                       int64_t most, int64_t *ret_number)
+bool arguments_integer(const struct arguments *arguments, const char *name, int64_t min,
+                       int64_t max, int64_t *ret_number)
 {
     const char *value = arguments_value(arguments, name);
     char shown[64];
@@ -171,13 +171,13 @@ bool arguments_integer(const struct arguments *arguments, const char *name, int6
 
     if (!value)
         return true;
-    if (text_parse_integer(value, &number) && number >= least && number <= most) {
+    if (text_parse_integer(value, &number) && number >= min && number <= max) {
         *ret_number = number;
         return true;
     }
     snprintf(shown, sizeof shown, "--%s", name);
-    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", TEXT_NUMBER(least), "most",
-                TEXT_NUMBER(most));
+    say_problem(TEXT_CLI_BAD_NUMBER, "name", shown, "least", TEXT_NUMBER(min), "most",
+                TEXT_NUMBER(max));
     return false;
 }
 

@@ -103,11 +103,11 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
     struct json_writer writer = json_object_to(out);
     const char *prompt = arguments_value(arguments, "prompt");
     const char *key = arguments_value(arguments, "key");
-    int64_t timeout_s = 0, least = -1, most = -1;
+    int64_t timeout_s = 0, min = -1, max = -1;
 
     if (!arguments_integer(arguments, "timeout", 1, LIMIT_TIMEOUT_S, &timeout_s) ||
-        !arguments_integer(arguments, "min", 0, LIMIT_OPTIONS, &least) ||
-        !arguments_integer(arguments, "max", 1, LIMIT_OPTIONS, &most) ||
+        !arguments_integer(arguments, "min", 0, LIMIT_OPTIONS, &min) ||
+        !arguments_integer(arguments, "max", 1, LIMIT_OPTIONS, &max) ||
         !check_descriptions(arguments) || !arguments_are_pairs(arguments, "option"))
         return false;
     json_write_text(&writer, "title", arguments->words[0]);
@@ -119,10 +119,10 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
     if (timeout_s > 0)
         json_write_integer(&writer, "timeout_seconds", timeout_s);
     json_write_bool_if(&writer, "destructive", arguments_value(arguments, "destructive") != NULL);
-    if (least >= 0)
-        json_write_integer(&writer, "min_selections", least);
-    if (most >= 0)
-        json_write_integer(&writer, "max_selections", most);
+    if (min >= 0)
+        json_write_integer(&writer, "min_selections", min);
+    if (max >= 0)
+        json_write_integer(&writer, "max_selections", max);
     json_write_text_if(&writer, "placeholder", arguments_value(arguments, "placeholder"));
     json_write_text_if(&writer, "interface", arguments_value(arguments, "interface"));
     if (key)
@@ -602,7 +602,7 @@ static const char *const examples[] = {
     "ask --tool elicit_confirm --from - <<< '{\"message\":\"Delete 5 files?\"}'",
     NULL,
 };
-VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .most_words = 1, .works_remotely = true);
+VERB_ROW(ask, TEXT_CLI_ASK, VERB_TABLES, .max_words = 1, .works_remotely = true);
 
 static const struct verb_option explain_options[] = {
     { "wait", 'w', "SECONDS", TEXT_OPT_WAIT, false },
@@ -612,4 +612,4 @@ VERB_ROW(
     explain, TEXT_CLI_EXPLAIN,
     VERB_LINES("explain ID TEXT [--wait SECONDS] [--as NAME]",
                "explain k3f7tz2mdq5xw4ua6rbn3cyhge 'The old files stay where they are.' --json"),
-    VERB_OPTIONS_OF(explain_options), .most_words = 2);
+    VERB_OPTIONS_OF(explain_options), .max_words = 2);

@@ -13,14 +13,14 @@
 #include "core/visible_text.h"
 #include "settings/settings.h"
 
-enum { MOST_WORDS = 8, TOKEN_BYTES = 64 };
+enum { MAX_WORDS = 8, TOKEN_BYTES = 64 };
 
 const char complete_command[] = "__complete";
 static const char shells[] = "bash|zsh|fish";
 
 struct completion {
     const struct verb *verb;
-    const char *words[MOST_WORDS]; /* positional ones before the one being typed */
+    const char *words[MAX_WORDS]; /* positional ones before the one being typed */
     size_t word_count;
     const char *typed;
 };
@@ -240,7 +240,7 @@ static void complete_verb(struct completion *completion, int count, char **words
             waiting = NULL;
         else if (words[i][0] == '-')
             waiting = wants_value(completion->verb, words[i]);
-        else if (completion->word_count < MOST_WORDS)
+        else if (completion->word_count < MAX_WORDS)
             completion->words[completion->word_count++] = words[i];
     }
     if (waiting)
@@ -338,5 +338,5 @@ static const char *const examples[] = {
     "completion zsh > ~/.zfunc/_sayso", "completion fish > ~/.config/fish/completions/sayso.fish",
     NULL
 };
-VERB_ROW(completion, TEXT_CLI_COMPLETION, VERB_TEXTS, .most_words = 1,
+VERB_ROW(completion, TEXT_CLI_COMPLETION, VERB_TEXTS, .max_words = 1,
          .runs_without_settings = true);

@@ -177,13 +177,13 @@ static const struct verb_option as[] = { { "as", 0, "NAME", TEXT_OPT_AS, false }
 
 VERB_ROW(cancel, TEXT_CLI_CANCEL,
          VERB_LINES("cancel [ID] [--note TEXT]", "cancel k3f7 --note 'not before the release'"),
-         VERB_OPTIONS_OF(note), .most_words = 1, .works_remotely = true);
+         VERB_OPTIONS_OF(note), .max_words = 1, .works_remotely = true);
 VERB_ROW(decline, TEXT_CLI_DECLINE, VERB_LINES("decline [ID] [--note TEXT]", "decline k3f7"),
-         VERB_OPTIONS_OF(note), .most_words = 1, .works_remotely = true);
+         VERB_OPTIONS_OF(note), .max_words = 1, .works_remotely = true);
 VERB_ROW(extend, TEXT_CLI_EXTEND, VERB_LINES("extend ID SECONDS", "extend k3f7 600"),
-         .most_words = 2, .works_remotely = true);
+         .max_words = 2, .works_remotely = true);
 VERB_ROW(reply, TEXT_CLI_REPLY,
          VERB_LINES("reply [ID] TEXT", "reply k3f7 'What happens to the old files?'"),
-         .most_words = 2, .works_remotely = true);
+         .max_words = 2, .works_remotely = true);
 VERB_ROW(withdraw, TEXT_CLI_WITHDRAW, VERB_LINES("withdraw ID [--as NAME]", "withdraw k3f7"),
-         VERB_OPTIONS_OF(as), .most_words = 1, .works_remotely = true);
+         VERB_OPTIONS_OF(as), .max_words = 1, .works_remotely = true);

@@ -207,7 +207,7 @@ static enum exit_code show_on_desktop(void)
         json_parse(input.bytes, input.used, &words, NULL) && json_member_text(words, "title")) {
         title = json_member_text(words, "title");
         body = json_member_text(words, "body") ? json_member_text(words, "body") : "";
-        is_urgent = json_is_yes(json_member(words, "urgent"));
+        is_urgent = json_is_true(json_member(words, "urgent"));
     }
     outcome = os_notify_desktop(title, body, is_urgent);
     json_free(words);
@@ -249,4 +249,4 @@ static enum exit_code run_notify(const struct arguments *arguments)
 static const char *const notify_usage[] = { "notify desktop", "notify secret", NULL };
 static const char *const notify_examples[] = { "notify desktop", NULL };
 VERB_ROW(notify, TEXT_CLI_NOTIFY, .usage = notify_usage, .examples = notify_examples,
-         .most_words = 1);
+         .max_words = 1);

@@ -192,4 +192,4 @@ static enum exit_code run_man(const struct arguments *arguments)
 
 static const char *const usage[] = { "man [COMMAND]", NULL };
 static const char *const examples[] = { "man ask | man -l -", "man > sayso.1", NULL };
-VERB_ROW(man, TEXT_CLI_MAN, VERB_TEXTS, .most_words = 1, .runs_without_settings = true);
+VERB_ROW(man, TEXT_CLI_MAN, VERB_TEXTS, .max_words = 1, .runs_without_settings = true);

@@ -80,4 +80,4 @@ static const struct verb_option options[] = {
 };
 static const char *const usage[] = { "open [ID] [--no-browser]", NULL };
 static const char *const examples[] = { "open", "open k3f7", NULL };
-VERB_ACTS(open, TEXT_CLI_OPEN, VERB_TABLES, .most_words = 1);
+VERB_ACTS(open, TEXT_CLI_OPEN, VERB_TABLES, .max_words = 1);

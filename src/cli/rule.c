@@ -8,14 +8,14 @@
 #include "cli/hub_call.h"
 #include "cli/say.h"
 
-enum { MOST_DAYS = 365, DAY_S = 86400 };
+enum { MAX_DAYS = 365, DAY_S = 86400 };
 
 static bool write_ask(const struct arguments *arguments, struct text *params)
 {
     struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
-    if (!arguments_integer(arguments, "for", 1, MOST_DAYS, &days))
+    if (!arguments_integer(arguments, "for", 1, MAX_DAYS, &days))
         return false;
     json_write_text(&writer, "session_id", arguments->words[1]);
     json_write_bool_if(&writer, "any_prompt", arguments_value(arguments, "any-prompt") != NULL);
@@ -30,14 +30,14 @@ static const char *answer_of(const struct json *facts)
     const struct json *confirmed = json_member(facts, "confirmed");
 
     if (confirmed)
-        return i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
+        return i18n_text(json_is_true(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
     return say_member(facts, "summary");
 }
 
 /* For which asks, and what is answered. */
 static void print_facts(const struct json *facts)
 {
-    bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+    bool any_prompt = json_is_true(json_member(facts, "any_prompt"));
 
     say_row(TEXT_ROW_TITLE, json_member_text(facts, "title"));
     say_row(TEXT_ROW_AGENT, say_member(facts, "agent"));
@@ -59,14 +59,14 @@ static void print_until(const struct arguments *arguments, const struct json *ru
 
 static void print_rule(const struct arguments *arguments, const struct json *rule)
 {
-    print_until(arguments, rule, json_is_yes(json_member(rule, "expired")));
+    print_until(arguments, rule, json_is_true(json_member(rule, "expired")));
     print_facts(json_member(rule, "rule"));
 }
 
 static void print_suggestion(const struct arguments *arguments, const struct json *one)
 {
     const struct json *facts = json_member(one, "rule");
-    bool any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+    bool any_prompt = json_is_true(json_member(facts, "any_prompt"));
 
     (void)arguments;
     say_result(TEXT_RULE_SUGGESTED, "count", TEXT_NUMBER(json_member_integer(one, "count", 0)));
@@ -87,8 +87,8 @@ static void print_preview(const struct arguments *arguments, const struct json *
         struct text when = { 0 };
 
         say_add_time(arguments, &when, json_member(ask, "created_at"));
-        say_result(json_is_yes(json_member(ask, "same")) ? TEXT_RULE_CASE_SAME
-                                                         : TEXT_RULE_CASE_OTHER,
+        say_result(json_is_true(json_member(ask, "same")) ? TEXT_RULE_CASE_SAME
+                                                          : TEXT_RULE_CASE_OTHER,
                    "id", json_member_text(ask, "session_id"), "time", text_string(&when), "answer",
                    answer_of(ask));
         text_release(&when);
@@ -131,5 +131,5 @@ static const char *const usage[] = { "rule [list]",
 static const char *const examples[] = { "rule preview k3f7", "rule add k3f7 --for 7",
                                         "rule remove 3f0c", NULL };
 VERB_ACTS(rule, TEXT_CLI_RULE, VERB_TABLES,
-          .syntax = "list | suggest | preview ASK | add ASK | remove ID", .most_words = 2,
+          .syntax = "list | suggest | preview ASK | add ASK | remove ID", .max_words = 2,
           .works_remotely = true);

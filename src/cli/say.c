@@ -49,12 +49,12 @@ void say_words(const char *before, const char *words, const char *behind)
 /* At most four pairs are ever needed here. */
 void say_add_sentence(struct text *out, enum text_id id, va_list pairs)
 {
-    enum { MOST = 4 };
-    const char *names[MOST] = { NULL }, *name;
-    struct text values[MOST] = { { 0 } };
+    enum { MAX = 4 };
+    const char *names[MAX] = { NULL }, *name;
+    struct text values[MAX] = { { 0 } };
     size_t count = 0;
 
-    while (count < MOST && (name = va_arg(pairs, const char *))) {
+    while (count < MAX && (name = va_arg(pairs, const char *))) {
         const char *value = va_arg(pairs, const char *);
 
         names[count] = name;

@@ -32,7 +32,7 @@ static char *value_text(const struct json *setting)
     if (text || !value)
         return mem_text(text ? text : "");
     if (json_kind(value) == KIND_BOOL)
-        return mem_text(json_is_yes(value) ? "on" : "off");
+        return mem_text(json_is_true(value) ? "on" : "off");
     return json_encode(value);
 }
 
@@ -482,5 +482,5 @@ static const char *const usage[] = { "settings [list]",         "settings get NA
                                      "settings edit",           NULL };
 static const char *const examples[] = { "settings", "settings set timeout_seconds 600",
                                         "settings set language zh", "settings edit", NULL };
-VERB_ROW(settings, TEXT_CLI_SETTINGS, VERB_TEXTS, .most_words = 3, .runs_without_settings = true,
+VERB_ROW(settings, TEXT_CLI_SETTINGS, VERB_TEXTS, .max_words = 3, .runs_without_settings = true,
          .print_more = print_rows);

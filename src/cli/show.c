@@ -42,11 +42,11 @@ static void print_option(const struct json *option)
         text_add_text(&line, "  ");
         say_add_shown(&line, json_member_text(option, "label"));
     }
-    if (json_is_yes(json_member(option, "recommended")))
+    if (json_is_true(json_member(option, "recommended")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_RECOMMENDED));
-    if (json_is_yes(json_member(option, "destructive")))
+    if (json_is_true(json_member(option, "destructive")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_DESTRUCTIVE));
-    if (json_is_yes(json_member(option, "default")))
+    if (json_is_true(json_member(option, "default")))
         text_add_format(&line, "  (%s)", i18n_text(TEXT_SHOW_DEFAULT));
     printf("  - %s\n", text_string(&line));
     if (description)
@@ -67,16 +67,16 @@ static const struct field_class *class_of_json(const struct json *field)
 static void add_choice(struct text *out, const struct json *field)
 {
     int64_t options = (int64_t)json_length(json_member(field, "options"));
-    int64_t least = json_member_integer(field, "min_selections", 0);
-    int64_t most = json_member_integer(field, "max_selections", options);
+    int64_t min = json_member_integer(field, "min_selections", 0);
+    int64_t max = json_member_integer(field, "max_selections", options);
     bool may_write = class_of_json(field)->has_words;
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
 
-    if (least == most && most == 1 && !may_write)
+    if (min == max && max == 1 && !may_write)
         text = TEXT_CHOOSE_ONE;
-    else if (least == most)
+    else if (min == max)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    i18n_format(out, text, "min", TEXT_NUMBER(least), "max", TEXT_NUMBER(most), NULL);
+    i18n_format(out, text, "min", TEXT_NUMBER(min), "max", TEXT_NUMBER(max), NULL);
 }
 
 /* Adds to the list of what else is to be known. */
@@ -114,15 +114,15 @@ static void add_number(struct text *out, struct text *remarks, const struct json
                         : minimum          ? TEXT_NUMBER_LEAST
                         : maximum          ? TEXT_NUMBER_MOST
                                            : TEXT_NUMBER_ANY;
-    char min[32], max[32], value[32];
+    char min_text[32], max_text[32], value[32];
 
-    snprintf(min, sizeof min, "%.15g", json_number_of(minimum));
-    snprintf(max, sizeof max, "%.15g", json_number_of(maximum));
+    snprintf(min_text, sizeof min_text, "%.15g", json_number_of(minimum));
+    snprintf(max_text, sizeof max_text, "%.15g", json_number_of(maximum));
     snprintf(value, sizeof value, "%.15g", json_number_of(preset));
-    i18n_format(out, text, "min", min, "max", max, NULL);
+    i18n_format(out, text, "min", min_text, "max", max_text, NULL);
     if (unit)
         add_remark(remarks, unit);
-    if (json_is_yes(json_member(field, "integer")))
+    if (json_is_true(json_member(field, "integer")))
         add_remark(remarks, i18n_text(TEXT_NUMBER_WHOLE));
     if (step > 0)
         add_bound(remarks, TEXT_NUMBER_STEP, "step", step);
@@ -133,16 +133,16 @@ static void add_number(struct text *out, struct text *remarks, const struct json
 static void add_words(struct text *out, struct text *remarks, const struct json *field)
 {
     const char *format = json_member_text(field, "format");
-    int64_t least = json_member_integer(field, "min_chars", 0);
-    int64_t most = json_member_integer(field, "max_chars", 0);
+    int64_t min = json_member_integer(field, "min_chars", 0);
+    int64_t max = json_member_integer(field, "max_chars", 0);
 
     text_add_text(out, i18n_text(TEXT_OWN_WORDS));
     if (format)
         add_remark(remarks, format);
-    if (least > 0)
-        add_bound(remarks, TEXT_CHARS_LEAST, "min", (double)least);
-    if (most > 0)
-        add_bound(remarks, TEXT_CHARS_MOST, "max", (double)most);
+    if (min > 0)
+        add_bound(remarks, TEXT_CHARS_LEAST, "min", (double)min);
+    if (max > 0)
+        add_bound(remarks, TEXT_CHARS_MOST, "max", (double)max);
 }
 
 static void print_limits(const struct json *form, const struct json *field)
@@ -165,12 +165,12 @@ static void print_limits(const struct json *form, const struct json *field)
         add_choice(&line, field);
     if (class->is_yes_no && preset)
         add_default(&remarks, preset);
-    if (!is_alone && !json_is_yes(json_member(field, "required")))
+    if (!is_alone && !json_is_true(json_member(field, "required")))
         add_remark(&remarks, i18n_text(TEXT_FIELD_OPTIONAL));
     if (remarks.used)
         text_add_format(&line, " (%s)", text_string(&remarks));
     say_row(TEXT_ROW_LIMITS, text_string(&line));
-    if (placeholder && json_is_yes(json_member(field, "placeholder_visible")))
+    if (placeholder && json_is_true(json_member(field, "placeholder_visible")))
         say_row(TEXT_ROW_PLACEHOLDER, placeholder);
     text_release(&line);
     text_release(&remarks);
@@ -258,7 +258,7 @@ static void print_asked(const struct arguments *arguments, const struct json *as
     struct text line = { 0 }, waited = { 0 };
 
     say_add_time(arguments, &line, created);
-    if (is_open && json_is_yes(json_member(ask, "detached"))) {
+    if (is_open && json_is_true(json_member(ask, "detached"))) {
         text_add_format(&line, "  %s", i18n_text(TEXT_LIST_DETACHED));
     } else if (is_open) {
         facts_add_duration(&waited, since_s > 0 ? since_s : 0);
@@ -279,7 +279,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     say_add_agent(&line, ask);
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
     say_row(TEXT_ROW_STATUS, state_text(state_find(status)));
-    if (json_is_yes(json_member(ask, "destructive")))
+    if (json_is_true(json_member(ask, "destructive")))
         printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     say_row(TEXT_ROW_AGENT, text_string(&line));
     say_row(TEXT_ROW_DIRECTORY, json_member_text(json_member(ask, "origin"), "directory"));
@@ -368,11 +368,11 @@ static void print_talk(const struct json *talk)
 {
     for (size_t i = 0; i < json_length(talk); i++) {
         const struct json *said = json_item(talk, i), *yes = json_member(said, "confirmed");
-        bool is_late = json_is_yes(json_member(said, "after_deadline"));
+        bool is_late = json_is_true(json_member(said, "after_deadline"));
         const char *by = json_member_text(said, "by"), *text = json_member_text(said, "text");
 
         if (yes)
-            say_row(TEXT_ROW_TOLD, i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO));
+            say_row(TEXT_ROW_TOLD, i18n_text(json_is_true(yes) ? TEXT_TUI_YES : TEXT_TUI_NO));
         if (text && *text)
             say_row(is_late                          ? TEXT_ROW_TOLD
                     : by && strcmp(by, "agent") == 0 ? TEXT_ROW_EXPLAINED
@@ -452,4 +452,4 @@ static const struct act acts[] = {
 static const struct verb_option options[] = { { "utc", 0, NULL, TEXT_OPT_UTC, false } };
 static const char *const usage[] = { "show [ID] [--utc]", NULL };
 static const char *const examples[] = { "show k3f7", "show k3f7 --json", NULL };
-VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .most_words = 1, .works_remotely = true);
+VERB_ACTS(show, TEXT_CLI_SHOW, VERB_TABLES, .max_words = 1, .works_remotely = true);

@@ -69,7 +69,7 @@ static void find_url(struct text *out)
     if (!call_look(&link, &err))
         return;
     if (client_call_and_wait(link, "hub/status", "{}", &reply, &err) &&
-        json_is_yes(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
+        json_is_true(json_member(reply.result, "portal")) && json_member_text(reply.result, "url"))
         text_add_text(out, json_member_text(reply.result, "url"));
     rpc_release(&reply);
     client_free(link);
@@ -260,5 +260,5 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "attach [--plain] [ID]", "attach [--plain] [ID] --launch CODE",
                                      NULL };
 static const char *const examples[] = { "attach", "attach k7qm", "attach --plain", NULL };
-VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .most_words = 1, .works_remotely = true);
+VERB_ROW(attach, TEXT_CLI_ATTACH, VERB_TABLES, .max_words = 1, .works_remotely = true);
 VERB_ROW(inbox, TEXT_CLI_INBOX, VERB_LINES("inbox", "inbox"), .works_remotely = true);

@@ -12,7 +12,7 @@
 #include "cli/hub_call.h"
 #include "cli/say.h"
 
-enum { LABEL_BYTES = 128, MOST_DAYS = 3650 };
+enum { LABEL_BYTES = 128, MAX_DAYS = 3650 };
 
 static bool write_new(const struct arguments *arguments, struct text *params)
 {
@@ -20,7 +20,7 @@ static bool write_new(const struct arguments *arguments, struct text *params)
     struct json_writer writer = json_object_to(params);
     int64_t days = 0;
 
-    if (!arguments_integer(arguments, "expires", 1, MOST_DAYS, &days) ||
+    if (!arguments_integer(arguments, "expires", 1, MAX_DAYS, &days) ||
         !arguments_are_short(arguments, "label", LABEL_BYTES))
         return false;
     for (size_t i = 0; i < ARRAY_LEN(given); i++) {
@@ -105,11 +105,11 @@ static void print_token(const struct arguments *arguments, const struct json *to
     printf("%.8s  %-7s ", json_member_text(token, "id"), json_member_text(token, "kind"));
     print_times(arguments, token);
     say_words("\"", json_member_text(token, "label"), "\"");
-    if (json_is_yes(json_member(token, "sub_agent")))
+    if (json_is_true(json_member(token, "sub_agent")))
         printf(" (%s)", i18n_text(TEXT_TOKEN_SUB_AGENT));
-    if (json_is_yes(json_member(token, "may_answer")))
+    if (json_is_true(json_member(token, "may_answer")))
         printf(" (%s)", i18n_text(TEXT_TOKEN_MAY_ANSWER));
-    if (json_is_yes(json_member(token, "expired")))
+    if (json_is_true(json_member(token, "expired")))
         printf(" (%s)", i18n_text(TEXT_TOKEN_EXPIRED));
     printf("\n");
 }
@@ -146,5 +146,5 @@ static const char *const usage[] = {
 static const char *const examples[] = { "token new --label \"laptop\" --out ~/.sayso-token",
                                         "token new --kind person --expires 30", "token list",
                                         "token revoke 3f0c", NULL };
-VERB_ACTS(token, TEXT_CLI_TOKEN, VERB_TABLES, .syntax = "list | new | revoke ID", .most_words = 2,
+VERB_ACTS(token, TEXT_CLI_TOKEN, VERB_TABLES, .syntax = "list | new | revoke ID", .max_words = 2,
           .works_remotely = true);

@@ -38,7 +38,7 @@ struct verb {
     const char *const *examples; /* likewise */
     const struct verb_option *options;
     size_t option_count;
-    size_t most_words;          /* positional arguments */
+    size_t max_words;           /* positional arguments */
     bool works_remotely;        /* --hub: what it does, it does at the hub alone */
     bool runs_without_settings; /* also where settings_problem speaks of them; see arguments */
     void (*print_more)(void);   /* behind the options in the help; may be NULL */
@@ -95,10 +95,10 @@ const char *arguments_of_pair(const struct arguments *arguments, const char *nam
 /* False (and said so): one of its values has no =. */
 bool arguments_are_pairs(const struct arguments *arguments, const char *name);
 /* False (and said so): the value has more than `most` bytes. */
-bool arguments_are_short(const struct arguments *arguments, const char *name, size_t most);
+bool arguments_are_short(const struct arguments *arguments, const char *name, size_t max);
 /* False (and said so): not a whole number within the limits. Absent: true, *ret_number kept. */
-bool arguments_integer(const struct arguments *arguments, const char *name, int64_t least,
-                       int64_t most, int64_t *ret_number);
+bool arguments_integer(const struct arguments *arguments, const char *name, int64_t min,
+                       int64_t max, int64_t *ret_number);
 
 const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL behind the last */
 const struct verb *verb_find(const char *name);

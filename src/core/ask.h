@@ -51,7 +51,7 @@ bool ask_id_is_valid(const char *id); /* 26 of a-z2-7 */
  * delivered. Of an ask that timed out it says what a person told the agent after the deadline.
  * That is no answer, so there is nothing to collect. */
 
-enum { NOTICES_MOST = 8 }; /* in one result */
+enum { NOTICES_MAX = 8 }; /* in one result */
 struct notice {
     const char *session_id, *title;
     enum ask_state state;

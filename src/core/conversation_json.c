@@ -123,7 +123,7 @@ static bool read_all(const struct json *json, struct conversation *conversation)
                               CONVERSATION_STATE_COUNT);
 
     conversation->state = (enum conversation_state)state;
-    conversation->is_sub_agent = json_is_yes(json_member(json, "sub_agent"));
+    conversation->is_sub_agent = json_is_true(json_member(json, "sub_agent"));
     conversation->attempt = json_member_integer(json, "attempt", 0);
     conversation->timeout_s = json_member_integer(json, "timeout_seconds", 0);
     return json_member_integer(json, "version", 0) == CONVERSATION_VERSION &&
@@ -347,16 +347,16 @@ struct result_values {
 /* published: conversation_wire */
 static const struct argument call_rows[] = {
     ARGUMENT("id", TEXT, CALL(id), "the call's tool_use_id, 1 to 128 bytes",
-             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_required = true),
     ARGUMENT("name", TEXT, CALL(name), "the tool's name, 1 to 128 bytes",
-             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
-    ARGUMENT("input", OBJECT, CALL(input), "what the tool is called with", .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_required = true),
+    ARGUMENT("input", OBJECT, CALL(input), "what the tool is called with", .is_required = true),
 };
 static const struct argument result_rows[] = {
     ARGUMENT("tool_use_id", TEXT, RESULT(tool_use_id), "the id of the call this is the result of",
-             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_TOOL_USE_ID_BYTES, BYTES), .is_required = true),
     ARGUMENT("content", TEXT, RESULT(content), "the result, as a text",
-             ARGUMENT_LIMITS(0, LIMIT_TOOL_RESULT_BYTES, BYTES), .is_needed = true),
+             ARGUMENT_LIMITS(0, LIMIT_TOOL_RESULT_BYTES, BYTES), .is_required = true),
     ARGUMENT("is_error", BOOL, RESULT(is_error), "true: the tool failed"),
 };
 

@@ -110,9 +110,9 @@ static bool is_row_of(const struct outcome *row, const struct json *result)
     const char *word = action ? words->action : status ? outcome_status(row) : words->reply;
 
     return said && strcmp(said, word) == 0 &&
-           json_is_yes(json_member(result, "withdrawn")) == (row->ending == ENDING_WITHDRAWN) &&
+           json_is_true(json_member(result, "withdrawn")) == (row->ending == ENDING_WITHDRAWN) &&
            (action ||
-            json_is_yes(json_member(result, "declined")) == (row->ending == ENDING_DECLINED));
+            json_is_true(json_member(result, "declined")) == (row->ending == ENDING_DECLINED));
 }
 
 enum ending outcome_read(const struct json *result)

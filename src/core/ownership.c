@@ -158,18 +158,18 @@ static bool read_account(char *line, int64_t *ret_uid, const char **ret_shell)
 
 bool sole_user_is(const struct account_files *files, int64_t uid)
 {
-    int64_t least = 1000, most = 60000, found;
+    int64_t min = 1000, max = 60000, found;
     const char *passwd = files->passwd, *shell;
     char line[LINE_BYTES];
     bool is_there = false;
 
-    if (!read_limit(files->login_defs, "UID_MIN", &least) ||
-        !read_limit(files->login_defs, "UID_MAX", &most) || !has_no_directory(files->nsswitch))
+    if (!read_limit(files->login_defs, "UID_MIN", &min) ||
+        !read_limit(files->login_defs, "UID_MAX", &max) || !has_no_directory(files->nsswitch))
         return false;
     while (next_line(&passwd, line)) {
         if (!read_account(line, &found, &shell))
             return false;
-        if (found < least || found > most || !is_login_shell(shell))
+        if (found < min || found > max || !is_login_shell(shell))
             continue;
         if (found != uid || is_there)
             return false;

@@ -128,7 +128,7 @@ static bool is_same(const struct os_identity *one, const struct os_identity *oth
 /* Read once: a process that loses its parents later is still what it was when it was first seen. */
 void own_find_process(struct session *session)
 {
-    struct os_identity line[OS_MOST_ANCESTORS];
+    struct os_identity line[OS_MAX_ANCESTORS];
     size_t count;
 
     if (session->line)
@@ -149,7 +149,7 @@ void own_find_process(struct session *session)
 static bool is_hidden(const struct session *session)
 {
     return session->pid > 1 &&
-           (session->line_count == 0 || session->line_count == OS_MOST_ANCESTORS);
+           (session->line_count == 0 || session->line_count == OS_MAX_ANCESTORS);
 }
 
 static bool is_below(struct session *session, const struct os_identity *client)

@@ -222,7 +222,7 @@ void describe_active(const struct engine *engine, const struct active_ask *activ
     json_write_end_object(writer);
 }
 
-enum { WARNINGS_MOST = 4 };
+enum { WARNINGS_MAX = 4 };
 
 static size_t list_warnings(uint32_t flags, const char **out)
 {
@@ -270,13 +270,13 @@ static void read_row(const struct store_row *row, struct readings *readings,
             .pid = json_member_integer(actor, "pid", 0),
             .tty = json_member_text(actor, "tty"),
             .token = json_member_text(actor, "token"),
-            .same_process_tree = json_is_yes(json_member(actor, "same_process_tree")),
+            .same_process_tree = json_is_true(json_member(actor, "same_process_tree")),
         };
     facts->rule = json_member_text(actor, "rule");
     if (!readings->answer_json)
         return;
     visible = json_member(readings->answer_json, "placeholder_visible");
-    facts->hides_placeholder = json_kind(visible) == KIND_BOOL && !json_is_yes(visible);
+    facts->hides_placeholder = json_kind(visible) == KIND_BOOL && !json_is_true(visible);
     if (row->ask.state == STATE_CANCELLED || row->ask.state == STATE_DECLINED)
         facts->cancel_note = json_member_text(readings->answer_json, "global_annotation");
     else if (facts->form &&
@@ -302,7 +302,7 @@ struct reply describe_result(const struct engine *engine, const struct store_row
                              const struct form *form, const struct known *known, bool is_replayed,
                              struct text *out)
 {
-    const char *warnings[WARNINGS_MOST];
+    const char *warnings[WARNINGS_MAX];
     struct response_facts facts = facts_of(row, warnings);
     struct readings readings = { 0 };
     struct reply reply = { .session_id = row->ask.id };
@@ -334,7 +334,7 @@ struct reply describe_result(const struct engine *engine, const struct store_row
 struct reply describe_open(const struct engine *engine, const struct store_row *row,
                            const char *command, const char *asked_back, struct text *out)
 {
-    const char *warnings[WARNINGS_MOST];
+    const char *warnings[WARNINGS_MAX];
     struct response_facts facts = facts_of(row, warnings);
     struct reply reply = { .session_id = row->ask.id };
     struct text url = { 0 };

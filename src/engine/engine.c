@@ -16,7 +16,7 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-enum { SWEEP_BATCH = 100, SWEEP_MOST_US = 5000 }; /* whoever answers meanwhile waits for a part */
+enum { SWEEP_BATCH = 100, SWEEP_MAX_US = 5000 }; /* whoever answers meanwhile waits for a part */
 static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
@@ -224,7 +224,7 @@ void sweep_on_alarm(struct engine *engine, struct alarm *alarm)
         .older_than_ms = engine_utc_ms(engine) - days * DAY_MS,
         .keep_ended = engine_setting(engine, SETTING_MAX_SESSIONS),
         .batch = SWEEP_BATCH,
-        .most_us = SWEEP_MOST_US,
+        .max_us = SWEEP_MAX_US,
     };
 
     (void)alarm;
@@ -273,7 +273,7 @@ size_t engine_open_count(const struct engine *engine)
 /* When the store takes up what searches are found by (store/store.h): a while after something was
  * asked or ended, in batches that leave room for other requests. */
 
-enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MOST_US = 5000 };
+enum { INDEX_BATCH = 100, INDEX_SHARED_BATCH = 1000, INDEX_MAX_US = 5000 };
 static const int64_t INDEX_AFTER_MS = 10000; /* longer than most undo windows */
 static const int64_t INDEX_PAUSE_MS = 100;   /* while asks come in */
 static const int64_t INDEX_SHARED_MS = 2000; /* each look passes all that are open, at every hub */
@@ -309,7 +309,7 @@ void index_on_alarm(struct engine *engine, struct alarm *alarm)
     struct store_index index = {
         .now_ms = engine_utc_ms(engine),
         .batch = follow_is_shared(engine) ? INDEX_SHARED_BATCH : INDEX_BATCH,
-        .most_us = INDEX_MOST_US,
+        .max_us = INDEX_MAX_US,
     };
 
     if (engine->is_leaving)

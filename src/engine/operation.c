@@ -243,7 +243,7 @@ void operation_is_over(struct operation *operation)
     operation_say(operation, ERROR_already_answered, "/session_id", TEXT_REASON_IS_OVER, NULL);
 }
 
-enum { PREFIX_LEAST_CHARS = 4 };
+enum { PREFIX_MIN_CHARS = 4 };
 
 bool id_begins(const char *id, const char *given)
 {
@@ -253,9 +253,9 @@ bool id_begins(const char *id, const char *given)
 bool id_is_one(const char *given, size_t count, const struct named_by_prefix *words,
                struct error *err)
 {
-    if (!given || strlen(given) < PREFIX_LEAST_CHARS)
+    if (!given || strlen(given) < PREFIX_MIN_CHARS)
         return error_say(err, ERROR_bad_format, "/id", TEXT_REASON_RULE_FIRST, "count",
-                         TEXT_NUMBER(PREFIX_LEAST_CHARS), NULL);
+                         TEXT_NUMBER(PREFIX_MIN_CHARS), NULL);
     if (count > 1)
         return error_say(err, ERROR_conflicting_arguments, "/id", words->several, NULL);
     return count == 1 || error_say(err, ERROR_not_found, "/id", words->none, NULL);

@@ -19,9 +19,9 @@ static const struct {
 static const struct {
     const char *key, *in[LANGUAGE_COUNT];
 } texts[TEXT_COUNT] = {
-#define SPOKEN(name, english, chinese) [TEXT_##name] = { #name, { english, chinese } },
+#define TEXT(name, english, chinese) [TEXT_##name] = { #name, { english, chinese } },
 #include "i18n/texts.def"
-#undef SPOKEN
+#undef TEXT
 };
 
 static enum language current = LANGUAGE_EN;

@@ -15,9 +15,9 @@
 struct text;
 
 enum text_id {
-#define SPOKEN(name, english, chinese) TEXT_##name,
+#define TEXT(name, english, chinese) TEXT_##name,
 #include "i18n/texts.def"
-#undef SPOKEN
+#undef TEXT
     TEXT_COUNT,
 };
 

@@ -14,10 +14,10 @@
 #include "rpc/protocol.h"
 
 enum {
-    PATIENCE_MOST_MS = 3600000,
-    MOST_LOSSES = 10,
+    PATIENCE_MAX_MS = 3600000,
+    MAX_LOSSES = 10,
     /* four times what the wire allows: a result holds what was asked and what was answered */
-    MOST_LINE_BYTES = 4 * LIMIT_RPC_LINE_BYTES,
+    MAX_LINE_BYTES = 4 * LIMIT_RPC_LINE_BYTES,
 };
 
 static const char *const code_names[] = {
@@ -153,7 +153,7 @@ static bool is_patience(const char *value)
 {
     int64_t number;
 
-    return text_parse_integer(value, &number) && number >= 0 && number <= PATIENCE_MOST_MS;
+    return text_parse_integer(value, &number) && number >= 0 && number <= PATIENCE_MAX_MS;
 }
 
 static const struct {
@@ -279,11 +279,11 @@ struct sayso *sayso_new(void)
     sayso->policy = (struct client_policy){
         .finder = { .may_start = true,
                     .patience_ms = LIB_PATIENCE_MS,
-                    .max_line_bytes = MOST_LINE_BYTES,
+                    .max_line_bytes = MAX_LINE_BYTES,
                     .find_program = find_program,
                     .context = sayso },
         .resend = RESEND_ALL,
-        .max_losses = MOST_LOSSES,
+        .max_losses = MAX_LOSSES,
     };
     sayso->client = client_new(&sayso->who, &sayso->policy, &client_calls, sayso, handle_now_ms);
     if (!sayso->client) {

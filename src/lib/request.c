@@ -537,7 +537,7 @@ int sayso_answer_yes(const struct sayso_request *request, const char *field, int
     *ret_is_yes = 0;
     if (json_kind(value) != KIND_BOOL)
         return SAYSO_NOT_FOUND;
-    *ret_is_yes = json_is_yes(value);
+    *ret_is_yes = json_is_true(value);
     return SAYSO_OK;
 }
 

@@ -12,7 +12,7 @@
 
 enum {
     MARKDOWN_ENTITY_BYTES = 12,
-    MARKDOWN_CODE_POINT_MOST = 0x10ffff,
+    MARKDOWN_CODE_POINT_MAX = 0x10ffff,
     SPAN_TYPES = (int)MD_SPAN_DEL + 1,
 };
 
@@ -205,7 +205,7 @@ static int on_leave_block(MD_BLOCKTYPE type, void *detail, void *context)
 
 static void add_code_point(struct text *out, long code_point)
 {
-    bool is_none = code_point <= 0 || code_point > MARKDOWN_CODE_POINT_MOST ||
+    bool is_none = code_point <= 0 || code_point > MARKDOWN_CODE_POINT_MAX ||
                    (code_point >= 0xd800 && code_point <= 0xdfff);
 
     text_add_code_point(out, is_none ? 0xfffd : (int32_t)code_point);

@@ -74,9 +74,9 @@ void builder_end_span(struct builder *builder)
 {
     struct markup *markup = builder->markup;
     struct markup_span span = { .styles = builder->styles };
-    bool is_needed = builder->raw.used > 0 || (builder->styles & (MARKUP_CELL | MARKUP_LINK));
+    bool is_required = builder->raw.used > 0 || (builder->styles & (MARKUP_CELL | MARKUP_LINK));
 
-    if (is_needed && builder->has_block && markup->span_count < MARKUP_MAX_SPANS) {
+    if (is_required && builder->has_block && markup->span_count < MARKUP_MAX_SPANS) {
         span.at = add_visible(markup, &builder->raw, VISIBLE_LINES, &span.length);
         if (span.styles & MARKUP_LINK)
             add_address(builder, &span);
@@ -84,7 +84,7 @@ void builder_end_span(struct builder *builder)
             grow(markup->spans, markup->span_count, &markup->span_capacity, sizeof *markup->spans);
         markup->spans[markup->span_count++] = span;
         markup->blocks[markup->block_count - 1].count++;
-    } else if (is_needed && builder->has_block) {
+    } else if (is_required && builder->has_block) {
         markup->is_full = true;
     }
     text_clear(&builder->raw);

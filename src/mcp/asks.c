@@ -15,9 +15,9 @@
 #include "mcp/tools/tool.h"
 
 enum {
-    ASKS_OPEN_MOST = 200,
-    ASKS_HISTORY_MOST = 100,
-    ASKS_COMPLETED_MOST = 101
+    ASKS_OPEN_MAX = 200,
+    ASKS_HISTORY_MAX = 100,
+    ASKS_COMPLETED_MAX = 101
 }; /* the last: one more than is shown */
 static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
@@ -154,10 +154,10 @@ static void read_resource(struct mcp_call *call, const char *uri)
         wanted.session_id = id_of(uri);
     } else if (strcmp(uri, open_uri) == 0) {
         wanted.which = "active";
-        wanted.limit = ASKS_OPEN_MOST;
+        wanted.limit = ASKS_OPEN_MAX;
     } else {
         wanted.which = "completed";
-        wanted.limit = ASKS_HISTORY_MOST;
+        wanted.limit = ASKS_HISTORY_MAX;
     }
     call_work(call)->subject = mem_text(uri);
     look(call, &wanted);
@@ -167,7 +167,7 @@ static void read_resource(struct mcp_call *call, const char *uri)
 static void on_listed(void *context, const struct reply *reply)
 {
     struct mcp_call *call = context;
-    const char *values[ASKS_COMPLETED_MOST];
+    const char *values[ASKS_COMPLETED_MAX];
     struct json *json = NULL;
     const struct json *asks;
     size_t count = 0;
@@ -195,7 +195,7 @@ static void complete_id(struct mcp_call *call, const struct completion_request *
                            .done = on_listed,
                            .which = "all",
                            .prefix = completion->value,
-                           .limit = ASKS_COMPLETED_MOST };
+                           .limit = ASKS_COMPLETED_MAX };
 
     if (call->session->is_used || parts->is_hub)
         look(call, &wanted);
@@ -236,7 +236,7 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
     uri = mem_format("%s%s", one_begin, id);
     subscribe_tell(session, uri);
     subscribe_tell(session, open_uri);
-    if (json_is_yes(json_member(params, "over")))
+    if (json_is_true(json_member(params, "over")))
         subscribe_tell(session, history_uri);
     free(uri);
 }

@@ -430,7 +430,7 @@ struct mcp_call *run_begin(struct mcp_request *request, const struct json *argum
                            bool needs_session)
 {
     struct mcp *mcp = request->to.mcp;
-    bool is_busy = mcp->call_count >= mcp->parts.most_calls;
+    bool is_busy = mcp->call_count >= mcp->parts.max_calls;
     struct hub_session *session = !is_busy && needs_session ? hub_session_get(request) : NULL;
     struct mcp_call *call;
 

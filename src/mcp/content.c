@@ -24,7 +24,7 @@ static void write_properties(struct json_writer *writer, const struct argument *
 /* Another argument can't stand in for it. */
 static bool is_required(const struct argument *row)
 {
-    return row->is_needed && !row->spared_by;
+    return row->is_required && !row->spared_by;
 }
 
 static void write_required(struct json_writer *writer, const struct argument *rows, size_t count)
@@ -54,15 +54,15 @@ static void write_object(struct json_writer *writer, const struct argument *rows
 
 static void write_length(struct json_writer *writer, const struct argument *row)
 {
-    if (row->unit == UNIT_CHARS && row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maxLength", row->most);
+    if (row->unit == UNIT_CHARS && row->max > 0 && row->max != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maxLength", row->max);
 }
 
 static void write_bounds(struct json_writer *writer, const struct argument *row)
 {
-    json_write_integer(writer, "minimum", row->least);
-    if (row->most != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maximum", row->most);
+    json_write_integer(writer, "minimum", row->min);
+    if (row->max != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maximum", row->max);
 }
 
 static void write_choices(struct json_writer *writer, const struct argument *row)
@@ -75,10 +75,10 @@ static void write_choices(struct json_writer *writer, const struct argument *row
 
 static void write_items(struct json_writer *writer, const struct argument *row)
 {
-    if (row->least > 0)
-        json_write_integer(writer, "minItems", row->least);
-    if (row->most > 0 && row->most != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maxItems", row->most);
+    if (row->min > 0)
+        json_write_integer(writer, "minItems", row->min);
+    if (row->max > 0 && row->max != ARGUMENT_UNBOUNDED)
+        json_write_integer(writer, "maxItems", row->max);
     json_write_object(writer, "items");
     if (row->property_count > 0)
         write_object(writer, row->properties, row->property_count, false);
@@ -101,11 +101,11 @@ static void write_either(struct json_writer *writer, const struct argument *row)
 /* What counts where the argument is left out, as far as a table says it. */
 static void write_default(struct json_writer *writer, const struct argument *row)
 {
-    if (row->type == ARGUMENT_BOOL && row->otherwise >= 0)
-        json_write_bool(writer, "default", row->otherwise);
-    else if (row->type == ARGUMENT_INTEGER && row->otherwise > 0)
-        json_write_integer(writer, "default", row->otherwise);
-    json_write_text_if(writer, "default", row->otherwise_text);
+    if (row->type == ARGUMENT_BOOL && row->fallback >= 0)
+        json_write_bool(writer, "default", row->fallback);
+    else if (row->type == ARGUMENT_INTEGER && row->fallback > 0)
+        json_write_integer(writer, "default", row->fallback);
+    json_write_text_if(writer, "default", row->fallback_text);
 }
 
 static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count,
@@ -154,7 +154,8 @@ static void schema_write_input(struct json_writer *writer, const char *key,
     bool may_collect = false;
 
     for (size_t i = 0; i < count; i++)
-        may_collect = may_collect || (arguments[i].type == ARGUMENT_ID && !arguments[i].is_needed);
+        may_collect =
+            may_collect || (arguments[i].type == ARGUMENT_ID && !arguments[i].is_required);
     json_write_object(writer, key);
     write_object(writer, arguments, count, may_collect);
     json_write_end_object(writer);

@@ -22,7 +22,7 @@ static void write_arguments(struct json_writer *writer, const struct mcp_prompt 
         json_write_object(writer, NULL);
         json_write_text(writer, "name", prompt->arguments[i].name);
         json_write_text(writer, "description", prompt->arguments[i].description);
-        json_write_bool(writer, "required", prompt->arguments[i].is_needed);
+        json_write_bool(writer, "required", prompt->arguments[i].is_required);
         json_write_end_object(writer);
     }
     json_write_end_list(writer);
@@ -61,7 +61,7 @@ static const char *find_missing(const struct mcp_prompt *prompt, const struct js
     for (size_t i = 0; i < prompt->argument_count; i++) {
         const char *name = prompt->arguments[i].name;
 
-        if ((prompt->arguments[i].is_needed || json_member(arguments, name)) &&
+        if ((prompt->arguments[i].is_required || json_member(arguments, name)) &&
             !json_member_text(arguments, name))
             return name;
     }
@@ -227,7 +227,7 @@ void resources_read(struct mcp_request *request)
     run_settle(mcp, tag);
 }
 
-enum { COMPLETE_MOST = 100 }; /* by the revisions */
+enum { COMPLETE_MAX = 100 }; /* by the revisions */
 
 static const struct mcp_resource *find_template(const struct mcp_features *features,
                                                 const char *uri)
@@ -298,12 +298,12 @@ void call_reply_values(struct mcp_call *call, const char *const *values, size_t 
 
     json_write_object(&writer, "completion");
     json_write_list(&writer, "values");
-    for (size_t i = 0; i < count && i < COMPLETE_MOST; i++)
+    for (size_t i = 0; i < count && i < COMPLETE_MAX; i++)
         json_write_text(&writer, NULL, values[i]);
     json_write_end_list(&writer);
-    if (count <= COMPLETE_MOST) /* else who asked stopped counting */
+    if (count <= COMPLETE_MAX) /* else who asked stopped counting */
         json_write_integer(&writer, "total", (int64_t)count);
-    json_write_bool(&writer, "hasMore", count > COMPLETE_MOST);
+    json_write_bool(&writer, "hasMore", count > COMPLETE_MAX);
     json_write_end_object(&writer);
     call_end_result(call, &writer, CACHE_NONE);
 }
@@ -345,10 +345,9 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value)
 
 bool call_logs(const struct mcp_call *call, enum mcp_level level)
 {
-    enum mcp_level least =
-        call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
+    enum mcp_level min = call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
 
-    return level >= least && !call->to.batch && call->to.stream;
+    return level >= min && !call->to.batch && call->to.stream;
 }
 
 void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json)

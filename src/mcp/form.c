@@ -164,7 +164,7 @@ static bool read_form(const struct json *told, struct form *ret_form, enum langu
     *ret_language = LANGUAGE_EN;
     if (language)
         language_find(language, ret_language);
-    if (ok && !json_is_yes(json_member(told, "notes")))
+    if (ok && !json_is_true(json_member(told, "notes")))
         ret_form->allow_annotations = false;
     return ok;
 }

@@ -61,25 +61,25 @@ static void add_whole(struct text *out, const struct form *form, bool is_field_t
 
 /* Where there are more lines than `most`, or something else is cut, the last one is where all of it
  * is. */
-static void add_lines(struct text *out, const struct text *whole, int most, bool is_cut,
+static void add_lines(struct text *out, const struct text *whole, int max, bool is_cut,
                       const char *rest)
 {
     size_t next, last = 0;
     int count = 0;
 
-    for (size_t at = 0; at < whole->used && count <= most; at += next) {
+    for (size_t at = 0; at < whole->used && count <= max; at += next) {
         size_t length = glyph_wrap(whole->bytes + at, whole->used - at, MESSAGE_COLUMNS - 1, &next);
 
         if (strspn(whole->bytes + at, " ") >= length)
             continue;
-        if (++count == most)
+        if (++count == max)
             last = out->used;
         text_add_text(out, out->used ? "\n" : "");
         text_add(out, whole->bytes + at, length);
     }
-    if (count <= most && !is_cut)
+    if (count <= max && !is_cut)
         return;
-    if (count >= most) {
+    if (count >= max) {
         out->used = last;
         text_add_text(out, "…");
     }
@@ -331,15 +331,15 @@ static void write_single(struct writing *writing, size_t index, bool is_required
 
 static void hint_count(const struct writing *writing, const struct field *field, struct text *out)
 {
-    char least[TEXT_INTEGER_BYTES], most[TEXT_INTEGER_BYTES];
+    char min[TEXT_INTEGER_BYTES], max[TEXT_INTEGER_BYTES];
     bool is_one = field->min_selections == field->max_selections;
 
     i18n_format_in(writing->language, out, is_one ? TEXT_CHOOSE_COUNT : TEXT_CHOOSE_RANGE, "min",
-                   text_of_integer(field->min_selections, least), "max",
-                   text_of_integer(field->max_selections, most), NULL);
+                   text_of_integer(field->min_selections, min), "max",
+                   text_of_integer(field->max_selections, max), NULL);
 }
 
-static void write_list(struct writing *writing, size_t index, int64_t least, bool is_required)
+static void write_list(struct writing *writing, size_t index, int64_t min, bool is_required)
 {
     const struct field *field = &writing->form->fields[index];
     struct text hint = { 0 };
@@ -353,7 +353,7 @@ static void write_list(struct writing *writing, size_t index, int64_t least, boo
     json_write_object(&writing->json, "items");
     write_pairs(writing, "anyOf", field);
     json_write_end_object(&writing->json);
-    json_write_integer(&writing->json, "minItems", least);
+    json_write_integer(&writing->json, "minItems", min);
     json_write_integer(&writing->json, "maxItems", field->max_selections);
     for (size_t i = 0; i < field->option_count; i++)
         has_default = has_default || field->options[i].is_default;

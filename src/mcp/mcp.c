@@ -12,7 +12,7 @@
 #include "mcp/mcp_features.h"
 
 /* Of one batch; each message in it may be answered by a hundred times its size. */
-enum { MCP_BATCH_MOST = 64, MCP_BAD_REQUEST = 400 };
+enum { MCP_BATCH_MAX = 64, MCP_BAD_REQUEST = 400 };
 
 struct mcp *mcp_new(const struct mcp_parts *parts)
 {
@@ -192,7 +192,7 @@ static void take_batch(struct mcp_to *to, const struct mcp_headers *headers,
         refuse(to, NULL, "batches are only part of revision 2025-03-26");
         return;
     }
-    if (json_length(list) == 0 || json_length(list) > MCP_BATCH_MOST) {
+    if (json_length(list) == 0 || json_length(list) > MCP_BATCH_MAX) {
         refuse(to, NULL, "a batch has 1 to 64 messages");
         return;
     }

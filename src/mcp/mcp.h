@@ -71,7 +71,7 @@ struct mcp_parts {
     const char *transport; /* "stdio", "http" */
     /* As in rpc/service.h, of the client whose message is being read; NULL: it is above. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
-    size_t most_calls;                   /* at once */
+    size_t max_calls;                    /* at once */
     const struct mcp_features *features; /* NULL: the product's */
     void *context;
     /* How long a call of this client may be held open, in seconds, if it is told of progress. */

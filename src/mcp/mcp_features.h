@@ -16,7 +16,7 @@ struct tool;
 
 struct mcp_prompt_argument {
     const char *name, *description;
-    bool is_needed;
+    bool is_required;
 };
 struct mcp_prompt {
     const char *name, *description; /* for agents, English */

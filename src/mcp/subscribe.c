@@ -12,7 +12,7 @@
 #include "mcp/calls.h"
 #include "mcp/mcp_features.h"
 
-enum { SUBSCRIPTIONS_MOST = 1024, LISTEN_MOST = 64 };
+enum { SUBSCRIPTIONS_MAX = 1024, LISTEN_MAX = 64 };
 
 struct mcp_subscription {
     struct mcp_subscription *next;
@@ -95,7 +95,7 @@ static bool find_session(struct mcp_request *request, struct hub_session **ret_s
     bool needs = mcp->parts.features->needs_session;
 
     *ret_session = NULL;
-    if (mcp->subscription_count + LISTEN_MOST > SUBSCRIPTIONS_MOST)
+    if (mcp->subscription_count + LISTEN_MAX > SUBSCRIPTIONS_MAX)
         return false;
     *ret_session = needs ? hub_session_get(request) : NULL;
     return *ret_session || !needs;
@@ -244,7 +244,7 @@ static size_t add_wanted(struct mcp_call *call, struct hub_session *session,
     struct mcp *mcp = call->to.mcp;
     size_t count = 0;
 
-    for (size_t i = 0; i < json_length(uris) && count < LISTEN_MOST; i++) {
+    for (size_t i = 0; i < json_length(uris) && count < LISTEN_MAX; i++) {
         const struct json *uri = json_item(uris, i);
 
         if (json_text(uri) && strlen(json_text(uri)) == json_length(uri) &&

@@ -102,7 +102,7 @@ static int64_t used_s(const struct mcp_call *call, const struct json *state)
 {
     int64_t gone_s = (utc_ms(call->to.mcp) - json_member_integer(state, "began_ms", 0)) / 1000;
 
-    return json_is_yes(json_member(state, "shown")) || gone_s < 0 ? 0 : gone_s;
+    return json_is_true(json_member(state, "shown")) || gone_s < 0 ? 0 : gone_s;
 }
 
 static void set_tool(struct mcp_call *call, const struct json *state)
@@ -128,7 +128,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
 {
     struct mcp *mcp = request->to.mcp;
     struct hub_session *session =
-        mcp->call_count < mcp->parts.most_calls ? hub_session_get(request) : NULL;
+        mcp->call_count < mcp->parts.max_calls ? hub_session_get(request) : NULL;
     struct mcp_stream *stream = request->to.stream;
     struct mcp_call *call;
     int64_t used, limit_s;
@@ -141,7 +141,7 @@ static void wait_on(struct mcp_request *request, const struct json *state)
     call = call_begin(request, session);
     set_tool(call, state);
     text_put(call->session_id, sizeof call->session_id, json_member_text(state, "ask"));
-    call->has_returned = json_is_yes(json_member(state, "shown"));
+    call->has_returned = json_is_true(json_member(state, "shown"));
     used = used_s(call, state);
     call->started_boot_ms -= used * 1000;
     takeover_send_stream(call);

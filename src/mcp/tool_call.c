@@ -365,7 +365,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
 {
     struct mcp *mcp = request->to.mcp;
     struct hub_session *session =
-        mcp->call_count < mcp->parts.most_calls ? hub_session_get(request) : NULL;
+        mcp->call_count < mcp->parts.max_calls ? hub_session_get(request) : NULL;
     struct mcp_call *call;
     const char *state;
     int64_t hold_s;
@@ -424,7 +424,7 @@ static void run(struct mcp_request *request, const struct tool *tool, const stru
     struct mcp_call *call;
     int64_t tag;
 
-    if (mcp->call_count >= mcp->parts.most_calls) {
+    if (mcp->call_count >= mcp->parts.max_calls) {
         tool_refuse_busy(request);
         return;
     }

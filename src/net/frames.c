@@ -129,9 +129,9 @@ static int judge_start(const struct ws_parser *parser)
     return opcode == WS_BINARY ? WS_CLOSE_TYPE : 0;
 }
 
-static size_t most_bytes(const struct ws_parser *parser)
+static size_t max_bytes(const struct ws_parser *parser)
 {
-    return parser->most_bytes ? parser->most_bytes : WS_MESSAGE_BYTES;
+    return parser->max_bytes ? parser->max_bytes : WS_MESSAGE_BYTES;
 }
 
 /* The whole head. 0: good. */
@@ -149,7 +149,7 @@ static int read_head(struct ws_parser *parser)
     parser->opcode = parser->head[0] & BITS_OPCODE;
     parser->is_final = parser->head[0] & BIT_FINAL;
     if (!is_control(parser->opcode)) {
-        if (length > most_bytes(parser) - parser->message.used)
+        if (length > max_bytes(parser) - parser->message.used)
             return WS_CLOSE_SIZE;
         if (!parser->is_of_server && ++parser->fragments > WS_FRAGMENTS)
             return WS_CLOSE_POLICY;

@@ -48,7 +48,7 @@ struct ws_parser {
     struct text message; /* what came of the message that is open */
     struct text control; /* and of a control frame that is in its middle */
     uint64_t left;       /* of the frame's payload */
-    uint32_t most_bytes; /* of a message; 0: WS_MESSAGE_BYTES */
+    uint32_t max_bytes;  /* of a message; 0: WS_MESSAGE_BYTES */
     uint16_t fragments;
     struct ws_utf8 utf8;
     uint8_t head[WS_HEAD_BYTES], head_used;

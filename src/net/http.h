@@ -88,10 +88,10 @@ struct http_options {
     const struct tls_context *tls; /* NULL: none; else borrowed until http_server_use_tls */
     struct http_handler handler;
     struct http_times times;
-    size_t most_connections; /* 0: what the limit of open files leaves */
+    size_t max_connections; /* 0: what the limit of open files leaves */
     /* Of all heads, bodies, unfinished messages and unread replies that are held; half of it for
      * who has shown no token. 0: 64 MiB. */
-    size_t most_bytes;
+    size_t max_bytes;
 };
 bool http_server_open(struct loop *loop, const struct http_options *options,
                       struct http_server **ret_server, struct error *err);

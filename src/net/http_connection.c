@@ -259,10 +259,10 @@ static void end_head(struct http_connection *connection, const char *head, size_
 /* False: there is no room for it. */
 static bool keep_head(struct http_connection *connection, const char *bytes, size_t length)
 {
-    size_t most = (size_t)HTTP_HEAD_BYTES + 1 - kept_bytes(connection);
+    size_t max = (size_t)HTTP_HEAD_BYTES + 1 - kept_bytes(connection);
 
     return http_server_keep(connection, &keep_in(connection)->kept, bytes,
-                            length < most ? length : most);
+                            length < max ? length : max);
 }
 
 /* Returns how much was used. A head that comes in one piece is not copied first. */

@@ -112,7 +112,7 @@ static bool has_place(struct http_exchange *exchange)
 
     if (exchange->connection->is_known)
         return true;
-    if (server->stranger_count + server->reserved >= server->most)
+    if (server->stranger_count + server->reserved >= server->max)
         return false;
     exchange->is_counted = true;
     server->stranger_count++;

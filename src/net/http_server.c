@@ -161,7 +161,7 @@ static void http_server_leave(struct http_server *server)
 /* Strangers leave half of it to those who show a token. */
 bool http_server_hold(struct http_server *server, size_t bytes, bool is_known)
 {
-    if (server->held_bytes + bytes > (is_known ? server->most_bytes : server->most_bytes / 2))
+    if (server->held_bytes + bytes > (is_known ? server->max_bytes : server->max_bytes / 2))
         return false;
     server->held_bytes += bytes;
     return true;
@@ -282,7 +282,7 @@ static void on_newcomer(uv_poll_t *poll, int status, int events)
             return;
         if (fd < 0)
             continue;
-        is_full = server->count >= server->most || server->strangers >= server->most_strangers;
+        is_full = server->count >= server->max || server->strangers >= server->max_strangers;
         if (!http_address_enter(server, &peer, &address)) {
             send_away(server, fd);
         } else if (is_full && !make_room(server)) {
@@ -379,16 +379,16 @@ static void http_clock_init(struct http_server *server)
     server->timer = loop_timer_new(server->loop, tick, server);
 }
 
-static size_t most_connections(void)
+static size_t max_connections(void)
 {
     struct rlimit files = { 0 };
-    size_t most, kept;
+    size_t max, kept;
 
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 > HTTP_MOST_CONNECTIONS)
-        return HTTP_MOST_CONNECTIONS;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 > HTTP_MAX_CONNECTIONS)
+        return HTTP_MAX_CONNECTIONS;
     kept = files.rlim_cur / 2 < SERVER_KEPT_FILES ? files.rlim_cur / 2 : SERVER_KEPT_FILES;
-    most = files.rlim_cur - kept;
-    return most < HTTP_MOST_CONNECTIONS ? most : HTTP_MOST_CONNECTIONS;
+    max = files.rlim_cur - kept;
+    return max < HTTP_MAX_CONNECTIONS ? max : HTTP_MAX_CONNECTIONS;
 }
 
 static void begin_listening(struct http_server *server, const int *fds)
@@ -438,10 +438,10 @@ bool http_server_open(struct loop *loop, const struct http_options *options,
     server->times = options->times;
     server->virtual_host = options->virtual_host;
     server->tls = options->tls;
-    server->most = options->most_connections ? options->most_connections : most_connections();
-    server->reserved = server->most / 4 < SERVER_RESERVED ? server->most / 4 : SERVER_RESERVED;
-    server->most_strangers = options->tls ? HTTP_TLS_STRANGERS : server->most;
-    server->most_bytes = options->most_bytes ? options->most_bytes : HTTP_HELD_BYTES;
+    server->max = options->max_connections ? options->max_connections : max_connections();
+    server->reserved = server->max / 4 < SERVER_RESERVED ? server->max / 4 : SERVER_RESERVED;
+    server->max_strangers = options->tls ? HTTP_TLS_STRANGERS : server->max;
+    server->max_bytes = options->max_bytes ? options->max_bytes : HTTP_HELD_BYTES;
     server->port = port;
     server->spare_fd = -1;
     server->references = 1;

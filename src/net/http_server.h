@@ -24,7 +24,7 @@ struct error;
 
 enum {
     HTTP_READ_BYTES = 65536,
-    HTTP_MOST_CONNECTIONS = 16384,
+    HTTP_MAX_CONNECTIONS = 16384,
     HTTP_LINGER_BYTES = 8388608,
     HTTP_BODY_BYTES_PER_S = 1024,
     HTTP_HELD_BYTES = 67108864,
@@ -166,11 +166,11 @@ struct http_server {
     int references; /* the server, and every handle */
     int depth;      /* above 0: a connection may be on the stack */
     struct http_link connections, dirty;
-    struct http_link gone;         /* closed in this turn */
-    size_t held_bytes, most_bytes; /* what all peers together may make us keep */
-    struct table addresses;        /* of connections without a token */
-    size_t count, most, reserved, exchange_count, stranger_count;
-    size_t strangers, most_strangers; /* connections without a token */
+    struct http_link gone;        /* closed in this turn */
+    size_t held_bytes, max_bytes; /* what all peers together may make us keep */
+    struct table addresses;       /* of connections without a token */
+    size_t count, max, reserved, exchange_count, stranger_count;
+    size_t strangers, max_strangers; /* connections without a token */
     struct http_link waits[HTTP_CLASSES];
     struct loop_timer *timer;
     int64_t timer_ms; /* when it goes off; 0: not armed */

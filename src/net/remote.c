@@ -94,7 +94,7 @@ bool remote_read_frames(struct remote_reader *reader, const char *bytes, size_t 
     enum ws_outcome outcome = WS_HAS_PIECE;
 
     reader->parser.is_of_server = true;
-    reader->parser.most_bytes = UINT32_MAX;
+    reader->parser.max_bytes = UINT32_MAX;
     while (outcome == WS_HAS_PIECE && !reader->is_closed) {
         struct ws_piece piece;
         size_t used;

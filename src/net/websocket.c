@@ -506,7 +506,7 @@ static void take_bytes(struct ws_peer *peer, char *bytes, size_t length)
         size_t used;
         enum ws_outcome outcome;
 
-        parser.most_bytes = is_stranger(peer) ? WS_STRANGER_BYTES : WS_MESSAGE_BYTES;
+        parser.max_bytes = is_stranger(peer) ? WS_STRANGER_BYTES : WS_MESSAGE_BYTES;
         outcome = ws_parse(&parser, bytes + at, length - at, &used, &piece);
         at += used;
         if (outcome == WS_HAS_PIECE)
@@ -614,10 +614,10 @@ bool ws_peer_process(const struct ws_peer *peer, int64_t *ret_uid, int64_t *ret_
 static void make_room(struct ws_server *server, const struct http_server *http)
 {
     struct http_link *head = &server->waits[WS_WAIT_HELLO];
-    size_t few = http->most / 4 < http->most_strangers ? http->most / 4 : http->most_strangers;
-    size_t most = server->most_strangers ? server->most_strangers : few;
+    size_t few = http->max / 4 < http->max_strangers ? http->max / 4 : http->max_strangers;
+    size_t max = server->max_strangers ? server->max_strangers : few;
 
-    if (server->strangers >= most && !http_list_is_empty(head))
+    if (server->strangers >= max && !http_list_is_empty(head))
         ws_peer_drop(TABLE_THING(ws_peer, wait, head->next));
 }
 
@@ -705,8 +705,8 @@ struct ws_server *ws_server_new(const struct ws_options *options)
     server->loop = options->loop;
     server->handler = options->handler;
     server->times = options->times;
-    server->most = options->most_peers ? options->most_peers : WS_MOST_PEERS;
-    server->most_strangers = options->most_strangers;
+    server->max = options->max_peers ? options->max_peers : WS_MAX_PEERS;
+    server->max_strangers = options->max_strangers;
     server->references = 1;
     http_link_init(&server->peers);
     http_link_init(&server->dirty);
@@ -750,7 +750,7 @@ bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange,
         refuse_version(exchange);
     } else if (!is_key(key)) {
         guard_refuse(exchange, 400, "bad_format", "Sec-WebSocket-Key is 16 bytes in base64");
-    } else if (server->count >= server->most) {
+    } else if (server->count >= server->max) {
         http_set_header(exchange, "Retry-After", "5");
         guard_refuse(exchange, 503, "unavailable", "too many pages are open; close some");
     } else {

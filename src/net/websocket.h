@@ -36,8 +36,8 @@ struct ws_options {
     struct loop *loop;
     struct ws_handler handler;
     struct ws_times times;
-    size_t most_peers;     /* 0: 12,288 */
-    size_t most_strangers; /* before hello; 0: a quarter of HTTP's places, or its strangers */
+    size_t max_peers;     /* 0: 12,288 */
+    size_t max_strangers; /* before hello; 0: a quarter of HTTP's places, or its strangers */
 };
 struct ws_server *ws_server_new(const struct ws_options *options);
 /* Replies to the request: 101 and a peer later, or false and a refusal that says what is missing.

@@ -9,7 +9,7 @@
 
 enum {
     WS_READ_BYTES = 65536,
-    WS_MOST_PEERS = 12288,
+    WS_MAX_PEERS = 12288,
     WS_DISCARD_BYTES = 8388608,
 };
 
@@ -74,7 +74,7 @@ struct ws_server {
     struct loop_timer *timer;
     int64_t timer_ms;       /* 0: not armed */
     struct loop_wake *wake; /* a turn of the loop for what is left to flush or to free */
-    size_t count, most, strangers, most_strangers;
+    size_t count, max, strangers, max_strangers;
     int references; /* the server, its handle, and who looks through its lists */
     bool is_freed;
     int64_t opened, messages, frames, dropped; /* counted since the start */

@@ -16,7 +16,7 @@ enum {
     TAG_BYTES = 24,
     CLOSING_BYTES = 16,
     PATIENCE_MS = 20000, /* for a hub that recovers much on a busy machine */
-    MOST_WAIT_MS = 3600000,
+    MAX_WAIT_MS = 3600000,
 };
 
 static const int64_t terminal_retry_ms[] = { 100, 250, 500, 1000, 2000, 3000, 0 };
@@ -563,7 +563,7 @@ int client_wait_for(const struct client *client, struct pollfd *ret_poll)
     if (wake_ms < 0)
         return -1;
     left_ms = wake_ms - client->now_ms();
-    return left_ms < 0 ? 0 : left_ms > MOST_WAIT_MS ? MOST_WAIT_MS : (int)left_ms;
+    return left_ms < 0 ? 0 : left_ms > MAX_WAIT_MS ? MAX_WAIT_MS : (int)left_ms;
 }
 
 void client_open(struct client *client)

@@ -20,7 +20,7 @@ enum {
     START_TRIES = 5,       /* it may be killed while it starts */
     RETIRED_TRIES = 25,    /* about 2 s: another hub is on its way */
     GREETING_LIMIT_MS = 10000,
-    PAUSE_MOST_MS = 200,
+    PAUSE_MAX_MS = 200,
     REMOTE_PAUSE_MS = 100,  /* longer each time, up to a second */
     REMOTE_FIRST_MS = 5000, /* a hub of another machine that was not seen yet */
     REMOTE_MS = 120000,     /* and one that was there: a machine may be restarted */
@@ -164,7 +164,7 @@ static void try_later(struct finder *finder, int64_t now_ms)
     int64_t pause_ms = 2 + (int64_t)finder->tries * 5;
 
     if (now_ms < finder->until_ms) {
-        pause_until(finder, now_ms + (pause_ms > PAUSE_MOST_MS ? PAUSE_MOST_MS : pause_ms));
+        pause_until(finder, now_ms + (pause_ms > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause_ms));
         return;
     }
     if (!say_nobody_listens(finder))
@@ -435,7 +435,7 @@ static void step_greeting(struct finder *finder, int64_t now_ms)
 static void read_lines(struct finder *finder)
 {
     char bytes[READ_BYTES];
-    size_t most = finder->policy->max_line_bytes;
+    size_t max = finder->policy->max_line_bytes;
 
     for (int i = 0; i < READS && !finder->is_ended; i++) {
         ssize_t got = recv(finder->fd, bytes, sizeof bytes, MSG_DONTWAIT);
@@ -446,7 +446,7 @@ static void read_lines(struct finder *finder)
             return;
         if (got <= 0) {
             finder->is_ended = true;
-        } else if (most && finder->in.used - finder->done + (size_t)got > most) {
+        } else if (max && finder->in.used - finder->done + (size_t)got > max) {
             finder_fail(finder, FAILURE_NOT_A_HUB, "the hub's message has no end");
             return;
         } else {

@@ -205,7 +205,7 @@ bool identity_read(const struct json *params, struct identity *identity)
     identity->directory = directory;
     identity->language = json_member_text(params, "language");
     identity->transport = transport;
-    identity->is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
+    identity->is_sub_agent = json_is_true(json_member(params, "sub_agent"));
     return true;
 }
 

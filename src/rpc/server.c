@@ -27,7 +27,7 @@
 
 enum {
     CONNECTION_READ_BYTES = 65536,
-    CONNECTION_MOST = 1024,
+    CONNECTION_MAX = 1024,
 };
 
 struct connection {
@@ -312,7 +312,7 @@ static void connection_accept(struct rpc_server *server)
     LIST_ADD(server->connections, connection);
     server->count++;
     if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->pipe) != 0 ||
-        server->is_draining || server->count > CONNECTION_MOST || !is_own_user(connection)) {
+        server->is_draining || server->count > CONNECTION_MAX || !is_own_user(connection)) {
         connection_close(connection);
         return;
     }
@@ -417,7 +417,7 @@ static bool greet(struct rpc_peer *peer, enum method method, const struct json *
 
 /* without its service */
 static const struct rpc_carrier connection_carrier = {
-    .most_calls = 131072,
+    .max_calls = 131072,
     .begin = begin,
     .end = end,
     .behind = behind,

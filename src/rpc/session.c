@@ -169,7 +169,7 @@ static void serve(struct rpc_peer *peer, const struct request *request, const ch
     size_t id_bytes = id_json ? strlen(id_json) + 1 : 1;
     struct call *call;
 
-    if (peer->call_count >= peer->carrier->most_calls) {
+    if (peer->call_count >= peer->carrier->max_calls) {
         rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
                         "too many calls under way: wait for some of them");
         return;

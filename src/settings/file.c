@@ -102,7 +102,7 @@ static bool value_to_text(const struct setting_row *row, const struct json *valu
     if (json_text(value))
         text_add(out, json_text(value), json_length(value));
     else if (json_kind(value) == KIND_BOOL)
-        text_add_text(out, json_is_yes(value) ? "on" : "off");
+        text_add_text(out, json_is_true(value) ? "on" : "off");
     else
         json_add(out, value);
     return !json_text(value) || strlen(text_string(out)) == json_length(value);

@@ -367,9 +367,9 @@ static void write_description(enum setting_id id, struct json_writer *writer)
         }
         json_write_end_list(writer);
     }
-    if (row->most > 0) {
-        json_write_integer(writer, "least", row->least);
-        json_write_integer(writer, "most", row->most);
+    if (row->max > 0) {
+        json_write_integer(writer, "least", row->min);
+        json_write_integer(writer, "most", row->max);
     }
     json_write_bool(writer, "strict", row->strictness == SETTING_STRICT);
     json_write_text(writer, "environment", row->environment);

@@ -63,7 +63,7 @@ struct setting_row {
     const char *environment; /* name of the variable */
     const char *flag;        /* "--port"; NULL: none */
     const char *built_in;
-    int64_t least, most;
+    int64_t min, max;
     const char *choices; /* "auto|en|zh"; NULL unless an ENUM */
     enum text_id label, help;
 };

@@ -21,8 +21,7 @@
 
 #pragma GCC diagnostic ignored "-Woverlength-strings" /* the list of the gate */
 static const struct setting_row rows[SETTING_COUNT] = {
-#define SETTING(id, name, type, scope, strictness, environment, flag, built_in, least, most,       \
-                choices)                                                                           \
+#define SETTING(id, name, type, scope, strictness, environment, flag, built_in, min, max, choices) \
     [SETTING_##id] = { name,                                                                       \
                        SETTING_TYPE_##type,                                                        \
                        SETTING_SCOPE_##scope,                                                      \
@@ -30,8 +29,8 @@ static const struct setting_row rows[SETTING_COUNT] = {
                        environment,                                                                \
                        flag,                                                                       \
                        built_in,                                                                   \
-                       least,                                                                      \
-                       most,                                                                       \
+                       min,                                                                        \
+                       max,                                                                        \
                        choices,                                                                    \
                        TEXT_LABEL_##id,                                                            \
                        TEXT_HELP_##id },
@@ -173,7 +172,7 @@ enum {
     WORD_BYTES = 64, /* longer than any word or number a setting takes */
     MINUTES_PER_HOUR = 60,
     CLIENT_NAME_BYTES = 128,
-    HOLD_LIMIT_MOST_S = 86400,
+    HOLD_LIMIT_MAX_S = 86400,
 };
 
 typedef enum error_code setting_reader(const struct setting_row *row, const char *text,
@@ -219,7 +218,7 @@ static enum error_code read_integer(const struct setting_row *row, const char *t
 
     if (!read_word(text, word) || !text_parse_integer(word, &number))
         return ERROR_bad_type;
-    if (number < row->least || number > row->most)
+    if (number < row->min || number > row->max)
         return ERROR_out_of_range;
     value->number = number;
     return ERROR_NONE;
@@ -242,7 +241,7 @@ static enum error_code read_seconds(const struct setting_row *row, const char *t
     }
     if (!text_parse_integer(word, &number))
         return ERROR_bad_type;
-    if (number < 0 || number > row->most / unit || number * unit < row->least)
+    if (number < 0 || number > row->max / unit || number * unit < row->min)
         return ERROR_out_of_range;
     value->number = number * unit;
     return ERROR_NONE;
@@ -279,7 +278,7 @@ static enum error_code read_text(const struct setting_row *row, const char *text
     size_t length = strlen(text);
     const char *end = text + length;
 
-    if (length > (size_t)row->most)
+    if (length > (size_t)row->max)
         return ERROR_too_long;
     if (!text_is_utf8(text, length))
         return ERROR_bad_unicode;
@@ -339,7 +338,7 @@ static enum error_code check_limits(const struct json *object)
             return ERROR_bad_format;
         if (!json_integer_of(json_value(it), &seconds))
             return ERROR_bad_type;
-        if (seconds < 1 || seconds > HOLD_LIMIT_MOST_S)
+        if (seconds < 1 || seconds > HOLD_LIMIT_MAX_S)
             return ERROR_out_of_range;
     }
     return ERROR_NONE;
@@ -352,7 +351,7 @@ static enum error_code read_limits(const struct setting_row *row, const char *te
     size_t length = strlen(text);
     enum error_code code;
 
-    if (length > (size_t)row->most)
+    if (length > (size_t)row->max)
         return ERROR_too_long;
     if (!json_parse(text, length, &object, NULL))
         return ERROR_bad_format;
@@ -393,7 +392,7 @@ void setting_add_values(enum setting_id id, struct text *out)
     if (values)
         text_add_text(out, values);
     else
-        text_add_format(out, "%lld..%lld%s", (long long)row->least, (long long)row->most,
+        text_add_format(out, "%lld..%lld%s", (long long)row->min, (long long)row->max,
                         row->type == SETTING_TYPE_SECONDS ? "s" : "");
 }
 

@@ -14,7 +14,7 @@ bool setting_read_period(const char *text, int *ret_from_minute, int *ret_to_min
 enum text_id setting_takes(enum setting_id id);
 void setting_choices(const struct setting_row *row, struct text *out);
 #define SETTING_PAIRS(row, choices)                                                                \
-    "name", (row)->name, "least", TEXT_NUMBER((row)->least), "most", TEXT_NUMBER((row)->most),     \
+    "name", (row)->name, "least", TEXT_NUMBER((row)->min), "most", TEXT_NUMBER((row)->max),        \
         "choices", text_string(&(choices))
 
 /* A saved value as it was found. False: a warning was collected. */

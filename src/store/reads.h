@@ -64,7 +64,7 @@ void read_list_values(const struct store_list_query *query, size_t limit,
                       struct column_value out[READ_LIST_VALUES]);
 
 /* Of history: what a look at a thing costs, in microseconds or so, and how much is enough. */
-enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MOST = 20000 };
+enum { COST_NUMBER = 1, COST_ROW = 6, COST_TEXT = 16, COST_MAX = 20000 };
 int64_t read_until(const struct store_history_query *query);
 /* How many bytes the next three characters of a word have; 0: there are no three. */
 size_t read_three(const char *at, const char *end);

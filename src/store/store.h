@@ -293,12 +293,12 @@ struct store_shift {
  * nor conversation: their next one inserts them again. */
 struct store_sweep {
     int64_t older_than_ms, keep_ended, batch;
-    int64_t most_us; /* 0: as long as it takes */
+    int64_t max_us; /* 0: as long as it takes */
 };
 /* One batch of what searches and lists are found by; asks that are not taken up yet are found too,
  * only slower. reply.seq is how many were taken up; 0: nothing left to do. */
 struct store_index {
-    int64_t now_ms, batch, most_us;
+    int64_t now_ms, batch, max_us;
 };
 enum write_kind {
 #define WRITE(name, type, flags) WRITE_##name,

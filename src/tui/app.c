@@ -370,7 +370,7 @@ static void open_ask(struct app *app, const struct json *whole)
     struct error err;
     bool is_open = state_is_open(state_find(status));
 
-    if (!is_open || json_is_yes(json_member(whole, "answer_elsewhere"))) {
+    if (!is_open || json_is_true(json_member(whole, "answer_elsewhere"))) {
         app_keep(&app->result->whole_json, whole);
         app_end(app, is_open ? APP_ELSEWHERE : APP_OVER);
         return;

@@ -14,7 +14,7 @@
 #include "tui/field_view.h"
 #include "tui/settings_panel.h"
 
-enum { LIST_ROWS_LEAST = 6, PROMPT_ROWS_LEAST = 3, PANE_ROWS_LEAST = 4, EVERYTHING = 1 << 20 };
+enum { LIST_ROWS_MIN = 6, PROMPT_ROWS_MIN = 3, PANE_ROWS_MIN = 4, EVERYTHING = 1 << 20 };
 
 void draw_lost(struct pen *pen, bool is_short, int64_t left_ms)
 {
@@ -317,7 +317,7 @@ static int count_prompt_rows(const struct ask_screen *screen, int columns)
 static size_t count_options(const struct ask_screen *screen)
 {
     const struct field_state *state = ask_field(screen);
-    size_t items[LIST_MOST];
+    size_t items[LIST_MAX];
 
     return state && state->field->option_count > 0 ? list_items(screen, state, items) : 0;
 }
@@ -326,14 +326,14 @@ static size_t count_options(const struct ask_screen *screen)
 static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns, int rows)
 {
     struct field_state *state = ask_field(screen);
-    bool is_long = count_options(screen) > LIST_ROWS_LEAST;
+    bool is_long = count_options(screen) > LIST_ROWS_MIN;
     int used = measure(screen, columns, plan);
 
     for (int cut = 0; used > rows && cut < 6; cut++) {
         if (cut == 0)
             plan->describe = plan->describe == DESCRIBE_ALL ? DESCRIBE_CURRENT : plan->describe;
         else if (cut == 1 && is_long)
-            plan->list_rows = LIST_ROWS_LEAST, plan->describe = DESCRIBE_BELOW;
+            plan->list_rows = LIST_ROWS_MIN, plan->describe = DESCRIBE_BELOW;
         else if (cut == 2)
             plan->describe = DESCRIBE_NONE, screen->is_tight = true;
         else if (cut == 3)
@@ -341,7 +341,7 @@ static int shrink(struct ask_screen *screen, struct draw_plan *plan, int columns
         else if (cut == 4)
             plan->has_strip = false;
         else if (cut == 5 && state && view_of(state)->is_list)
-            plan->list_rows = PROMPT_ROWS_LEAST;
+            plan->list_rows = PROMPT_ROWS_MIN;
         used = measure(screen, columns, plan);
     }
     return used;
@@ -353,14 +353,14 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     struct draw_plan plan = { .has_facts = true,
                               .has_strip = true,
                               .describe = is_narrow ? DESCRIBE_CURRENT : DESCRIBE_ALL,
-                              .pane_rows = PANE_ROWS_LEAST };
+                              .pane_rows = PANE_ROWS_MIN };
     int prompt = count_prompt_rows(screen, columns), wanted = prompt > 0 ? prompt + 1 : 0;
     int used, room;
 
     screen->is_tight = false;
     if (count_options(screen) >
         (size_t)rows) { /* a window in any case: the whole is not even tried */
-        plan.list_rows = LIST_ROWS_LEAST;
+        plan.list_rows = LIST_ROWS_MIN;
         plan.describe = DESCRIBE_BELOW;
     }
     used = measure(screen, columns, &plan);
@@ -371,10 +371,10 @@ static struct draw_plan make_plan(struct ask_screen *screen, int columns, int ro
     if (used > rows)
         used = shrink(screen, &plan, columns, rows);
     room = rows - used;
-    if (prompt > 0 && room >= 1 + (prompt < PROMPT_ROWS_LEAST ? prompt : PROMPT_ROWS_LEAST)) {
-        int most = plan.list_rows > 0 ? room / 2 : room - 1;
+    if (prompt > 0 && room >= 1 + (prompt < PROMPT_ROWS_MIN ? prompt : PROMPT_ROWS_MIN)) {
+        int max = plan.list_rows > 0 ? room / 2 : room - 1;
 
-        plan.prompt_rows = prompt < most ? prompt : most;
+        plan.prompt_rows = prompt < max ? prompt : max;
         room -= plan.prompt_rows + 1;
     }
     if (plan.list_rows > 0 && room > 0)
@@ -434,8 +434,8 @@ static void draw_reading(struct ask_screen *screen, struct pen *pen, const struc
         room = room - (pen->row - top) > 1 ? room - (pen->row - top) : 1;
     }
     all = draw_markup(pen, markup, screen->scroll, room);
-    screen->scroll_most = all > room ? all - room : 0;
-    if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_most)
+    screen->scroll_max = all > room ? all - room : 0;
+    if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_max)
         screen->is_prompt_seen = true;
     pen->row++;
     draw_reading_hints(pen, true);
@@ -482,7 +482,7 @@ static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
     if (screen->panel == PANEL_SETTINGS)
         draw_settings(screen, pen);
     else if (screen->panel == PANEL_HELP)
-        screen->scroll_most = draw_help(pen, rows, screen->scroll);
+        screen->scroll_max = draw_help(pen, rows, screen->scroll);
     else
         draw_reading(screen, pen,
                      screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);

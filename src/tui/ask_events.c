@@ -45,7 +45,7 @@ static void add_value(struct text *out, const struct field_state *state, const s
         add_value(out, state, json_member(value, "custom_input"));
         break;
     case KIND_BOOL:
-        text_add_text(out, i18n_text(json_is_yes(value) ? TEXT_TUI_YES : TEXT_TUI_NO));
+        text_add_text(out, i18n_text(json_is_true(value) ? TEXT_TUI_YES : TEXT_TUI_NO));
         break;
     case KIND_INTEGER:
     case KIND_REAL:

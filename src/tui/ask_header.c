@@ -7,7 +7,7 @@
 #include "tui/ask_state.h"
 #include "tui/draw.h"
 
-enum { WARN_MS = 60000, URGENT_MS = 10000, DIRECTORY_LEAST = 12 };
+enum { WARN_MS = 60000, URGENT_MS = 10000, DIRECTORY_MIN = 12 };
 
 enum ink draw_clock_ink(int64_t left_ms)
 {
@@ -156,7 +156,7 @@ void draw_facts(const struct ask_screen *screen, struct pen *pen)
                      text_string(&agent), screen->marks->cut_end) +
              2;
     column = pen_at(pen, column, INK_QUIET, text_string(&who)) + 2;
-    wanted = *screen->facts.directory ? DIRECTORY_LEAST + 2 : 0;
+    wanted = *screen->facts.directory ? DIRECTORY_MIN + 2 : 0;
     if (column + wanted + draw_columns(&blocked) > pen->end) {
         pen->row++;
         column = pen->left;
@@ -326,7 +326,7 @@ void draw_review(struct ask_screen *screen, struct pen *pen)
 
 /* What an option would look like: beside the list from 72 columns on, else below. */
 
-enum { BESIDE_COLUMNS = 72, LIST_COLUMNS_LEAST = 20, PANE_COLUMNS_LEAST = 24 };
+enum { BESIDE_COLUMNS = 72, LIST_COLUMNS_MIN = 20, PANE_COLUMNS_MIN = 24 };
 
 const struct markup *ask_preview(const struct ask_screen *screen)
 {
@@ -342,9 +342,9 @@ int draw_pane_column(const struct ask_screen *screen, int columns)
 
     if (columns < BESIDE_COLUMNS)
         return 0;
-    if (column < LIST_COLUMNS_LEAST)
-        column = LIST_COLUMNS_LEAST;
-    return column > columns - PANE_COLUMNS_LEAST ? columns - PANE_COLUMNS_LEAST : column;
+    if (column < LIST_COLUMNS_MIN)
+        column = LIST_COLUMNS_MIN;
+    return column > columns - PANE_COLUMNS_MIN ? columns - PANE_COLUMNS_MIN : column;
 }
 
 static void draw_place(struct pen *pen, int first, int last, int all)
@@ -366,7 +366,7 @@ void draw_pane(struct ask_screen *screen, struct pen *pen, int rows)
     if (!markup || rows < 1)
         return;
     all = draw_markup(pen, markup, screen->scroll, rows);
-    screen->scroll_most = all > rows ? all - rows : 0;
+    screen->scroll_max = all > rows ? all - rows : 0;
     if (all > rows || screen->focus == FOCUS_PREVIEW) {
         struct pen head = { pen->canvas, top, pen->left, pen->end };
 

@@ -7,7 +7,7 @@
 #include "tui/draw.h"
 #include "tui/field_view.h"
 
-enum { HINTS_MOST = 10 };
+enum { HINTS_MAX = 10 };
 
 static int hint_columns(const struct hint *hint)
 {
@@ -50,11 +50,11 @@ static bool shrink(struct hint *hints, size_t *count)
 
 void draw_hint_row(struct pen *pen, const struct hint *hints, size_t count)
 {
-    struct hint row[HINTS_MOST];
+    struct hint row[HINTS_MAX];
     int column = pen->left;
 
-    if (count > HINTS_MOST)
-        count = HINTS_MOST;
+    if (count > HINTS_MAX)
+        count = HINTS_MAX;
     memcpy(row, hints, count * sizeof *row);
     while (column + row_columns(row, count) > pen->end && shrink(row, &count))
         ;
@@ -103,7 +103,7 @@ static void add_send(const struct ask_screen *screen, const struct field_state *
 /* A row of hints as it is made. */
 struct row {
     const struct ask_screen *screen;
-    struct hint hints[HINTS_MOST];
+    struct hint hints[HINTS_MAX];
     size_t count;
 };
 
@@ -113,7 +113,7 @@ static void add(struct row *row, bool is_there, const char *key, const char *wor
     bool is_letter = key[0] >= 'a' && key[0] <= 'z' && key[1] == '\0';
     bool is_dead = is_letter && !preferences_is_on(&row->screen->preferences, SETTING_SINGLE_KEYS);
 
-    if (is_there && !is_dead && row->count < HINTS_MOST)
+    if (is_there && !is_dead && row->count < HINTS_MAX)
         row->hints[row->count++] = (struct hint){ .key = key, .word = word, .weight = weight };
 }
 
@@ -370,14 +370,14 @@ static const struct {
     { "Ctrl-C", TEXT_TUI_HELP_LEAVE }, { "Ctrl-Z", TEXT_TUI_HELP_SUSPEND },
 };
 
-int draw_help(struct pen *pen, int rows_most, int scroll)
+int draw_help(struct pen *pen, int rows_max, int scroll)
 {
     const struct hint hints[] = {
         { "j k", i18n_text(TEXT_TUI_KEY_SCROLL_SHORT), 5, false },
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 9, false },
     };
     int columns = pen->end >= 100 ? 2 : 1, count = (int)ARRAY_LEN(rows);
-    int half = (count + columns - 1) / columns, room = rows_most - 4 > 1 ? rows_most - 4 : 1;
+    int half = (count + columns - 1) / columns, room = rows_max - 4 > 1 ? rows_max - 4 : 1;
     int shown = half < room ? half : room, top;
 
     pen_at(pen, pen->left, INK_STRONG, i18n_text(TEXT_TUI_HELP));

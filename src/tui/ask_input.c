@@ -185,8 +185,8 @@ bool ask_scrolls(struct ask_screen *screen, const struct key *key)
     if (by == 0)
         return false;
     screen->scroll += by;
-    if (screen->scroll > screen->scroll_most)
-        screen->scroll = screen->scroll_most;
+    if (screen->scroll > screen->scroll_max)
+        screen->scroll = screen->scroll_max;
     if (screen->scroll < 0)
         screen->scroll = 0;
     return true;
@@ -270,7 +270,7 @@ bool ask_key_in_field(struct ask_screen *screen, const struct key *key)
 /* What was written here and did not go out, for the clipboard. */
 void ask_add_written(const struct ask_screen *screen, struct text *out)
 {
-    const struct edit *edits[LIST_MOST + 2 * LIMIT_FORM_FIELDS];
+    const struct edit *edits[LIST_MAX + 2 * LIMIT_FORM_FIELDS];
     size_t count = 0;
 
     for (size_t i = 0; i < screen->form.field_count && i < LIMIT_FORM_FIELDS; i++) {

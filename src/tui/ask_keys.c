@@ -181,7 +181,7 @@ static void hide(struct ask_screen *screen)
 {
     struct field_state *state = ask_field(screen);
     size_t left = 0, item;
-    int64_t least;
+    int64_t min;
 
     if (state != screen->fields || !is_list(state) || form_may_destroy(&screen->form) ||
         state->cursor >= state->field->option_count)
@@ -189,8 +189,8 @@ static void hide(struct ask_screen *screen)
     item = state->cursor;
     for (size_t i = 0; i < state->field->option_count; i++)
         left += !state->is_hidden[i];
-    least = state->field->min_selections > 1 ? state->field->min_selections : 1;
-    if (!state->is_hidden[item] && (int64_t)left <= least) {
+    min = state->field->min_selections > 1 ? state->field->min_selections : 1;
+    if (!state->is_hidden[item] && (int64_t)left <= min) {
         ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_HIDE_REFUSED));
         return;
     }

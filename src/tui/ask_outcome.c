@@ -189,10 +189,10 @@ void draw_past(struct ask_screen *screen, struct pen *pen, int rows)
     pen->row += 2;
     if (screen->prompt)
         all = draw_markup(pen, screen->prompt, screen->scroll, room);
-    screen->scroll_most = all > room ? all - room : 0;
+    screen->scroll_max = all > room ? all - room : 0;
     draw_answer(screen, pen);
     pen->row++;
-    draw_reading_hints(pen, screen->scroll_most > 0);
+    draw_reading_hints(pen, screen->scroll_max > 0);
     text_release(&line);
 }
 
@@ -251,9 +251,9 @@ void ask_screen_draw_summary(const struct ask_screen *screen, struct canvas *can
         pen.row++;
         column = 2;
     } else {
-        int least = draw_columns(&result) < end / 2 ? draw_columns(&result) : end / 2;
+        int min = draw_columns(&result) < end / 2 ? draw_columns(&result) : end / 2;
 
-        column = pen_cut(&pen, column, end - least - 2, INK_PLAIN, screen->shown.title, cut) + 2;
+        column = pen_cut(&pen, column, end - min - 2, INK_PLAIN, screen->shown.title, cut) + 2;
     }
     column = pen_cut(&pen, column, end - 1, INK_PLAIN, text_string(&result), cut);
     pen_at(&pen, column, INK_QUIET, text_string(&tail));

@@ -61,12 +61,12 @@ bool ask_is_one_line(const struct ask_screen *screen, const struct field *field)
 }
 
 /* What an agent wrote beforehand is made visible first: people send what they see. */
-static void init_written(struct ask_screen *screen, struct edit *edit, bool has_lines, size_t most,
+static void init_written(struct ask_screen *screen, struct edit *edit, bool has_lines, size_t max,
                          const char *text)
 {
     char *visible = facts_visible_flags(text ? text : "", has_lines, &screen->flags);
 
-    edit_init(edit, has_lines, most, visible);
+    edit_init(edit, has_lines, max, visible);
     free(visible);
 }
 
@@ -119,17 +119,17 @@ static void init_field(struct ask_screen *screen, size_t i)
 static void init_notes(struct ask_screen *screen)
 {
     const struct field *field = &screen->form.fields[0];
-    size_t most = note_bytes();
+    size_t max = note_bytes();
 
     screen->notes = mem_new((field->option_count + 1) * sizeof *screen->notes);
     for (size_t i = 0; i < field->option_count; i++)
-        init_written(screen, &screen->notes[i], false, most, field->options[i].annotation);
-    init_written(screen, &screen->common, false, most, screen->form.global_annotation);
+        init_written(screen, &screen->notes[i], false, max, field->options[i].annotation);
+    init_written(screen, &screen->common, false, max, screen->form.global_annotation);
     edit_init(&screen->filter, false, 100, "");
-    edit_init(&screen->why, false, most, "");
+    edit_init(&screen->why, false, max, "");
     edit_init(&screen->code, false, 8, "");
     edit_init(&screen->minutes, false, 5, "");
-    edit_init(&screen->question, false, most, "");
+    edit_init(&screen->question, false, max, "");
 }
 
 /* R6.4: remembered by the hub; a hidden default is not preselected. */

@@ -96,7 +96,7 @@ struct ask_screen {
     struct json *talk; /* what was asked back and explained; owned, NULL: nothing */
     struct settings_panel settings;
     int scroll; /* of the panel or of the preview, first row drawn */
-    int scroll_most;
+    int scroll_max;
     int pane_shift; /* columns the list beside a preview is wider than by itself */
     int pane_rows;  /* of the preview, as drawn last */
     int list_rows;  /* of the list, likewise */

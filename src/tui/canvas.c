@@ -7,14 +7,14 @@
 #include "base/mem.h"
 #include "core/glyph.h"
 
-enum { CANVAS_ROWS_MOST = 10000, CANVAS_COLUMNS_MOST = 1000 };
+enum { CANVAS_ROWS_MAX = 10000, CANVAS_COLUMNS_MAX = 1000 };
 
 void canvas_reset(struct canvas *canvas, int columns)
 {
     if (columns < 1)
         columns = 1;
-    if (columns > CANVAS_COLUMNS_MOST)
-        columns = CANVAS_COLUMNS_MOST;
+    if (columns > CANVAS_COLUMNS_MAX)
+        columns = CANVAS_COLUMNS_MAX;
     if (columns != canvas->columns) {
         free(canvas->cells);
         canvas->cells = NULL;
@@ -43,7 +43,7 @@ void canvas_need_row(struct canvas *canvas, int row)
 {
     size_t from = place(canvas, canvas->rows, 0);
 
-    if (row < canvas->rows || row >= CANVAS_ROWS_MOST)
+    if (row < canvas->rows || row >= CANVAS_ROWS_MAX)
         return;
     if (row >= canvas->row_capacity) {
         canvas->row_capacity = row + 16;

@@ -48,7 +48,7 @@ struct draw_plan {
 
 /* prose.c: blocks of spans; at most `most` rows (0: all) from `skip` on. Returns its rows in all.
  */
-int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most);
+int draw_markup(struct pen *pen, const struct markup *markup, int skip, int max);
 
 /* ask_header.c */
 void draw_header(const struct ask_screen *screen, struct pen *pen);

@@ -9,11 +9,11 @@
 #include "tui/canvas.h"
 #include "tui/keyboard.h"
 
-void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text)
+void edit_init(struct edit *edit, bool has_lines, size_t max_bytes, const char *text)
 {
     memset(edit, 0, sizeof *edit);
     edit->has_lines = has_lines;
-    edit->most_bytes = most_bytes;
+    edit->max_bytes = max_bytes;
     edit->wish_column = -1;
     text_add_text(&edit->text, text);
     edit->at = edit->text.used;
@@ -33,7 +33,7 @@ void edit_clear(struct edit *edit)
 void edit_set(struct edit *edit, const char *text)
 {
     edit_release(edit);
-    edit_init(edit, edit->has_lines, edit->most_bytes, text);
+    edit_init(edit, edit->has_lines, edit->max_bytes, text);
 }
 
 static const char *bytes_of(const struct edit *edit)
@@ -55,7 +55,7 @@ static void replace(struct edit *edit, size_t from, size_t to, const char *with,
 
 static void insert(struct edit *edit, const char *bytes, size_t length)
 {
-    size_t room = edit->most_bytes > edit->text.used ? edit->most_bytes - edit->text.used : 0;
+    size_t room = edit->max_bytes > edit->text.used ? edit->max_bytes - edit->text.used : 0;
     size_t fits = 0;
     struct text line = { 0 };
 

@@ -16,13 +16,13 @@ struct edit {
     struct text text;
     size_t at; /* of the cursor, in bytes, between glyphs */
     bool has_lines;
-    size_t most_bytes;
+    size_t max_bytes;
     bool is_full;    /* the last insertion was cut */
     int wish_column; /* that Up and Down keep to; -1: wherever it is */
     int columns;     /* of the field, as drawn last */
     int indent;      /* of its first row */
 };
-void edit_init(struct edit *edit, bool has_lines, size_t most_bytes, const char *text);
+void edit_init(struct edit *edit, bool has_lines, size_t max_bytes, const char *text);
 void edit_release(struct edit *edit);
 void edit_clear(struct edit *edit);
 void edit_set(struct edit *edit, const char *text); /* another text of the same kind */

@@ -135,9 +135,9 @@ void facts_read(struct facts *facts, const struct json *ask, const char *home,
     facts->version = json_member_integer(ask, "version", 0);
     facts->created_utc_ms = facts_time(json_member(ask, "created_at"));
     facts->decided_utc_ms = facts_time(json_member(ask, "decided_at"));
-    facts->is_asked_back = json_is_yes(json_member(ask, "asked_back"));
-    facts->is_detached = json_is_yes(json_member(ask, "detached"));
-    facts->is_destructive = json_is_yes(json_member(ask, "destructive"));
+    facts->is_asked_back = json_is_true(json_member(ask, "asked_back"));
+    facts->is_detached = json_is_true(json_member(ask, "detached"));
+    facts->is_destructive = json_is_true(json_member(ask, "destructive"));
     facts->snooze_utc_ms = facts_time(json_member(ask, "later_until"));
     facts->quiet_until_mono_ms = now.mono_ms + json_member_span(ask, "quiet_seconds", 0) * 1000;
     facts->deadline_mono_ms = left_s < 0 ? -1 : now.mono_ms + left_s * 1000;
@@ -150,7 +150,7 @@ char *facts_answer(const struct json *ask)
     const char *answer = json_member_text(ask, "summary");
 
     if (json_kind(yes) == KIND_BOOL)
-        answer = i18n_text(json_is_yes(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
+        answer = i18n_text(json_is_true(yes) ? TEXT_TUI_YES : TEXT_TUI_NO);
     return facts_visible(answer ? answer : "", false);
 }
 

@@ -63,11 +63,11 @@ bool list_is_shown(const struct ask_screen *screen, const struct field_state *st
 }
 
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
-                  size_t items[LIST_MOST])
+                  size_t items[LIST_MAX])
 {
     size_t count = 0;
 
-    for (size_t item = 0; item < list_item_count(state) && count < LIST_MOST; item++) {
+    for (size_t item = 0; item < list_item_count(state) && count < LIST_MAX; item++) {
         if (list_is_shown(screen, state, item))
             items[count++] = item;
     }
@@ -151,7 +151,7 @@ bool list_toggle(struct ask_screen *screen, struct field_state *state, size_t it
 
 void list_move(struct ask_screen *screen, struct field_state *state, int by)
 {
-    size_t items[LIST_MOST], count = list_items(screen, state, items), at = 0;
+    size_t items[LIST_MAX], count = list_items(screen, state, items), at = 0;
 
     if (count == 0)
         return;
@@ -170,7 +170,7 @@ void list_move(struct ask_screen *screen, struct field_state *state, int by)
 
 void list_move_to_shown(struct ask_screen *screen, struct field_state *state)
 {
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
+    size_t items[LIST_MAX], count = list_items(screen, state, items);
 
     if (count > 0 && !list_is_shown(screen, state, state->cursor))
         state->cursor = items[0];
@@ -178,7 +178,7 @@ void list_move_to_shown(struct ask_screen *screen, struct field_state *state)
 
 void list_tick_all(struct ask_screen *screen, struct field_state *state, bool is_on)
 {
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
+    size_t items[LIST_MAX], count = list_items(screen, state, items);
 
     for (size_t i = 0; i < count; i++) {
         if (list_is_own(state, items[i]) || state->is_picked[items[i]] == is_on)
@@ -202,17 +202,17 @@ static size_t count_unseen(const struct ask_screen *screen, const struct field_s
 static void list_add_count(const struct ask_screen *screen, const struct field_state *state,
                            bool is_short, struct text *out)
 {
-    int64_t picked = (int64_t)list_picked_count(state), most = state->field->max_selections;
+    int64_t picked = (int64_t)list_picked_count(state), max = state->field->max_selections;
     size_t unseen = count_unseen(screen, state);
 
     if (unseen > 0 && !is_short)
         i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", TEXT_NUMBER(picked), "unseen",
                     TEXT_NUMBER((int64_t)unseen), NULL);
-    else if (is_short || most >= (int64_t)state->field->option_count)
+    else if (is_short || max >= (int64_t)state->field->option_count)
         i18n_format(out, TEXT_TUI_CHOSEN, "count", TEXT_NUMBER(picked), NULL);
     else
         i18n_format(out, TEXT_TUI_CHOSEN_MORE, "count", TEXT_NUMBER(picked), "more",
-                    TEXT_NUMBER(most - picked), NULL);
+                    TEXT_NUMBER(max - picked), NULL);
 }
 
 /* The list of options: marks, numbers, labels, notes, own words, what is hidden. */
@@ -420,7 +420,7 @@ static size_t find_top(struct ask_screen *screen, struct field_state *state, con
                        const struct draw_plan *plan, const size_t *items, size_t count)
 {
     size_t cursor = 0, top = 0, half = (size_t)plan->list_rows / 2;
-    int rows = 0, most = plan->list_rows;
+    int rows = 0, max = plan->list_rows;
 
     for (size_t i = 0; i < count; i++) {
         if (items[i] == state->cursor)
@@ -434,9 +434,9 @@ static size_t find_top(struct ask_screen *screen, struct field_state *state, con
         top = cursor > half ? cursor - half : 0;
     for (size_t i = top; i <= cursor && i < count; i++)
         rows += item_rows(screen, state, pen, plan, items[i]);
-    if (rows > most + most / 2)
-        most /= 2;
-    while (rows > most && top < cursor)
+    if (rows > max + max / 2)
+        max /= 2;
+    while (rows > max && top < cursor)
         rows -= item_rows(screen, state, pen, plan, items[top++]);
     return top;
 }
@@ -476,15 +476,15 @@ static void draw_window(struct ask_screen *screen, struct field_state *state, st
 
 void list_add_rule(const struct field_state *state, struct text *out)
 {
-    int64_t least = state->field->min_selections, most = state->field->max_selections;
+    int64_t min = state->field->min_selections, max = state->field->max_selections;
     bool may_write = has_own(state);
     enum text_id text = may_write ? TEXT_CHOOSE_RANGE_OR_WRITE : TEXT_CHOOSE_RANGE;
 
-    if (least == 0 && most >= (int64_t)state->field->option_count)
+    if (min == 0 && max >= (int64_t)state->field->option_count)
         text = may_write ? TEXT_CHOOSE_OR_WRITE : TEXT_TUI_CHOOSE_ANY;
-    else if (least == most)
+    else if (min == max)
         text = may_write ? TEXT_CHOOSE_COUNT_OR_WRITE : TEXT_CHOOSE_COUNT;
-    i18n_format(out, text, "min", TEXT_NUMBER(least), "max", TEXT_NUMBER(most), NULL);
+    i18n_format(out, text, "min", TEXT_NUMBER(min), "max", TEXT_NUMBER(max), NULL);
 }
 
 /* The rule and the count; the filter takes their place while there is one. */
@@ -546,7 +546,7 @@ static void draw_hidden(struct ask_screen *screen, struct field_state *state, st
 void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                const struct draw_plan *plan)
 {
-    size_t items[LIST_MOST], count = list_items(screen, state, items);
+    size_t items[LIST_MAX], count = list_items(screen, state, items);
 
     draw_legend(screen, state, pen, count);
     if (count == 0)

@@ -128,7 +128,7 @@ void ask_write_answer(const struct ask_screen *screen, const char *code, struct 
 
 static void restore(struct edit *edit, const char *text)
 {
-    if (text && strcmp(text_string(&edit->text), text) != 0 && strlen(text) <= edit->most_bytes)
+    if (text && strcmp(text_string(&edit->text), text) != 0 && strlen(text) <= edit->max_bytes)
         edit_set(edit, text);
 }
 
@@ -175,7 +175,7 @@ static void read_number(struct field_state *state, const struct json *value)
 static void read_confirm(struct field_state *state, const struct json *value)
 {
     if (json_kind(value) == KIND_BOOL)
-        state->confirm = json_is_yes(value) ? CONFIRM_YES : CONFIRM_NO;
+        state->confirm = json_is_true(value) ? CONFIRM_YES : CONFIRM_NO;
 }
 
 void ask_read_draft(struct ask_screen *screen, const struct json *draft)
@@ -372,7 +372,7 @@ static void draw_text_field(struct ask_screen *screen, struct field_state *state
 
 /* A number: arrows on a scale, stars, or its digits typed. The digits win. */
 
-enum { SCALE_STEPS = 20, RATING_WORDS = 5, SCALE_LEAST_COLUMNS = 10 };
+enum { SCALE_STEPS = 20, RATING_WORDS = 5, SCALE_MIN_COLUMNS = 10 };
 
 /* 1, 2 or 5 of its order: numbers that people say. */
 static double round_step(double step)
@@ -548,21 +548,21 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
 {
     const struct field *field = state->field;
     bool is_narrow = pen->end < SCREEN_NARROW;
-    struct text least = { 0 }, most = { 0 }, value = { 0 };
+    struct text min = { 0 }, max = { 0 }, value = { 0 };
     int column = is_narrow ? 1 : 3, columns, at;
 
-    ask_add_number(&least, field->minimum);
-    ask_add_number(&most, field->maximum);
+    ask_add_number(&min, field->minimum);
+    ask_add_number(&max, field->maximum);
     add_value(state, &value);
-    columns = pen->end - column - draw_columns(&least) - draw_columns(&most) - 2 -
+    columns = pen->end - column - draw_columns(&min) - draw_columns(&max) - 2 -
               (is_narrow ? 3 : 4 + draw_columns(&value));
-    if (columns < SCALE_LEAST_COLUMNS)
-        columns = SCALE_LEAST_COLUMNS;
+    if (columns < SCALE_MIN_COLUMNS)
+        columns = SCALE_MIN_COLUMNS;
     at = field->maximum > field->minimum
              ? (int)lround((state->number - field->minimum) / (field->maximum - field->minimum) *
                            (columns - 1))
              : 0;
-    column = pen_at(pen, column, INK_QUIET, text_string(&least)) + 1;
+    column = pen_at(pen, column, INK_QUIET, text_string(&min)) + 1;
     for (int i = 0; i < columns; i++)
         pen_at(pen, column + i, i < at || i == at ? INK_ACCENT : INK_QUIET,
                i < at ? screen->marks->left
@@ -570,7 +570,7 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
                    ? (screen->setup.is_ascii ? "O" : screen->marks->picked)
                : i == at ? screen->marks->unpicked
                          : screen->marks->gone);
-    column = pen_at(pen, column + columns + 1, INK_QUIET, text_string(&most));
+    column = pen_at(pen, column + columns + 1, INK_QUIET, text_string(&max));
     if (is_narrow)
         pen->row++;
     column = is_narrow ? 1 : column + 3;
@@ -580,8 +580,8 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
         pen->canvas->cursor_column = column + (int)state->digits.at;
     }
     pen->row++;
-    text_release(&least);
-    text_release(&most);
+    text_release(&min);
+    text_release(&max);
     text_release(&value);
 }
 
@@ -590,17 +590,17 @@ static void draw_stars(struct ask_screen *screen, const struct field_state *stat
     static const enum text_id words[RATING_WORDS] = { TEXT_TUI_RATED_1, TEXT_TUI_RATED_2,
                                                       TEXT_TUI_RATED_3, TEXT_TUI_RATED_4,
                                                       TEXT_TUI_RATED_5 };
-    int most = (int)state->field->maximum, given = state->has_number ? (int)state->number : 0;
+    int max = (int)state->field->maximum, given = state->has_number ? (int)state->number : 0;
     int column = pen_at(pen, 1, INK_ACCENT, screen->marks->cursor) + 1;
     struct text line = { 0 };
 
-    for (int i = 0; i < most; i++)
+    for (int i = 0; i < max; i++)
         column = pen_at(pen, column, i < given ? INK_ACCENT : INK_QUIET,
                         i < given ? screen->marks->star : screen->marks->no_star) +
                  1;
-    if (given > 0 && most > 0)
-        i18n_format(&line, TEXT_TUI_RATED, "count", TEXT_NUMBER(given), "most", TEXT_NUMBER(most),
-                    "word", i18n_text(words[(given * RATING_WORDS + most - 1) / most - 1]), NULL);
+    if (given > 0 && max > 0)
+        i18n_format(&line, TEXT_TUI_RATED, "count", TEXT_NUMBER(given), "most", TEXT_NUMBER(max),
+                    "word", i18n_text(words[(given * RATING_WORDS + max - 1) / max - 1]), NULL);
     else
         text_add_text(&line, i18n_text(TEXT_TUI_NOT_RATED));
     pen_line(pen, column + 2, given > 0 ? INK_STRONG : INK_QUIET, text_string(&line));
@@ -615,7 +615,7 @@ static void draw_field(struct ask_screen *screen, struct field_state *state, str
                           : field->has_maximum                     ? TEXT_NUMBER_MOST
                                                                    : TEXT_NUMBER_ANY;
     struct text line = { 0 };
-    char least[32], most[32];
+    char min[32], max[32];
     int column;
 
     if (state->digits.text.used == 0 && state->has_number)
@@ -632,9 +632,9 @@ static void draw_field(struct ask_screen *screen, struct field_state *state, str
     if (state->shown->unit)
         column = pen_at(pen, column + 1, INK_PLAIN, state->shown->unit) + 1;
     text_clear(&line);
-    snprintf(least, sizeof least, "%.15g", field->minimum);
-    snprintf(most, sizeof most, "%.15g", field->maximum);
-    i18n_format(&line, bounds, "min", least, "max", most, NULL);
+    snprintf(min, sizeof min, "%.15g", field->minimum);
+    snprintf(max, sizeof max, "%.15g", field->maximum);
+    i18n_format(&line, bounds, "min", min, "max", max, NULL);
     pen_line(pen, column + 2, INK_QUIET, text_string(&line));
     text_release(&line);
 }

@@ -61,11 +61,11 @@ bool plain_take_number(struct plain_screen *screen, struct field_state *state, c
  * 0 and 1.
  */
 
-enum { LIST_MOST = LIMIT_OPTIONS + 2 };
+enum { LIST_MAX = LIMIT_OPTIONS + 2 };
 
 /* Those that are shown now, in their order: not hidden, not filtered out. */
 size_t list_items(const struct ask_screen *screen, const struct field_state *state,
-                  size_t items[LIST_MOST]);
+                  size_t items[LIST_MAX]);
 bool list_is_shown(const struct ask_screen *screen, const struct field_state *state, size_t item);
 size_t list_item_count(const struct field_state *state);     /* of all */
 size_t list_numbered_count(const struct field_state *state); /* of all but own words */

@@ -115,7 +115,7 @@ static void draw_clock(struct inbox_screen *screen, const struct facts *facts, s
 }
 
 /* Of the longest title or, in its quotes, agent; not more than `most`. */
-static int widest(struct facts **rows, size_t count, bool is_agent, int most)
+static int widest(struct facts **rows, size_t count, bool is_agent, int max)
 {
     int columns = 0;
 
@@ -125,7 +125,7 @@ static int widest(struct facts **rows, size_t count, bool is_agent, int most)
 
         columns = own > columns ? own : columns;
     }
-    return columns < most ? columns : most;
+    return columns < max ? columns : max;
 }
 
 static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t count, size_t i,
@@ -211,10 +211,10 @@ static void draw_head(struct inbox_screen *screen, size_t count, struct pen *pen
     text_release(&line);
 }
 
-static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t count, int most,
+static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t count, int max,
                       struct pen *pen)
 {
-    size_t each = pen->end < SCREEN_NARROW ? 2 : 1, room = most > 0 ? (size_t)most / each : 1;
+    size_t each = pen->end < SCREEN_NARROW ? 2 : 1, room = max > 0 ? (size_t)max / each : 1;
     size_t at = inbox_cursor(screen);
 
     if (room < 1)
@@ -227,21 +227,21 @@ static void draw_open(struct inbox_screen *screen, struct facts **rows, size_t c
 }
 
 /* Those that ended last, the latest first. */
-static size_t find_latest(struct inbox_screen *screen, const struct facts **latest, size_t most)
+static size_t find_latest(struct inbox_screen *screen, const struct facts **latest, size_t max)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < screen->count; i++) {
         const struct facts *facts = &screen->rows[i];
-        size_t at = count < most ? count : most;
+        size_t at = count < max ? count : max;
 
         if (state_is_open(facts->state) || !fits(screen, facts))
             continue;
         while (at > 0 && latest[at - 1]->decided_utc_ms < facts->decided_utc_ms)
             at--;
-        if (at == most)
+        if (at == max)
             continue;
-        if (count < most)
+        if (count < max)
             count++;
         memmove(latest + at + 1, latest + at, (count - at - 1) * sizeof(const struct facts *));
         latest[at] = facts;
@@ -252,10 +252,10 @@ static size_t find_latest(struct inbox_screen *screen, const struct facts **late
 static void draw_latest(struct inbox_screen *screen, struct pen *pen, int rows)
 {
     const struct facts *latest[INBOX_FINISHED];
-    size_t most = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
-    size_t count = find_latest(screen, latest, most);
+    size_t max = pen->end < SCREEN_NARROW ? 3 : INBOX_FINISHED;
+    size_t count = find_latest(screen, latest, max);
 
-    if (count == 0 || pen->row + (int)most + 3 > rows)
+    if (count == 0 || pen->row + (int)max + 3 > rows)
         return;
     pen->row++;
     pen_line(pen, pen->left, INK_QUIET, i18n_text(TEXT_TUI_FINISHED));
@@ -314,7 +314,7 @@ void inbox_draw(struct inbox_screen *screen, struct canvas *canvas, int columns,
         return;
     }
     if (screen->panel == INBOX_HELP) {
-        screen->scroll_most = draw_help(&pen, rows, screen->scroll);
+        screen->scroll_max = draw_help(&pen, rows, screen->scroll);
         return;
     }
     if (screen->panel == INBOX_HISTORY) {

@@ -225,9 +225,9 @@ static void key_in_help(struct inbox_screen *screen, const struct key *key)
 {
     int by = key_distance(key);
 
-    if (abs(by) != 1 || screen->scroll_most <= 0)
+    if (abs(by) != 1 || screen->scroll_max <= 0)
         screen->panel = INBOX_LIST;
-    else if (by < 0 ? screen->scroll > 0 : screen->scroll < screen->scroll_most)
+    else if (by < 0 ? screen->scroll > 0 : screen->scroll < screen->scroll_max)
         screen->scroll += by;
 }
 

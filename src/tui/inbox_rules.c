@@ -103,11 +103,11 @@ void inbox_open_rules(struct inbox_screen *screen)
 }
 
 /* Visible; owned by the caller. */
-static char *member(const struct json *object, const char *name, const char *otherwise)
+static char *member(const struct json *object, const char *name, const char *fallback)
 {
     const char *text = json_member_text(object, name);
 
-    return facts_visible(text ? text : otherwise, false);
+    return facts_visible(text ? text : fallback, false);
 }
 
 static void read_facts(struct rule_row *row, const struct json *facts, const char *home)
@@ -116,7 +116,7 @@ static void read_facts(struct rule_row *row, const struct json *facts, const cha
     row->agent = member(facts, "agent", "?");
     row->directory = facts_directory(json_member_text(facts, "directory"), home);
     row->answer = facts_answer(facts);
-    row->any_prompt = json_is_yes(json_member(facts, "any_prompt"));
+    row->any_prompt = json_is_true(json_member(facts, "any_prompt"));
     copy_id(row->from, json_member_text(facts, "from"));
 }
 
@@ -126,7 +126,7 @@ static void read_rule(struct rule_row *row, const struct json *rule, const char 
     copy_id(row->id, json_member_text(rule, "id"));
     row->person = member(json_member(rule, "made_by"), "person", "?");
     row->until_utc_ms = facts_time(json_member(rule, "expires_at"));
-    row->is_over = json_is_yes(json_member(rule, "expired"));
+    row->is_over = json_is_true(json_member(rule, "expired"));
 }
 
 /* The row under the cursor stays it, wherever it is now. */
@@ -190,7 +190,7 @@ static void take_case(struct rule_case *look, const struct json *json, const cha
     const char *from = json_member_text(json, "from"), *tool = json_member_text(json, "tool");
 
     if (!from || strncmp(from, look->from, strlen(look->from)) != 0 ||
-        json_is_yes(json_member(json, "any_prompt")) != look->any_prompt)
+        json_is_true(json_member(json, "any_prompt")) != look->any_prompt)
         return; /* the person looks at another one by now */
     release_case(look);
     read_facts(&look->facts, json, home);
@@ -203,7 +203,7 @@ static void take_case(struct rule_case *look, const struct json *json, const cha
         look->past[look->past_count++] = (struct rule_past){
             .answer = facts_answer(ask),
             .utc_ms = facts_time(json_member(ask, "created_at")),
-            .is_same = json_is_yes(json_member(ask, "same")),
+            .is_same = json_is_true(json_member(ask, "same")),
         };
     }
     look->is_waiting = look->is_refused = false;
@@ -455,7 +455,7 @@ static void draw_fact(struct pen *pen, enum text_id label, const char *value, co
     pen->row++;
 }
 
-static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int most)
+static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int max)
 {
     const struct rule_case *look = &screen->rules.look;
     const struct marks *marks = screen->marks;
@@ -464,7 +464,7 @@ static void draw_cases(const struct inbox_screen *screen, struct pen *pen, int m
     i18n_format(&line, TEXT_RULE_SO_FAR, "same", TEXT_NUMBER(look->same), "other",
                 TEXT_NUMBER(look->other), NULL);
     pen_lines(pen, look->other > 0 ? INK_WARN : INK_PLAIN, text_string(&line));
-    for (size_t i = 0; i < look->past_count && (int)i < most; i++) {
+    for (size_t i = 0; i < look->past_count && (int)i < max; i++) {
         const struct rule_past *past = &look->past[i];
 
         text_clear(&line);

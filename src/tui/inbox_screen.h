@@ -119,7 +119,7 @@ struct inbox_screen {
     struct edit filter;
     bool is_filtering, is_lost, has_list, wants_cancel, is_ask_done;
     int neighbour;
-    int scroll, scroll_most; /* of the help */
+    int scroll, scroll_max; /* of the help */
     struct inbox_history history;
     struct inbox_rules rules;
     struct inbox_missed missed;

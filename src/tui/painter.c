@@ -136,12 +136,12 @@ static bool is_same(const struct canvas *a, const struct canvas *b, int row, int
 static void bridge(struct painter *painter, const struct canvas *canvas, int row, int column,
                    struct text *out)
 {
-    size_t most = column + 1 < 10 ? 4 : column + 1 < 100 ? 5 : 6, from = out->used;
+    size_t max = column + 1 < 10 ? 4 : column + 1 < 100 ? 5 : 6, from = out->used;
     int at = painter->at_column;
 
     if (row != painter->at_row || at < 0 || painter->ink < 0 || painter->ink == INK_FIELD)
         return;
-    for (; at < column && out->used - from < most; at++) {
+    for (; at < column && out->used - from < max; at++) {
         const struct cell *cell = canvas_cell(canvas, row, at);
 
         if (cell->is_disputed || cell->columns != 1 || cell->ink == INK_FIELD ||
@@ -152,7 +152,7 @@ static void bridge(struct painter *painter, const struct canvas *canvas, int row
         else
             text_add_char(out, ' ');
     }
-    if (at == column && out->used - from <= most)
+    if (at == column && out->used - from <= max)
         painter->at_column = column;
     else
         out->used = from;
@@ -259,7 +259,7 @@ struct shift {
     int first, last, by;
 };
 
-enum { SHIFT_CHANGED_LEAST = 3, SHIFT_ROWS_LEAST = 2 };
+enum { SHIFT_CHANGED_MIN = 3, SHIFT_ROWS_MIN = 2 };
 
 /* What a row looks like, as a number; 0: blank. */
 static uint64_t look_of(const struct canvas *canvas, int row)
@@ -302,10 +302,10 @@ static int count_moved(const uint64_t *before, const uint64_t *after, int rows, 
 static bool shift_find(const struct canvas *before, const struct canvas *after,
                        struct shift *ret_shift)
 {
-    int rows = after->rows, changed = 0, most = SHIFT_ROWS_LEAST - 1;
+    int rows = after->rows, changed = 0, max = SHIFT_ROWS_MIN - 1;
     uint64_t *looks;
 
-    if (rows != before->rows || after->columns != before->columns || rows < SHIFT_CHANGED_LEAST)
+    if (rows != before->rows || after->columns != before->columns || rows < SHIFT_CHANGED_MIN)
         return false;
     looks = mem_new(2 * (size_t)rows * sizeof *looks);
     for (int row = 0; row < rows; row++) {
@@ -313,17 +313,17 @@ static bool shift_find(const struct canvas *before, const struct canvas *after,
         looks[rows + row] = look_of(after, row);
         changed += looks[row] != looks[rows + row];
     }
-    for (int by = 1 - rows; changed >= SHIFT_CHANGED_LEAST && by < rows; by++) {
+    for (int by = 1 - rows; changed >= SHIFT_CHANGED_MIN && by < rows; by++) {
         struct shift shift = { .by = by };
         int count = by == 0 ? 0 : count_moved(looks, looks + rows, rows, &shift);
 
-        if (count > most) {
-            most = count;
+        if (count > max) {
+            max = count;
             *ret_shift = shift;
         }
     }
     free(looks);
-    return most >= SHIFT_ROWS_LEAST;
+    return max >= SHIFT_ROWS_MIN;
 }
 
 static struct cell *row_of(struct canvas *canvas, int row)

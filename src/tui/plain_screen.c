@@ -165,12 +165,12 @@ static void add_field(const struct ask_screen *ask, struct text *out)
 void plain_prompt_number(const struct field_state *state, struct text *out)
 {
     const struct field *field = state->field;
-    char least[32], most[32];
+    char min[32], max[32];
 
-    snprintf(least, sizeof least, "%.15g", field->minimum);
-    snprintf(most, sizeof most, "%.15g", field->maximum);
+    snprintf(min, sizeof min, "%.15g", field->minimum);
+    snprintf(max, sizeof max, "%.15g", field->maximum);
     i18n_format(out, field->has_minimum && field->has_maximum ? TEXT_NUMBER_RANGE : TEXT_NUMBER_ANY,
-                "min", least, "max", most, NULL);
+                "min", min, "max", max, NULL);
     text_add_text(out, ": ");
 }
 
@@ -302,7 +302,7 @@ static void go_on(struct plain_screen *screen, struct text *out)
 
 static void set_words(struct edit *edit, const char *words)
 {
-    edit_set(edit, strlen(words) <= edit->most_bytes ? words : "");
+    edit_set(edit, strlen(words) <= edit->max_bytes ? words : "");
 }
 
 static bool is_yes(const char *line)

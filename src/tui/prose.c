@@ -257,9 +257,9 @@ static bool needs_gap(const struct markup_block *before, const struct markup_blo
     return before->kind != MARKUP_HEADING && !(block->depth > 0 && before->depth > 0);
 }
 
-int draw_markup(struct pen *pen, const struct markup *markup, int skip, int most)
+int draw_markup(struct pen *pen, const struct markup *markup, int skip, int max)
 {
-    struct window window = { .pen = pen, .first = skip, .last = most > 0 ? skip + most : 1 << 30 };
+    struct window window = { .pen = pen, .first = skip, .last = max > 0 ? skip + max : 1 << 30 };
 
     window.left = window.column = pen->left;
     for (size_t i = 0; i < markup->block_count; i++) {

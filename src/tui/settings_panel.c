@@ -73,7 +73,7 @@ static void read_row(struct preferences *preferences, const struct json *row)
     if (json_kind(value) == KIND_TEXT) {
         put(preferences, id, json_text(value), source);
     } else if (json_kind(value) == KIND_BOOL) {
-        put(preferences, id, json_is_yes(value) ? "on" : "off", source);
+        put(preferences, id, json_is_true(value) ? "on" : "off", source);
     } else if (json_kind(value) != KIND_NULL) {
         encoded = json_encode(value);
         put(preferences, id, encoded, source);
@@ -167,7 +167,7 @@ static char *next_number(const struct setting_row *row, const char *value, int b
         if (by > 0 && stops[ARRAY_LEN(stops) - 1 - i] > number)
             next = stops[ARRAY_LEN(stops) - 1 - i];
     }
-    if (next < row->least || next > row->most || next == number)
+    if (next < row->min || next > row->max || next == number)
         return NULL;
     return mem_text(TEXT_NUMBER(next));
 }

@@ -135,7 +135,7 @@ static bool read_colour(const char *text, const char *end, bool *ret_is_light)
         return false;
     text += 4;
     for (size_t i = 0; i < ARRAY_LEN(weights); i++) {
-        long value = 0, most = 0;
+        long value = 0, max = 0;
         const char *begin = text;
 
         for (; text < end && text - begin < 4 && strchr("0123456789abcdefABCDEF", *text) && *text;
@@ -143,11 +143,11 @@ static bool read_colour(const char *text, const char *end, bool *ret_is_light)
             char digit[] = { *text, '\0' };
 
             value = value * 16 + strtol(digit, NULL, 16);
-            most = most * 16 + 15;
+            max = max * 16 + 15;
         }
-        if (most == 0 || (i < 2 && (text == end || *text++ != '/')))
+        if (max == 0 || (i < 2 && (text == end || *text++ != '/')))
             return false;
-        sum += weights[i] * value / most;
+        sum += weights[i] * value / max;
     }
     *ret_is_light = sum > 500;
     return true;

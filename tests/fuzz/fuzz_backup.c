@@ -26,13 +26,13 @@ static void check_cell(const struct backup_column *column, const struct backup_c
 {
     struct json *value = NULL;
 
-    require(cell->is_there || !column->is_needed);
+    require(cell->is_there || !column->is_required);
     if (!cell->is_there)
         return;
     switch (column->value) {
     case BACKUP_INTEGER:
-        require((column->least == 0 && column->most == 0) ||
-                (cell->number >= column->least && cell->number <= column->most));
+        require((column->min == 0 && column->max == 0) ||
+                (cell->number >= column->min && cell->number <= column->max));
         break;
     case BACKUP_BLOB:
         require(column->bytes == sizeof cell->blob);

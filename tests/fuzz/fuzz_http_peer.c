@@ -19,11 +19,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HELD_MOST = 8 };
+enum { HELD_MAX = 8 };
 static struct {
     struct loop *loop;
     struct http_server *server;
-    struct http_exchange *held[HELD_MOST];
+    struct http_exchange *held[HELD_MAX];
     size_t held_count;
     long begun, fates;
     int peer;
@@ -73,7 +73,7 @@ static void serve(void *context, struct http_exchange *exchange)
     const char *body = http_body(exchange, &length);
 
     (void)context;
-    if (http_path(exchange)[1] != 'h' || stage.held_count == HELD_MOST) {
+    if (http_path(exchange)[1] != 'h' || stage.held_count == HELD_MAX) {
         http_reply(exchange, 200, "text/plain", body, length);
         return;
     }
@@ -94,8 +94,8 @@ static void open_server(void)
 {
     struct http_options options = { .handler = { .admit = admit, .serve = serve },
                                     .times = { .settle_ms = 1, .linger_ms = 1, .beat_ms = 1 },
-                                    .most_connections = 8,
-                                    .most_bytes = 4000 };
+                                    .max_connections = 8,
+                                    .max_bytes = 4000 };
     struct error err;
 
     if (!stage.loop) {
@@ -118,7 +118,7 @@ static void connect_peer(void)
         close(stage.peer);
     demand(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0);
     stage.peer = pair[0];
-    if (stage.server->is_draining || stage.server->count >= stage.server->most)
+    if (stage.server->is_draining || stage.server->count >= stage.server->max)
         close(pair[1]);
     else
         http_connection_new(stage.server, pair[1], NULL);

@@ -30,11 +30,11 @@ enum {
     PEERS = 5,
     ASKS = 6,
     STEPS = 8,
-    TURNS_MOST = 64,
+    TURNS_MAX = 64,
     TITLES = 3,
     TOKENS = 6,
     PERSON = 2, /* its place among the tokens */
-    MOST_ID = 64,
+    MAX_ID = 64,
 };
 
 static const struct {
@@ -65,7 +65,7 @@ static struct {
     int decided[ASKS];
     size_t ask_count;
     struct caller *person;
-    int last_id, answers[MOST_ID], sender[MOST_ID];
+    int last_id, answers[MAX_ID], sender[MAX_ID];
     const uint8_t *at, *end;
 } world;
 
@@ -77,9 +77,9 @@ static void demand(bool is_so, const char *what)
     abort();
 }
 
-static unsigned next(unsigned most)
+static unsigned next(unsigned max)
 {
-    return world.at < world.end ? *world.at++ % most : 0;
+    return world.at < world.end ? *world.at++ % max : 0;
 }
 
 static void write_status(void *context, struct text *out)
@@ -94,7 +94,7 @@ static void turn(void)
     bool is_busy = true;
 
     for (int i = 0; is_busy; i++) {
-        demand(i < TURNS_MOST, "the loop does not come to rest");
+        demand(i < TURNS_MAX, "the loop does not come to rest");
         is_busy = polls_turn();
         turns_ring_timers(stage->loop);
         stage_settle(stage);
@@ -154,7 +154,7 @@ static void check_answers(int which, const char *text)
     for (const char *at = strstr(text, name); at; at = strstr(at, name)) {
         long id = strtol(at += strlen(name), NULL, 10);
 
-        if (id <= 0 || id >= MOST_ID || strncmp(at, "\"", 1) == 0)
+        if (id <= 0 || id >= MAX_ID || strncmp(at, "\"", 1) == 0)
             continue;
         demand(world.sender[id] == which, "an answer on the connection of another");
         demand(++world.answers[id] == 1, "a request was answered twice");
@@ -233,7 +233,7 @@ static int send_request(int which, int token, const char *method, const char *pa
 
 static int next_id(int which)
 {
-    int id = world.last_id + 1 < MOST_ID ? ++world.last_id : MOST_ID - 1;
+    int id = world.last_id + 1 < MAX_ID ? ++world.last_id : MAX_ID - 1;
 
     world.sender[id] = which;
     return id;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#undef json_is_true /* a macro of jansson, which base/json.h has as a function */
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -66,7 +68,7 @@ static void write_value(struct json_writer *writer, const struct json *value)
         json_write_null(writer, NULL);
         break;
     case KIND_BOOL:
-        json_write_bool(writer, NULL, json_is_yes(value));
+        json_write_bool(writer, NULL, json_is_true(value));
         break;
     case KIND_INTEGER:
         demand(json_integer_of(value, &number));
@@ -151,7 +153,7 @@ static bool same_value(const struct json *ours, const json_t *theirs)
     case KIND_NULL:
         return json_is_null(theirs);
     case KIND_BOOL:
-        return json_is_boolean(theirs) && json_is_true(theirs) == json_is_yes(ours);
+        return json_is_true(ours) ? json_typeof(theirs) == JSON_TRUE : json_is_false(theirs);
     case KIND_INTEGER:
         return json_integer_of(ours, &number) && same_integer(number, theirs);
     case KIND_REAL:

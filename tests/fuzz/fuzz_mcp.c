@@ -475,7 +475,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .service = &world.service,
         .clock = &world.clock,
         .directory = "/",
-        .most_calls = 4096,
+        .max_calls = 4096,
         .hold_limit_s = world_hold_s,
         .features = mcp_compat_features(), /* the product's and more */
     };

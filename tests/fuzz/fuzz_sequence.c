@@ -104,9 +104,9 @@ static void demand(bool is_so, const char *what)
     abort();
 }
 
-static unsigned next(unsigned most)
+static unsigned next(unsigned max)
 {
-    return world.at < world.end ? *world.at++ % most : 0;
+    return world.at < world.end ? *world.at++ % max : 0;
 }
 
 static int known_ask(const char *id)

@@ -12,14 +12,14 @@
 #include "store/sqlite/database.h"
 #include "store/sqlite/statement.h"
 
-enum { SETS_MOST = 8 };
+enum { SETS_MAX = 8 };
 
 static struct database kept; /* without a writer: none yet */
 static bool is_open;
 static struct {
     struct statements set; /* without a db: this and those behind it are free */
     bool is_open;
-} sets[SETS_MOST];
+} sets[SETS_MAX];
 
 bool __real_database_open(const char *path, const char *vfs_name, struct database *out,
                           struct error *err);
@@ -43,7 +43,7 @@ void __wrap_database_close(struct database *database, bool is_clean)
 {
     if (!is_clean || !sqlite3_get_autocommit(kept.writer) || !sqlite3_get_autocommit(kept.reader))
         abort(); /* this disk never fails, and a transaction is ended */
-    for (size_t i = 0; i < SETS_MOST; i++) {
+    for (size_t i = 0; i < SETS_MAX; i++) {
         if (sets[i].is_open)
             abort(); /* its statements were not released */
     }
@@ -61,7 +61,7 @@ void __wrap_statements_init(struct statements *set, sqlite3 *db, const char *con
     size_t i = 0;
 
     while (sets[i].set.db && (sets[i].is_open || sets[i].set.db != db || sets[i].set.sql != sql)) {
-        if (++i == SETS_MOST)
+        if (++i == SETS_MAX)
             abort();
     }
     if (!sets[i].set.db)

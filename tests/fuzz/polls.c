@@ -13,19 +13,19 @@
 #include "net/http_server.h"
 #include "turns.h"
 
-enum { POLLS_MOST = 16, BACKLOG = 64 };
+enum { POLLS_MAX = 16, BACKLOG = 64 };
 
 static struct {
     uv_poll_t *handle; /* NULL: free */
     uv_poll_cb call;   /* NULL: stopped */
     int fd;
-} polls[POLLS_MOST];
+} polls[POLLS_MAX];
 static struct sockaddr_un address;
 static socklen_t address_bytes;
 
 static size_t place_of(const uv_poll_t *handle)
 {
-    for (size_t i = 0; i < POLLS_MOST; i++) {
+    for (size_t i = 0; i < POLLS_MAX; i++) {
         if (polls[i].handle == handle)
             return i;
     }
@@ -85,16 +85,16 @@ void __wrap_uv_close(uv_handle_t *handle, uv_close_cb call)
 
 bool polls_turn(void)
 {
-    struct pollfd ready[POLLS_MOST];
+    struct pollfd ready[POLLS_MAX];
 
-    for (size_t i = 0; i < POLLS_MOST; i++)
+    for (size_t i = 0; i < POLLS_MAX; i++)
         ready[i] = (struct pollfd){
             .fd = polls[i].handle && polls[i].call ? polls[i].fd : -1,
             .events = POLLIN,
         };
-    if (poll(ready, POLLS_MOST, 0) <= 0)
+    if (poll(ready, POLLS_MAX, 0) <= 0)
         return false;
-    for (size_t i = 0; i < POLLS_MOST; i++) {
+    for (size_t i = 0; i < POLLS_MAX; i++) {
         if (ready[i].revents && polls[i].handle && polls[i].call)
             polls[i].call(polls[i].handle, 0, UV_READABLE);
     }

@@ -9,12 +9,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 1 << 20 };
+enum { MAX_BYTES = 1 << 20 };
 
 /* In memory of just its size, so that a sanitizer sees the first byte read beyond it. */
 static void replay(const char *path)
 {
-    static uint8_t bytes[MOST_BYTES];
+    static uint8_t bytes[MAX_BYTES];
     FILE *file = fopen(path, "rb");
     size_t size = file ? fread(bytes, 1, sizeof bytes, file) : 0;
     uint8_t *data = malloc(size ? size : 1);

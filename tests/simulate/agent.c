@@ -20,11 +20,11 @@ static const char *const front_names[FRONTS] = { "stdio",  "command", "polling",
 enum { ERAS = 3, ERA_MODERN = 2 };
 static const char *const eras[ERAS] = { "2025-06-18", "2025-11-25", "2026-07-28" };
 
-static struct front fronts[AGENTS_MOST];
+static struct front fronts[AGENTS_MAX];
 
 void agents_prepare(void)
 {
-    for (int i = 0; i < AGENTS_MOST; i++)
+    for (int i = 0; i < AGENTS_MAX; i++)
         front_prepare(&fronts[i]);
 }
 
@@ -72,7 +72,7 @@ static bool come(struct agent *agent)
 
 static struct agent_request *request_new(struct agent *agent, const char *method)
 {
-    for (int i = 0; i < REQUESTS_MOST; i++) {
+    for (int i = 0; i < REQUESTS_MAX; i++) {
         struct agent_request *request = &agent->requests[i];
 
         if (!request->method) {
@@ -85,7 +85,7 @@ static struct agent_request *request_new(struct agent *agent, const char *method
 
 static struct agent_request *find_request(struct agent *agent, int64_t id)
 {
-    for (int i = 0; i < REQUESTS_MOST; i++) {
+    for (int i = 0; i < REQUESTS_MAX; i++) {
         if (agent->requests[i].method && agent->requests[i].id == id)
             return &agent->requests[i];
     }
@@ -397,7 +397,7 @@ static bool call_tool(struct agent *agent, int call)
 
 static bool cancel_tool(struct agent *agent)
 {
-    struct agent_request *request = &agent->requests[draw_below(&world.seed, REQUESTS_MOST)];
+    struct agent_request *request = &agent->requests[draw_below(&world.seed, REQUESTS_MAX)];
     char line[200];
 
     if (!request->method)

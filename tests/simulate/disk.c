@@ -13,7 +13,7 @@
 #include "memory.h"
 #include "task.h"
 
-enum { DISKS_MOST = 8, SECTOR = 512, CHANCES = 16, SHM_PIECES = 4, SHM_BYTES = 32768 };
+enum { DISKS_MAX = 8, SECTOR = 512, CHANCES = 16, SHM_PIECES = 4, SHM_BYTES = 32768 };
 enum kind { KIND_MAIN, KIND_LOG, KIND_JOURNAL, KINDS };
 static const char *const suffixes[KINDS] = { "", "-wal", "-journal" };
 
@@ -52,7 +52,7 @@ struct disk_file {
     unsigned shm_shared, shm_exclusive; /* bits */
 };
 
-static struct disk *disks[DISKS_MOST];
+static struct disk *disks[DISKS_MAX];
 static size_t disk_count;
 static sqlite3_vfs disk_vfs;
 
@@ -60,7 +60,7 @@ struct disk *disk_new(const char *directory)
 {
     struct disk *disk = mem_new(sizeof *disk);
 
-    if (disk_count == DISKS_MOST)
+    if (disk_count == DISKS_MAX)
         abort();
     disk->directory = mem_text(directory);
     disks[disk_count++] = disk;
@@ -513,10 +513,10 @@ static int disk_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret_a
     return SQLITE_OK;
 }
 
-static int disk_full_path(sqlite3_vfs *vfs, const char *path, int most, char *out)
+static int disk_full_path(sqlite3_vfs *vfs, const char *path, int max, char *out)
 {
     (void)vfs;
-    sqlite3_snprintf(most, out, "%s", path);
+    sqlite3_snprintf(max, out, "%s", path);
     return SQLITE_OK;
 }
 

@@ -19,7 +19,7 @@
 #include "turns.h"
 #include "world.h"
 
-enum { HOLD_S = 50, HOLD_SHORT_S = 0, CALLS_MOST = 64 };
+enum { HOLD_S = 50, HOLD_SHORT_S = 0, CALLS_MAX = 64 };
 /* A finder's connection, and the loop's watch on it. */
 struct wire {
     struct wire *next;
@@ -286,7 +286,7 @@ static void start(void *context)
                                .uid = geteuid(),
                                .pid = front->pid,
                                .as_name = front->as_name,
-                               .most_calls = CALLS_MOST,
+                               .max_calls = CALLS_MAX,
                                .transport = "stdio",
                                .context = front,
                                .hold_limit_s = hold_limit_s };

@@ -231,14 +231,14 @@ void hub_begin(struct hub *hub, uint64_t seed)
 struct turn {
     struct hub *hub;
     struct cable *cable;
-    size_t most;
+    size_t max;
 };
 
 static void take(void *context)
 {
     const struct turn *turn = context;
 
-    net_move_to_hub(turn->cable, turn->most);
+    net_move_to_hub(turn->cable, turn->max);
     turns_end(turn->hub->loop);
 }
 
@@ -258,9 +258,9 @@ static void wake(void *context)
     turns_end(loop);
 }
 
-static bool run_turn(struct hub *hub, void (*call)(void *context), struct cable *cable, size_t most)
+static bool run_turn(struct hub *hub, void (*call)(void *context), struct cable *cable, size_t max)
 {
-    struct turn turn = { hub, cable, most };
+    struct turn turn = { hub, cable, max };
 
     if (!run(hub, call, &turn))
         return false;
@@ -273,9 +273,9 @@ static bool run_turn(struct hub *hub, void (*call)(void *context), struct cable 
     return true;
 }
 
-bool hub_take(struct hub *hub, struct cable *cable, size_t most)
+bool hub_take(struct hub *hub, struct cable *cable, size_t max)
 {
-    return run_turn(hub, take, cable, most);
+    return run_turn(hub, take, cable, max);
 }
 
 bool hub_ring(struct hub *hub)

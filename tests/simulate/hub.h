@@ -35,7 +35,7 @@ void hub_keep(struct hub *hub); /* as it is now, for hub_begin: nobody is connec
 void hub_begin(struct hub *hub, uint64_t seed);
 bool hub_start(struct hub *hub); /* false: killed on the way, or it can't */
 /* Each is a turn of its loop. False: it was killed. */
-bool hub_take(struct hub *hub, struct cable *cable, size_t most);
+bool hub_take(struct hub *hub, struct cable *cable, size_t max);
 bool hub_ring(struct hub *hub);
 bool hub_wake(struct hub *hub);
 bool hub_write(struct hub *hub); /* its other thread */

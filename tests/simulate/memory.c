@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 
 enum {
-    REGIONS_MOST = 12,
+    REGIONS_MAX = 12,
     HEADER_BYTES = 16,
     FINE_BYTES = 1024, /* classes are 16 bytes apart up to here, then four to a doubling */
     FINE_CLASSES = FINE_BYTES / 16,
@@ -33,7 +33,7 @@ struct region_copy {
     char bytes[];
 };
 
-static struct region *regions[REGIONS_MOST];
+static struct region *regions[REGIONS_MAX];
 static size_t region_count;
 static struct region *current;
 
@@ -69,7 +69,7 @@ struct region *region_new(void)
         mmap(at, REGION_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
-    if (region == MAP_FAILED || region_count == REGIONS_MOST)
+    if (region == MAP_FAILED || region_count == REGIONS_MAX)
         abort();
     region->used = (sizeof *region + 15) & ~(size_t)15;
     regions[region_count++] = region;

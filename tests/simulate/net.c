@@ -11,11 +11,11 @@
 #include "task.h"
 #include "turns.h"
 
-enum { HUBS_MOST = 4 };
+enum { HUBS_MAX = 4 };
 
 struct net net;
-static struct net_listener listeners[HUBS_MOST];
-static bool is_shut[HUBS_MOST];
+static struct net_listener listeners[HUBS_MAX];
+static bool is_shut[HUBS_MAX];
 static int current_hub;
 
 void net_begin(uint64_t *seed, struct region *memory)
@@ -55,7 +55,7 @@ struct cable *net_connect(int hub, int64_t pid)
 {
     struct cable *cable;
 
-    if (net.count == CABLES_MOST)
+    if (net.count == CABLES_MAX)
         return NULL;
     cable = &net.cables[net.count++];
     cable->hub = hub;
@@ -114,9 +114,9 @@ static void end_write(struct cable *cable)
     cable->written(write, cable->is_client_gone ? UV_EPIPE : 0);
 }
 
-static void bring_bytes(struct cable *cable, size_t most)
+static void bring_bytes(struct cable *cable, size_t max)
 {
-    size_t length = cable->to_hub.used < most ? cable->to_hub.used : most;
+    size_t length = cable->to_hub.used < max ? cable->to_hub.used : max;
     uv_buf_t buffer = { 0 };
 
     cable->alloc((uv_handle_t *)cable->stream, 65536, &buffer);
@@ -127,7 +127,7 @@ static void bring_bytes(struct cable *cable, size_t most)
     cable->read(cable->stream, (ssize_t)length, &buffer);
 }
 
-void net_move_to_hub(struct cable *cable, size_t most)
+void net_move_to_hub(struct cable *cable, size_t max)
 {
     struct net_listener *listener = &listeners[cable->hub];
     uv_buf_t none = { 0 };
@@ -139,7 +139,7 @@ void net_move_to_hub(struct cable *cable, size_t most)
     } else if (cable->write) {
         end_write(cable);
     } else if (cable->to_hub.used > 0) {
-        bring_bytes(cable, most);
+        bring_bytes(cable, max);
     } else {
         cable->is_end_seen = true;
         cable->read(cable->stream, UV_EOF, &none);

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-enum { CABLES_MOST = 128 };
+enum { CABLES_MAX = 128 };
 
 struct region;
 
@@ -33,7 +33,7 @@ struct cable {
 };
 
 struct net {
-    struct cable cables[CABLES_MOST];
+    struct cable cables[CABLES_MAX];
     size_t count;
     uint64_t *seed;
     struct region *memory; /* of what lies between two ends */
@@ -48,7 +48,7 @@ void net_hang_up(struct cable *cable); /* the client's end */
 
 bool net_can_move_to_hub(const struct cable *cable);
 /* In the hub's process: accepts it, brings some bytes or the end, ends a write. */
-void net_move_to_hub(struct cable *cable, size_t most);
+void net_move_to_hub(struct cable *cable, size_t max);
 bool net_accepts(int hub); /* it listens, and is not about to stop */
 void net_shut_door(int hub);
 void net_hub_died(int hub);

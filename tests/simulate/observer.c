@@ -47,7 +47,7 @@ static struct ask_seen *find_or_add(const char *id, int principal, int call)
 {
     struct ask_seen *ask = observer_find(id);
 
-    if (ask || !id || strlen(id) != ID_CHARS || observer.ask_count == ASKS_MOST)
+    if (ask || !id || strlen(id) != ID_CHARS || observer.ask_count == ASKS_MAX)
         return ask;
     ask = &observer.asks[observer.ask_count++];
     *ask = (struct ask_seen){ .principal = principal, .call = call, .changed_at = world.step };
@@ -165,7 +165,7 @@ static enum end_seen read_ending(const struct json *result)
 
     said = said ? said : json_member_text(result, "action");
     said = said ? said : json_member_text(result, "status");
-    if (json_is_yes(json_member(result, "withdrawn")))
+    if (json_is_true(json_member(result, "withdrawn")))
         return END_WITHDRAWN;
     for (size_t i = 0; said && i < sizeof words / sizeof *words; i++) {
         if (strcmp(said, words[i].word) == 0)
@@ -387,7 +387,7 @@ void observer_on_agent_line(int principal, const struct cable *cable, struct age
         take_unasked(result);
         return;
     }
-    if (is_asking(request) && !request->is_heard && !json_is_yes(json_member(result, "isError"))) {
+    if (is_asking(request) && !request->is_heard && !json_is_true(json_member(result, "isError"))) {
         observer.unheard[principal][request->call]--;
         request->is_heard = true; /* a front that gave up does not know what the hub made of it */
     }
@@ -420,7 +420,7 @@ struct act_seen *observer_on_act(struct ask_seen *ask, enum act_kind kind)
 {
     struct act_seen *act;
 
-    if (observer.act_count == ACTS_MOST)
+    if (observer.act_count == ACTS_MAX)
         return NULL;
     act = &observer.acts[observer.act_count++];
     *act = (struct act_seen){ .nonce = ++world.nonce, .ask = ask, .kind = kind };
@@ -533,7 +533,7 @@ static void check_listed(const struct json *asks, long sent_at)
 /* The same call of one agent, open twice. */
 static void check_once(const struct json *asks)
 {
-    int open[AGENTS_MOST][CALLS] = { 0 };
+    int open[AGENTS_MAX][CALLS] = { 0 };
 
     for (size_t i = 0; i < json_length(asks); i++) {
         const struct ask_seen *ask =

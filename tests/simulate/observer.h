@@ -21,7 +21,7 @@
 struct cable;
 struct json;
 
-enum { ASKS_MOST = 96, ACTS_MOST = 256, ID_CHARS = 26, AGENTS_MOST = 4, CALLS = 3 };
+enum { ASKS_MAX = 96, ACTS_MAX = 256, ID_CHARS = 26, AGENTS_MAX = 4, CALLS = 3 };
 enum end_seen { END_NONE, END_ANSWERED, END_CANCELLED, END_TIMEOUT, END_WITHDRAWN };
 enum fate { FATE_UNKNOWN, FATE_ACKNOWLEDGED, FATE_REFUSED };
 enum act_kind { ACT_ANSWER, ACT_CANCEL, ACT_DECLINE };
@@ -76,14 +76,14 @@ struct agent_request {
 };
 
 struct observer {
-    struct ask_seen asks[ASKS_MOST];
+    struct ask_seen asks[ASKS_MAX];
     size_t ask_count;
-    struct act_seen acts[ACTS_MOST];
+    struct act_seen acts[ACTS_MAX];
     size_t act_count;
-    int unheard[AGENTS_MOST][CALLS];      /* calls of which nothing was heard */
-    int64_t first_ms[AGENTS_MOST][CALLS]; /* when it was first called; 0: never */
-    bool is_shared[AGENTS_MOST];          /* principals of several agents at a time */
-    char broken[512];                     /* "": nothing yet */
+    int unheard[AGENTS_MAX][CALLS];      /* calls of which nothing was heard */
+    int64_t first_ms[AGENTS_MAX][CALLS]; /* when it was first called; 0: never */
+    bool is_shared[AGENTS_MAX];          /* principals of several agents at a time */
+    char broken[512];                    /* "": nothing yet */
 };
 extern struct observer observer;
 

@@ -23,7 +23,7 @@ void person_begin(struct person *person, int number)
 
 static struct person_request *request_new(struct person *person, const char *method)
 {
-    for (int i = 0; i < REQUESTS_MOST; i++) {
+    for (int i = 0; i < REQUESTS_MAX; i++) {
         struct person_request *request = &person->requests[i];
 
         if (!request->method) {
@@ -244,7 +244,7 @@ bool person_act(struct person *person)
 
 void person_lose(struct person *person)
 {
-    for (int i = 0; i < REQUESTS_MOST; i++) {
+    for (int i = 0; i < REQUESTS_MAX; i++) {
         const struct person_request *request = &person->requests[i];
 
         if (request->method && request->ask && strcmp(request->method, "ask/extend") == 0)
@@ -273,7 +273,7 @@ void person_take(struct person *person, const struct json *json)
 {
     int64_t id = json_member_integer(json, "id", -1);
 
-    for (int i = 0; i < REQUESTS_MOST; i++) {
+    for (int i = 0; i < REQUESTS_MAX; i++) {
         struct person_request *request = &person->requests[i];
 
         if (request->method && request->id == id && !json_member(json, "method")) {

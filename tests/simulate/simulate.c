@@ -35,11 +35,11 @@ static const char *option(int count, char **words, const char *name)
     return NULL;
 }
 
-static long number(int count, char **words, const char *name, long otherwise)
+static long number(int count, char **words, const char *name, long fallback)
 {
     const char *word = option(count, words, name);
 
-    return word ? strtol(word, NULL, 10) : otherwise;
+    return word ? strtol(word, NULL, 10) : fallback;
 }
 
 /* It is the fault that is found only if the same history is in order without it. */

@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "net.h"
 
-enum { SETTLE_MOST = 20000, STEP_TRIES = 50, REHEARSAL_STEPS = 600, REHEARSAL_MS = 40000000 };
+enum { SETTLE_MAX = 20000, STEP_TRIES = 50, REHEARSAL_STEPS = 600, REHEARSAL_MS = 40000000 };
 static struct times first = { 5000000, 1700000000000 }; /* when each history begins */
 
 struct world world;
@@ -108,13 +108,13 @@ static bool step_to_hub(void)
     for (size_t i = 0; i < net.count; i++) {
         struct cable *cable = &net.cables[(start + i) % net.count];
         struct hub *hub = &hubs[cable->hub];
-        size_t most = draw_chance(&world.seed, 1, 8) ? 1 + draw_below(&world.seed, 200) : SIZE_MAX;
+        size_t max = draw_chance(&world.seed, 1, 8) ? 1 + draw_below(&world.seed, 200) : SIZE_MAX;
 
         if (!hub->is_up || !net_can_move_to_hub(cable))
             continue;
         cable = oldest_of(cable);
         world_tell("hub%d reads from %lld", hub->number, (long long)cable->pid);
-        look_after(hub, hub_take(hub, cable, most));
+        look_after(hub, hub_take(hub, cable, max));
         return true;
     }
     return false;
@@ -372,7 +372,7 @@ static bool settle_once(void)
 
 static void settle(void)
 {
-    for (int i = 0; i < SETTLE_MOST && !observer.broken[0]; i++) {
+    for (int i = 0; i < SETTLE_MAX && !observer.broken[0]; i++) {
         world.step++;
         if (!settle_once())
             return;

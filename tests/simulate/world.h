@@ -11,7 +11,7 @@
 #include "hub.h"
 #include "observer.h"
 
-enum { HUBS = 1, PEOPLE = 2, REQUESTS_MOST = 16 };
+enum { HUBS = 1, PEOPLE = 2, REQUESTS_MAX = 16 };
 
 struct client {          /* the end of a cable that an agent or a person has */
     struct cable *cable; /* NULL: not connected */
@@ -33,7 +33,7 @@ struct agent {
     struct client client;
     int number, principal, last_call;
     enum front_kind front;
-    struct agent_request requests[REQUESTS_MOST];
+    struct agent_request requests[REQUESTS_MAX];
     bool has_asked[CALLS];    /* on this connection */
     char state[CALLS][600];   /* to come back with; "": none */
     int era;                  /* of the client behind its front */
@@ -54,12 +54,12 @@ struct person_request {
 struct person {
     struct client client;
     int number;
-    struct person_request requests[REQUESTS_MOST];
+    struct person_request requests[REQUESTS_MAX];
 };
 
 struct world {
     uint64_t seed, first_seed;
-    struct agent agents[AGENTS_MOST];
+    struct agent agents[AGENTS_MAX];
     size_t agent_count;
     struct person people[PEOPLE];
     long step;

@@ -31,7 +31,7 @@
 #define CALLGRIND_DUMP_STATS_AT(label)
 #endif
 
-enum { ID_BYTES = 27, INPUT_MOST = 16000 };
+enum { ID_BYTES = 27, INPUT_MAX = 16000 };
 static const int inputs[] = { 1, 4, 16 }; /* sixteenths of the longest one */
 
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers" /* most rows need four */
@@ -43,7 +43,7 @@ static const int inputs[] = { 1, 4, 16 }; /* sixteenths of the longest one */
 static const struct row {
     char who; /* agent, new connection of it, person, or m: a message of MCP */
     const char *name, *what, *params;
-    int most;            /* bytes or items of the longest valid input; 0: INPUT_MOST */
+    int max;             /* bytes or items of the longest valid input; 0: INPUT_MAX */
     const char *refusal; /* the error it must be refused with; NULL: it must not be refused */
 } rows[] = {
 #define ASK "'selection_mode':'single','options':["
@@ -52,7 +52,7 @@ static const struct row {
     "{'tool':'provide_choice','wait_seconds':0,'arguments':{'title':'" title "','prompt':'Two "    \
     "versions are ready. " prompt "'," ASK options "]}}"
     { 'a', "ask/create", "long prompt", CREATE("$NUMBER", "$TEXT", TWO) },
-    { 'a', "ask/create", "many options", CREATE("$NUMBER", "", TWO "$OPTIONS"), .most = 98 },
+    { 'a', "ask/create", "many options", CREATE("$NUMBER", "", TWO "$OPTIONS"), .max = 98 },
     { 'a', "ask/create", "too long", CREATE("$NUMBER$TEXT", "", TWO), .refusal = "too_long" },
     { 'a', "ask/wait", "of long ago", "{'session_id':'$OLD','wait_seconds':0}" },
     { 'n', "ask/wait", "on a new connection", "{'session_id':'$OLD','wait_seconds':0}" },
@@ -75,7 +75,7 @@ static const struct row {
     { 'a', "mine/get", "of none", "{'session_id':'$NONE'}", .refusal = "not_found" },
     { 'a', "mine/follow", "", "{}" },
     { 'p', "ask/answer", "long note",
-      "{'session_id':'$OPEN','selected_ids':['a'],'global_annotation':'$TEXT'}", .most = 2000 },
+      "{'session_id':'$OPEN','selected_ids':['a'],'global_annotation':'$TEXT'}", .max = 2000 },
     { 'p', "ask/answer", "of none", "{'session_id':'$NONE','selected_ids':['a']}",
       .refusal = "not_found" },
     { 'p', "ask/cancel", "", "{'session_id':'$OPEN'}" },
@@ -110,7 +110,7 @@ static const struct row {
     { 'p', "ask/history", "since a time", "{'since_ms':9000000000000}" },
     { 'p', "ask/history", "a later page", "{'before':'1-200'}" },
     { 'p', "ask/statistics", "", "{}" },
-    { 'p', "ask/back", "long text", "{'session_id':'$OPEN','text':'$TEXT'}", .most = 2000 },
+    { 'p', "ask/back", "long text", "{'session_id':'$OPEN','text':'$TEXT'}", .max = 2000 },
     { 'p', "rule/preview", "", "{'session_id':'$DECIDED'}" },
     { 'p', "rule/add", "", "{'session_id':'$DECIDED'}" },
     { 'p', "rule/list", "", "{}" },
@@ -123,8 +123,8 @@ static const struct row {
     { 'p', "ask/later", "", "{'session_id':'$OPEN','seconds':60}" },
     { 'p', "ask/hide", "", "{'session_id':'$OPEN','option_id':'b','hidden':true}" },
     { 'p', "settings/list", "", "{}" },
-    { 'p', "settings/set", "long value", "{'name':'gate_words','value':'$TEXT'}", .most = 4096 },
-    { 'p', "token/new", "long label", "{'label':'$TEXT'}", .most = 128 },
+    { 'p', "settings/set", "long value", "{'name':'gate_words','value':'$TEXT'}", .max = 4096 },
+    { 'p', "token/new", "long label", "{'label':'$TEXT'}", .max = 128 },
     { 'p', "token/list", "", "{}" },
     { 'p', "token/revoke", "", "{'id':'$TOKEN'}" },
     { 'p', "portal/link", "", "{}" },
@@ -146,21 +146,21 @@ static const struct row {
       TOOL_CALL("ask_user_question", "'questions':[{'question':'Which $NUMBER? "
                                      "$TEXT','header':'h','options':[{'label':'a','description':'b'"
                                      "},{'label':'c','description':'d'}]}]"),
-      .most = 3900 },
+      .max = 3900 },
     { 'm', "tools/call", "elicit_choice",
       TOOL_CALL("elicit_choice", "'message':'Which $NUMBER?','enum':['a','b'$ANSWERS]"),
-      .most = 98 },
+      .max = 98 },
     { 'm', "tools/call", "elicit_input",
-      TOOL_CALL("elicit_input", "'message':'Which $NUMBER? $TEXT'"), .most = 3900 },
+      TOOL_CALL("elicit_input", "'message':'Which $NUMBER? $TEXT'"), .max = 3900 },
     { 'm', "tools/call", "elicit_confirm",
-      TOOL_CALL("elicit_confirm", "'message':'Which $NUMBER? $TEXT'"), .most = 3900 },
+      TOOL_CALL("elicit_confirm", "'message':'Which $NUMBER? $TEXT'"), .max = 3900 },
     { 'm', "tools/call", "elicit_number",
-      TOOL_CALL("elicit_number", "'message':'Which $NUMBER? $TEXT'"), .most = 3900 },
+      TOOL_CALL("elicit_number", "'message':'Which $NUMBER? $TEXT'"), .max = 3900 },
     { 'm', "tools/call", "elicit_form",
       TOOL_CALL("elicit_form", "'message':'Which "
                                "$NUMBER?','requestedSchema':{'type':'object','properties':{'a':{'"
                                "type':'string','description':'$TEXT'}}}"),
-      .most = 2000 },
+      .max = 2000 },
     { 'm', "tools/call", "get_answer", TOOL_CALL("get_answer", "'session_id':'$OLD'") },
     { 'm', "tools/call", "check_decision",
       TOOL_CALL("check_decision", "'missing_configuration':['$TEXT']") },
@@ -192,14 +192,14 @@ static const struct row {
     { 'm', "subscriptions/listen", "many uris",
       MODERN("subscriptions/listen",
              "'notifications':{'resourceSubscriptions':['sayso://asks'$ANSWERS]},"),
-      .most = 533 },
+      .max = 533 },
     { 'm', "initialize", "long name",
       LEGACY("initialize", "'protocolVersion':'2025-11-25','capabilities':{},'clientInfo':{'name':"
                            "'$TEXT','version':'1'}") },
     /* Last, because they make many or large asks, which would be in the lists of the others. */
     { 'p', "ask/answer", "many picks", "{'session_id':'$WIDE','selected_ids':['a'$ANSWERS]}",
-      .most = 98 },
-    { 'a', "ask/delivered", "many ids", "{'session_ids':[$IDS]}", .most = 256 },
+      .max = 98 },
+    { 'a', "ask/delivered", "many ids", "{'session_ids':[$IDS]}", .max = 256 },
 };
 
 /* The same agent as on the wire. */
@@ -491,7 +491,7 @@ static void check_outcome(const struct row *row, const char *label, const struct
 static void run_row(struct lab *lab, const struct row *row, int times)
 {
     struct call did = { .label = "row", .stage = lab->stage };
-    int count = (row->most ? row->most : INPUT_MOST) * times / 16;
+    int count = (row->max ? row->max : INPUT_MAX) * times / 16;
     char *params = fill(lab, row->params, count);
     int64_t undelivered = strstr(row->params, "$IDS") ? count_undelivered(lab) : 0;
     size_t bytes = strlen(params);
@@ -566,7 +566,7 @@ static void run_all(void **state)
                                 .is_hub = true,
                                 .transport = "stdio",
                                 .directory = bot.directory,
-                                .most_calls = 1000,
+                                .max_calls = 1000,
                                 .hold_limit_s = hold_limit_s };
     lab.mcp = mcp_new(&parts);
     turn_pages(&lab, "'which':'timeout'", 0);

@@ -257,7 +257,7 @@ int64_t call_number(const struct call *call, const char *pointer)
 
 bool call_is_yes(const struct call *call, const char *pointer)
 {
-    return json_is_yes(json_at(call->json, pointer));
+    return json_is_true(json_at(call->json, pointer));
 }
 
 void assert_failed(const struct call *call, enum error_code code, const char *path)

@@ -82,7 +82,7 @@ static void park(struct service *service, struct session *session, const struct 
     act->wait_s = json_member_integer(params, "wait_seconds", -1);
     snprintf(act->tag, sizeof act->tag, "%s", tag ? tag : "");
     snprintf(act->session_id, sizeof act->session_id, "%s", id ? id : "");
-    act->resumes = json_is_yes(json_member(params, "comes_back"));
+    act->resumes = json_is_true(json_member(params, "comes_back"));
     act->has_state = state != NULL;
     snprintf(act->state, sizeof act->state, "%s", state ? state : "");
     copy_json(json_member(params, "arguments"), act->arguments, sizeof act->arguments);
@@ -231,7 +231,7 @@ void stage_open(struct stage *stage, const struct mcp_parts *parts)
                              .wake_ms = -1 };
     all.service = &stage->service;
     all.clock = &stage->clock;
-    all.most_calls = STAGE_ACTS;
+    all.max_calls = STAGE_ACTS;
     if (!all.hold_limit_s)
         all.hold_limit_s = fifty_s;
     stage->mcp = mcp_new(&all);

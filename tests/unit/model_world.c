@@ -72,7 +72,7 @@ static bool request(struct world *world, const struct rules *rules, enum ask_eve
     struct lifecycle_step step = rules->step((enum ask_state)seen, event, &facts);
     struct write write = { .event = (uint8_t)event, .who = (uint8_t)who, .seen = (uint8_t)seen };
 
-    if (!step.is_legal || step.is_ignored || world->write_count == QUEUE_MOST)
+    if (!step.is_legal || step.is_ignored || world->write_count == QUEUE_MAX)
         return false;
     if (event == EVENT_EXPIRED && !rules->expires_any_version)
         write.if_version = world->active_version;
@@ -217,8 +217,8 @@ static bool complete(struct world *world, const struct rules *rules)
     if (world->write_count == 0 || write.fate == QUEUED)
         return false;
     world->write_count--;
-    memmove(world->writes, world->writes + 1, sizeof write * (QUEUE_MOST - 1));
-    memset(&world->writes[QUEUE_MOST - 1], 0, sizeof write);
+    memmove(world->writes, world->writes + 1, sizeof write * (QUEUE_MAX - 1));
+    memset(&world->writes[QUEUE_MAX - 1], 0, sizeof write);
     if (write.event == EVENT_EXPIRED)
         world->is_expiring = false;
     if (write.event == EVENT_UNDONE)
@@ -310,7 +310,7 @@ static bool extend(struct world *world, const struct rules *rules)
 
 static bool undo(struct world *world, const struct rules *rules)
 {
-    if (!world->is_live || world->is_undoing || world->opening == OPENINGS_MOST ||
+    if (!world->is_live || world->is_undoing || world->opening == OPENINGS_MAX ||
         !request(world, rules, EVENT_UNDONE, 0, world->active_state) || !spend(world))
         return false;
     world->is_undoing = true;
@@ -392,7 +392,7 @@ static bool confirm(struct world *world, const struct rules *rules)
 static bool tick(struct world *world, const struct rules *rules)
 {
     (void)rules;
-    if (world->now == TICKS_MOST)
+    if (world->now == TICKS_MAX)
         return false;
     world->now++;
     return true;

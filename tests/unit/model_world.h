@@ -13,9 +13,9 @@
 #include "core/lifecycle.h"
 
 enum {
-    QUEUE_MOST = 3, /* writes under way at once */
-    TICKS_MOST = 3,
-    OPENINGS_MOST = 2,
+    QUEUE_MAX = 3, /* writes under way at once */
+    TICKS_MAX = 3,
+    OPENINGS_MAX = 2,
 };
 
 /* All members are bytes, so that worlds compare and hash as bytes. */
@@ -34,16 +34,16 @@ struct world {
     uint8_t is_up, is_live, active_state, active_version, is_expiring, is_undoing;
     uint8_t active_deadline;
     uint8_t alarm; /* 0: none, else the tick + 1 */
-    struct write writes[QUEUE_MOST];
+    struct write writes[QUEUE_MAX];
     uint8_t write_count;
     /* between hub and agent, and the agent */
     uint8_t is_waiting, reply, got;
     uint8_t now;
     uint8_t acts_left; /* of agents, people and bad luck */
     /* ghosts */
-    uint8_t acknowledged[OPENINGS_MOST + 1];
-    uint8_t submitted[OPENINGS_MOST + 1]; /* bits of who submitted while it was open so */
-    uint8_t broken;                       /* enum broken */
+    uint8_t acknowledged[OPENINGS_MAX + 1];
+    uint8_t submitted[OPENINGS_MAX + 1]; /* bits of who submitted while it was open so */
+    uint8_t broken;                      /* enum broken */
 };
 
 /* What must never be; see test_model.c. */

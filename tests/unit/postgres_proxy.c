@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PROXY_MOST = 64, PROXY_BYTES = 65536, PROXY_PATH_BYTES = 108 };
+enum { PROXY_MAX = 64, PROXY_BYTES = 65536, PROXY_PATH_BYTES = 108 };
 
 struct pipe_pair {
     int program, server; /* -1: closed */
@@ -27,7 +27,7 @@ struct proxy {
     pthread_t thread;
     pthread_mutex_t lock; /* everything below */
     enum proxy_mode mode;
-    struct pipe_pair pairs[PROXY_MOST];
+    struct pipe_pair pairs[PROXY_MAX];
     int count;
     bool is_closing;
 };
@@ -66,7 +66,7 @@ static void let_in(struct proxy *proxy)
     if (program < 0)
         return;
     server = proxy->mode == PROXY_SHUT ? -1 : connect_to(proxy->server_path);
-    for (int i = 0; server >= 0 && i < PROXY_MOST; i++) {
+    for (int i = 0; server >= 0 && i < PROXY_MAX; i++) {
         struct pipe_pair *pair = &proxy->pairs[i];
 
         if (pair->program < 0 && pair->server < 0) {
@@ -134,21 +134,21 @@ static void *proxy_main(void *context)
     bool is_closing = false;
 
     while (!is_closing) {
-        struct pollfd fds[2 + 2 * PROXY_MOST] = { { proxy->listening, POLLIN, 0 },
-                                                  { proxy->wake[0], POLLIN, 0 } };
+        struct pollfd fds[2 + 2 * PROXY_MAX] = { { proxy->listening, POLLIN, 0 },
+                                                 { proxy->wake[0], POLLIN, 0 } };
         char byte;
 
         pthread_mutex_lock(&proxy->lock);
-        for (int i = 0; i < PROXY_MOST; i++) {
+        for (int i = 0; i < PROXY_MAX; i++) {
             fds[2 + 2 * i] = (struct pollfd){ proxy->pairs[i].program, POLLIN, 0 };
             fds[3 + 2 * i] = (struct pollfd){ proxy->pairs[i].server, POLLIN, 0 };
         }
         pthread_mutex_unlock(&proxy->lock);
-        poll(fds, 2 + 2 * PROXY_MOST, -1);
+        poll(fds, 2 + 2 * PROXY_MAX, -1);
         pthread_mutex_lock(&proxy->lock);
         if (fds[1].revents && read(proxy->wake[0], &byte, 1) < 0)
             abort();
-        for (int i = 0; i < PROXY_MOST; i++) {
+        for (int i = 0; i < PROXY_MAX; i++) {
             struct pipe_pair *pair = &proxy->pairs[i];
 
             if (fds[2 + 2 * i].revents && pair->program == fds[2 + 2 * i].fd)
@@ -198,7 +198,7 @@ struct proxy *proxy_new(const char *url, char *out_url, size_t size)
     if (bind(proxy->listening, (struct sockaddr *)&address, sizeof address) != 0 ||
         listen(proxy->listening, 64) != 0)
         abort();
-    for (int i = 0; i < PROXY_MOST; i++)
+    for (int i = 0; i < PROXY_MAX; i++)
         proxy->pairs[i] = (struct pipe_pair){ .program = -1, .server = -1 };
     snprintf(out_url, size, "%.*s?host=%s", head, url, proxy->folder);
     pthread_mutex_init(&proxy->lock, NULL);
@@ -213,7 +213,7 @@ void proxy_free(struct proxy *proxy)
     pthread_mutex_unlock(&proxy->lock);
     wake(proxy);
     pthread_join(proxy->thread, NULL);
-    for (int i = 0; i < PROXY_MOST; i++)
+    for (int i = 0; i < PROXY_MAX; i++)
         close_pair(&proxy->pairs[i]);
     close(proxy->listening);
     close(proxy->wake[0]);
@@ -246,7 +246,7 @@ int proxy_held(struct proxy *proxy)
     size_t bytes = 0;
 
     pthread_mutex_lock(&proxy->lock);
-    for (int i = 0; i < PROXY_MOST; i++)
+    for (int i = 0; i < PROXY_MAX; i++)
         bytes += proxy->pairs[i].held_bytes;
     pthread_mutex_unlock(&proxy->lock);
     return (int)bytes;
@@ -255,7 +255,7 @@ int proxy_held(struct proxy *proxy)
 void proxy_cut(struct proxy *proxy)
 {
     pthread_mutex_lock(&proxy->lock);
-    for (int i = 0; i < PROXY_MOST; i++)
+    for (int i = 0; i < PROXY_MAX; i++)
         close_pair(&proxy->pairs[i]);
     pthread_mutex_unlock(&proxy->lock);
     wake(proxy);
@@ -264,7 +264,7 @@ void proxy_cut(struct proxy *proxy)
 void proxy_cut_program(struct proxy *proxy)
 {
     pthread_mutex_lock(&proxy->lock);
-    for (int i = 0; i < PROXY_MOST; i++)
+    for (int i = 0; i < PROXY_MAX; i++)
         close_one(&proxy->pairs[i].program);
     pthread_mutex_unlock(&proxy->lock);
     wake(proxy);
@@ -273,7 +273,7 @@ void proxy_cut_program(struct proxy *proxy)
 void proxy_release(struct proxy *proxy)
 {
     pthread_mutex_lock(&proxy->lock);
-    for (int i = 0; i < PROXY_MOST; i++) {
+    for (int i = 0; i < PROXY_MAX; i++) {
         struct pipe_pair *pair = &proxy->pairs[i];
 
         if (pair->held_bytes > 0 && !send_all(pair->server, pair->held, pair->held_bytes))

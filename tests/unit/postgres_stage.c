@@ -196,9 +196,9 @@ void stage_id(char out[27], int64_t number)
         out[at--] = digits[number % 32];
 }
 
-static const char *or_else(const char *text, const char *otherwise)
+static const char *or_else(const char *text, const char *fallback)
 {
-    return text ? text : otherwise;
+    return text ? text : fallback;
 }
 
 static void add(struct stage *stage, const char *text, struct params *take_params)

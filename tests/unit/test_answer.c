@@ -489,7 +489,7 @@ static void test_sizes(void **state)
 {
     static const struct {
         const char *before, *unit, *after;
-        size_t most;
+        size_t max;
         const char *wanted;
     } sizes[] = {
         { "{'custom_input':'", "x", "'}", LIMIT_ANSWER_TEXT_BYTES, "too_long /custom_input" },
@@ -508,7 +508,7 @@ static void test_sizes(void **state)
         struct answer answer = { 0 };
 
         text_add_text(&given, sizes[i].before);
-        for (size_t n = 0; n < sizes[i].most; n++)
+        for (size_t n = 0; n < sizes[i].max; n++)
             text_add_text(&given, sizes[i].unit);
         text_add_text(&given, sizes[i].after);
         assert_true(check(&form, text_string(&given), &answer, NULL));

@@ -405,8 +405,8 @@ static void parts_are_found(void **state)
     assert_true(json_number_of(json_member(value, "r")) == 2.5);
     assert_true(json_number_of(json_member(value, "n")) == 7);
     assert_true(json_number_of(json_member(value, "t")) == 0);
-    assert_true(json_is_yes(json_member(value, "y")));
-    assert_false(json_is_yes(json_member(value, "n")));
+    assert_true(json_is_true(json_member(value, "y")));
+    assert_false(json_is_true(json_member(value, "n")));
     assert_int_equal(json_length(json_member(value, "l")), 2);
     assert_int_equal(json_length(json_member(value, "n")), 0);
     assert_int_equal(json_number_of(json_item(json_member(value, "l"), 1)), 2);
@@ -486,7 +486,7 @@ static void nothing_is_looked_at_safely(void **state)
     assert_int_equal(json_kind(NULL), KIND_NULL);
     assert_int_equal(json_length(NULL), 0);
     assert_null(json_text(NULL));
-    assert_false(json_is_yes(NULL));
+    assert_false(json_is_true(NULL));
     assert_true(json_number_of(NULL) == 0);
     assert_null(json_member(NULL, "a"));
     assert_null(json_member_text(NULL, "a"));

@@ -315,7 +315,7 @@ static void test_processes(void **state)
 
 static bool descends_from(int64_t pid, int64_t ancestor, uint64_t start)
 {
-    struct os_identity line[OS_MOST_ANCESTORS];
+    struct os_identity line[OS_MAX_ANCESTORS];
     size_t count = os_lineage(pid, line);
 
     for (size_t i = 0; i < count; i++) {

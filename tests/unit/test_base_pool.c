@@ -47,7 +47,7 @@ static void check_and_free(struct thing *thing)
 
 static void make(struct thing *thing, uint64_t *random)
 {
-    thing->bytes = 1 + next_random(random) % (POOL_MOST_BYTES + 100);
+    thing->bytes = 1 + next_random(random) % (POOL_MAX_BYTES + 100);
     thing->mark = (unsigned char)next_random(random);
     thing->at = pool_new(thing->bytes);
     assert_int_equal((uintptr_t)thing->at % 8, 0);

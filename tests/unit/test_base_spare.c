@@ -34,7 +34,7 @@ struct thing {
 
 static void make(struct thing *thing, uint64_t *random)
 {
-    thing->bytes = next_random(random) % (FREELIST_MOST_BYTES + 200);
+    thing->bytes = next_random(random) % (FREELIST_MAX_BYTES + 200);
     thing->mark = (unsigned char)next_random(random);
     thing->at = freelist_new(thing->bytes);
     assert_non_null(thing->at);

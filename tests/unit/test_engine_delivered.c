@@ -189,15 +189,15 @@ static char *unknown_ids(size_t count)
 static void test_one_call_confirms_so_many(void **state)
 {
     struct scene scene;
-    char *most = unknown_ids(LIMIT_DELIVERED), *more = unknown_ids(LIMIT_DELIVERED + 1);
+    char *max = unknown_ids(LIMIT_DELIVERED), *more = unknown_ids(LIMIT_DELIVERED + 1);
 
     scene_open(&scene, state, "cli", "");
-    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", most);
+    call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", max);
     assert_worked(&scene.did);
     call_run(&scene.did, scene.agent, METHOD_ask_delivered, "{'session_ids':[%s]}", more);
     assert_failed(&scene.did, ERROR_out_of_range, "/session_ids");
     assert_non_null(strstr(scene.did.err.message, "session_ids holds at most 256 ids"));
-    free(most);
+    free(max);
     free(more);
     scene_close(&scene);
 }

@@ -154,13 +154,13 @@ static void test_many_late_answers_come_in_parts(void **state)
     struct call call = { 0 };
     char id[ASK_ID_BYTES], title[32];
 
-    for (int i = 0; i < NOTICES_MOST + 3; i++) {
+    for (int i = 0; i < NOTICES_MAX + 3; i++) {
         snprintf(title, sizeof title, "Ask %d", i);
         leave_answer(stage, "bot", title, "cli", id);
         stage_advance(stage, 1000);
     }
     agent = enter_agent(stage, "bot");
-    assert_int_equal(count_notices(&call, agent, "One"), NOTICES_MOST);
+    assert_int_equal(count_notices(&call, agent, "One"), NOTICES_MAX);
     assert_int_equal(call_number(&call, "/notices_more"), 3);
     assert_string_equal(call_text(&call, "/notices/0/session_id"), id); /* the newest first */
     assert_int_equal(count_notices(&call, agent, "Two"), 3);

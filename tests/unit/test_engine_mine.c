@@ -123,7 +123,7 @@ static void test_followers_hear_of_their_own(void **state)
     stage_advance(scene.stage, 5000);
     assert_int_equal(caller_count(scene.agent, "mine/changed"), 2);
     event = caller_event(scene.agent, "mine/changed");
-    assert_true(json_is_yes(json_at(event, "/params/over")));
+    assert_true(json_is_true(json_at(event, "/params/over")));
     assert_string_equal(json_text(json_at(event, "/params/session_id")), scene.id);
     json_free(event);
     assert_int_equal(caller_count(other, "mine/changed"), 0);

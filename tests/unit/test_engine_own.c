@@ -203,8 +203,7 @@ static void assert_refused(struct stage *stage, const struct identity *person, c
 static void test_who_cannot_be_traced_is_an_agents(void **state)
 {
     struct stage *stage = *state;
-    const int depth =
-        getenv("SAYSO_VALGRIND") ? 0 : OS_MOST_ANCESTORS + 2; /* each is large there */
+    const int depth = getenv("SAYSO_VALGRIND") ? 0 : OS_MAX_ANCESTORS + 2; /* each is large there */
     struct identity bot = visitor_at(visitor_agent("bot"), getpid());
     struct identity gone = visitor_person("cli"), deep = visitor_person("cli");
     struct caller *agent = caller_enter(stage, "agent", &bot);

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "net/http_server.h"
 
-enum { MOST = 256 };
+enum { MAX = 256 };
 
 static struct sockaddr_storage peer_at(const char *address)
 {
@@ -61,9 +61,9 @@ static void test_one_address_is_full(void **state)
     (void)state;
     for (size_t row = 0; row < ARRAY_LEN(rows); row++) {
         struct http_server *server = server_new(true);
-        struct http_address *left[MOST], *other, *one_more;
+        struct http_address *left[MAX], *other, *one_more;
 
-        for (int i = 0; i < MOST; i++)
+        for (int i = 0; i < MAX; i++)
             assert_true(enter(server, rows[row].comes, &left[i]));
         assert_false(enter(server, rows[row].comes, &one_more));
         assert_false(enter(server, rows[row].same, &one_more));
@@ -73,7 +73,7 @@ static void test_one_address_is_full(void **state)
         http_address_leave(&left[7]); /* it showed a token, then closed */
         assert_true(enter(server, rows[row].same, &left[7]));
         assert_false(enter(server, rows[row].comes, &one_more));
-        for (int i = 0; i < MOST; i++)
+        for (int i = 0; i < MAX; i++)
             http_address_leave(&left[i]);
         http_address_leave(&other);
         assert_int_equal(server->addresses.count, 0);
@@ -89,7 +89,7 @@ static void test_who_is_not_counted(void **state)
     struct http_address *left;
 
     (void)state;
-    for (int i = 0; i <= MOST; i++) {
+    for (int i = 0; i <= MAX; i++) {
         for (size_t at = 0; at < ARRAY_LEN(own); at++) {
             assert_true(enter(server, own[at], &left));
             assert_null(left);

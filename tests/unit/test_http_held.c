@@ -26,7 +26,7 @@ static const struct http_times patient = { LONG_MS, LONG_MS, LONG_MS, LONG_MS, L
 static void test_held_bytes(void **state)
 {
     struct stage stage;
-    struct http_options options = { .times = patient, .most_bytes = 200000 }; /* strangers: half */
+    struct http_options options = { .times = patient, .max_bytes = 200000 }; /* strangers: half */
     struct text in = { 0 }, long_head = { 0 }, long_body = { 0 }, known = { 0 };
     int peers[4];
 
@@ -82,7 +82,7 @@ static void test_held_bytes(void **state)
 static void test_held_heads(void **state)
 {
     struct stage stage;
-    struct http_options options = { .times = patient, .most_bytes = 100000 }; /* strangers: half */
+    struct http_options options = { .times = patient, .max_bytes = 100000 }; /* strangers: half */
     struct text in = { 0 }, head = { 0 }, whole = { 0 };
     int peers[2], known;
 
@@ -126,8 +126,7 @@ static void test_held_heads(void **state)
 static void test_held_replies(void **state)
 {
     struct stage stage;
-    struct http_options options = { .times = patient,
-                                    .most_bytes = 30000000 }; /* strangers: half */
+    struct http_options options = { .times = patient, .max_bytes = 30000000 }; /* strangers: half */
     struct text in = { 0 }, body = { 0 };
     int peers[3];
 

@@ -318,7 +318,7 @@ static void test_size(void **state)
 static void test_places(void **state)
 {
     struct stage stage;
-    struct http_options options = { .times = patient, .most_connections = 8 };
+    struct http_options options = { .times = patient, .max_connections = 8 };
     struct text in = { 0 };
     int known, held[6], strangers[20];
 
@@ -366,12 +366,12 @@ static void test_places(void **state)
     stage_close(&stage);
 }
 
-static void limit_files(rlim_t most)
+static void limit_files(rlim_t max)
 {
     struct rlimit files;
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
-    files.rlim_cur = most < files.rlim_max ? most : files.rlim_max;
+    files.rlim_cur = max < files.rlim_max ? max : files.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
 }
 

@@ -29,7 +29,7 @@ static void send_part(struct straw *straw, const char *bytes, size_t length)
 }
 
 /* What a hub says to one ask, up to so many bytes of it. False: that was all of it. */
-static bool talk(struct straw *straw, size_t most)
+static bool talk(struct straw *straw, size_t max)
 {
     char line[512];
     size_t length = strlen(hello);
@@ -39,10 +39,10 @@ static bool talk(struct straw *straw, size_t most)
     snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%lld,\"result\":{\"wire\":1}}\n",
              (long long)straw->id);
     length = strlen(line);
-    send_part(straw, line, most < length ? most : length);
-    if (most < length)
+    send_part(straw, line, max < length ? max : length);
+    if (max < length)
         return true;
-    most -= length;
+    max -= length;
     straw_read(straw); /* ask/create, or ask/wait once its id is known */
     snprintf(
         line, sizeof line,
@@ -50,8 +50,8 @@ static bool talk(struct straw *straw, size_t most)
         "\"" STRAW_ID "\"}}\n{\"jsonrpc\":\"2.0\",\"id\":%lld,%s",
         (long long)straw->id, decided);
     length = strlen(line);
-    send_part(straw, line, most < length ? most : length);
-    return most < length;
+    send_part(straw, line, max < length ? max : length);
+    return max < length;
 }
 
 static void test_the_end_at_each_byte(void **state)
@@ -60,12 +60,12 @@ static void test_the_end_at_each_byte(void **state)
     bool is_cut = true;
     double value = 0;
 
-    for (size_t most = 0; is_cut; most++) {
+    for (size_t max = 0; is_cut; max++) {
         struct sayso_request *request;
 
         straw_new_handle(straw);
         request = sayso_submit_json(straw->sayso, "elicit_number", "{}");
-        is_cut = talk(straw, most);
+        is_cut = talk(straw, max);
         assert_int_equal(sayso_request_code(request), is_cut ? SAYSO_PENDING : SAYSO_OK);
         if (is_cut)
             assert_false(talk(straw, 4096)); /* it comes back, and says the same */

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "files_fixture.h"
 
-enum { LINES = 15000, LINE_MOST_BYTES = 300 }; /* about 1.5 MB */
+enum { LINES = 15000, LINE_MAX_BYTES = 300 }; /* about 1.5 MB */
 
 static off_t size_of(const char *path)
 {
@@ -66,7 +66,7 @@ static void test_a_log_is_put_aside_when_full(void **state)
 
     with_stderr_in(log, write_lines);
     assert_in_range(size_of(log), 1, OS_LOG_BYTES);
-    assert_in_range(size_of(old), OS_LOG_BYTES - LINE_MOST_BYTES, OS_LOG_BYTES);
+    assert_in_range(size_of(old), OS_LOG_BYTES - LINE_MAX_BYTES, OS_LOG_BYTES);
     assert_int_equal(mode_of(log), 0600);
     assert_int_equal(mode_of(old), 0600);
     assert_true(os_read_file(log, OS_LOG_BYTES, &bytes, &err));
@@ -75,7 +75,7 @@ static void test_a_log_is_put_aside_when_full(void **state)
     text_release(&bytes);
     with_stderr_in(log, write_lines); /* the old one gives way to the next */
     assert_in_range(size_of(log), 1, OS_LOG_BYTES);
-    assert_in_range(size_of(old), OS_LOG_BYTES - LINE_MOST_BYTES, OS_LOG_BYTES);
+    assert_in_range(size_of(old), OS_LOG_BYTES - LINE_MAX_BYTES, OS_LOG_BYTES);
 }
 
 static void test_somebody_elses_file_is_left_alone(void **state)

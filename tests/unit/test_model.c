@@ -36,7 +36,7 @@ enum { ACTS = 4 };
 #else
 enum { ACTS = 5 };
 #endif
-enum { STATES_MOST = 1 << 23, TABLE_SLOTS = 1 << 24 };
+enum { STATES_MAX = 1 << 23, TABLE_SLOTS = 1 << 24 };
 static const char *const broken_names[] = {
     [FINE] = "fine",   [WINNER] = "winner", [KEPT] = "kept",
     [FINAL] = "final", [EARLY] = "early",   [SILENCE] = "silence",
@@ -78,8 +78,8 @@ static bool remember(struct explorer *explorer, const struct world *world, uint3
             return false;
         if (*found)
             continue;
-        if (explorer->count == STATES_MOST)
-            fail_msg("more than %d states", STATES_MOST);
+        if (explorer->count == STATES_MAX)
+            fail_msg("more than %d states", STATES_MAX);
         explorer->worlds[explorer->count] = *world;
         explorer->parents[explorer->count] = parent;
         explorer->by[explorer->count] = by;
@@ -123,9 +123,9 @@ static enum broken explore(struct explorer *explorer, const struct rules *rules)
 static void check_rules(const struct rules *rules)
 {
     struct explorer explorer = {
-        .worlds = mem_new(STATES_MOST * sizeof *explorer.worlds),
-        .parents = mem_new(STATES_MOST * sizeof *explorer.parents),
-        .by = mem_new(STATES_MOST),
+        .worlds = mem_new(STATES_MAX * sizeof *explorer.worlds),
+        .parents = mem_new(STATES_MAX * sizeof *explorer.parents),
+        .by = mem_new(STATES_MAX),
         .slots = mem_new(TABLE_SLOTS * sizeof *explorer.slots),
     };
     struct world first = model_first(ACTS);

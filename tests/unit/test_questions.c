@@ -195,7 +195,7 @@ static void test_corpus(void **state)
         if (strcmp(json_member_text(test, "tool"), "ask_user_question") != 0)
             continue;
         count++;
-        if (json_is_yes(json_member(context, "sub_agent"))) {
+        if (json_is_true(json_member(context, "sub_agent"))) {
             assert_false(ask_tool_allows(&tool_ask_user_question, true, &err));
             assert_string_equal(error_name(err.code), json_member_text(expect, "code"));
             assert_string_equal(err.path, json_member_text(expect, "path"));

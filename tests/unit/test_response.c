@@ -356,7 +356,7 @@ static void test_never_a_guess(void **state)
         assert_int_equal(json_length(json_member(selection, "selected_ids")), is_decided);
         for (size_t k = 0; k < ARRAY_LEN(keys); k++)
             assert_int_equal(json_member(selection, keys[k]) != NULL, is_decided);
-        assert_int_equal(json_is_yes(json_member(got, "explicit")), is_explicit);
+        assert_int_equal(json_is_true(json_member(got, "explicit")), is_explicit);
         json_free(got);
     }
     answer_release(&answer);
@@ -423,7 +423,7 @@ static void test_bare_facts(void **state)
         .session_id = ID, .state = STATE_SUBMITTED, .is_replayed = true, .warnings = warnings
     };
     got = respond(&facts);
-    assert_true(json_is_yes(json_member(got, "replayed")));
+    assert_true(json_is_true(json_member(got, "replayed")));
     assert_int_equal(json_length(json_member(got, "warnings")), 2);
     json_free(got);
 }

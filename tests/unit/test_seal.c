@@ -259,14 +259,14 @@ static void test_which_seals(void **state)
 
 static void test_sizes(void **state)
 {
-    static const char most[SEAL_PAYLOAD_BYTES + 1];
+    static const char max[SEAL_PAYLOAD_BYTES + 1];
     struct seal_ring ring = { 0 };
     struct text sealed = { 0 }, out = { 0 };
 
     (void)state;
     add_key(&ring, INT64_MAX, NOW);
-    assert_false(seal_close(&ring, ours, 2, NOW, NOW + 1, most, sizeof most, &sealed));
-    assert_true(seal_close(&ring, ours, 2, NOW, NOW + 1, most, SEAL_PAYLOAD_BYTES, &sealed));
+    assert_false(seal_close(&ring, ours, 2, NOW, NOW + 1, max, sizeof max, &sealed));
+    assert_true(seal_close(&ring, ours, 2, NOW, NOW + 1, max, SEAL_PAYLOAD_BYTES, &sealed));
     assert_in_range(sealed.used, SEAL_PAYLOAD_BYTES, SEAL_TEXT_BYTES);
     assert_true(seal_open(&ring, ours, 2, NOW, sealed.bytes, sealed.used, &out));
     assert_int_equal(out.used, SEAL_PAYLOAD_BYTES);

@@ -75,7 +75,7 @@ static void expect_in_file(const struct place *place, enum setting_id id, const 
  * value that allows least. */
 static void expect_in_store(enum setting_id id, const char *value)
 {
-    static const char *const least[SETTING_COUNT] = { [SETTING_CLI_ANSWERS] = "off" };
+    static const char *const min[SETTING_COUNT] = { [SETTING_CLI_ANSWERS] = "off" };
     const struct setting_row *row = setting_row(id);
     struct settings *settings = settings_new();
     struct error err;
@@ -83,9 +83,9 @@ static void expect_in_store(enum setting_id id, const char *value)
     assert_false(settings_put_saved(settings, row->name, value));
     assert_false(settings_problem(settings, &err));
     assert_int_equal(settings_warning_count(settings), 1);
-    if (is_strict(id) != (least[id] != NULL))
+    if (is_strict(id) != (min[id] != NULL))
         fail_msg("%s: a strict row of a person names here what allows least", row->name);
-    assert_in_force(settings, id, least[id] ? least[id] : row->built_in);
+    assert_in_force(settings, id, min[id] ? min[id] : row->built_in);
     settings_free(settings);
 }
 

@@ -52,7 +52,7 @@ static void test_every_text_is_shown_as_it_may_be(void **state)
     assert_string_equal(json_text(first(json_member(shown, "marks"), "title")), "hidden");
     assert_string_equal(json_text(first(json_member(shown, "marks"), "prompt")), "hidden");
     assert_string_equal(json_member_text(first(block, "spans"), "text"), "Why");
-    assert_true(json_is_yes(json_member(first(block, "spans"), "strong")));
+    assert_true(json_is_true(json_member(first(block, "spans"), "strong")));
     assert_string_equal(json_member_text(field, "placeholder"), "a\\tb");
     assert_string_equal(json_member_text(field, "header"), "D\\u200bB");
     assert_string_equal(json_member_text(option, "id"), "a\\u200b");
@@ -89,7 +89,7 @@ static void test_a_secret_is_pointed_out(void **state)
              "\"prompt\":\"What is the password of the server?\"," FORM_FIELD "}}");
 
     (void)state;
-    assert_true(json_is_yes(json_member(json_member(reply, "shown"), "mentions_secret")));
+    assert_true(json_is_true(json_member(json_member(reply, "shown"), "mentions_secret")));
     json_free(reply);
 }
 

@@ -51,7 +51,7 @@ static void of_two_who_mark_one_does(void **state)
 /* Whoever waited, waited at the hub that has closed the store: all are marked, with one event. */
 static void what_is_open_is_abandoned_with_its_hub(void **state)
 {
-    enum { OPEN = 1200, EACH = 500, MOST = 1000 }; /* asks; BEAT_LEFT, and what a hub marks */
+    enum { OPEN = 1200, EACH = 500, MAX = 1000 }; /* asks; BEAT_LEFT, and what a hub marks */
     struct place *place = *state;
     struct store_change how;
     struct ask ask;
@@ -64,13 +64,13 @@ static void what_is_open_is_abandoned_with_its_hub(void **state)
     change_done(place, &how);
     reopen(place);
     assert_int_equal(chosen_number(place->where, "SELECT count(*) FROM asks WHERE flags = 1"),
-                     chosen_is_postgres() ? MOST : OPEN - 1); /* other hubs mark the rest */
+                     chosen_is_postgres() ? MAX : OPEN - 1); /* other hubs mark the rest */
     assert_int_equal(chosen_number(place->where, "SELECT count(*) FROM asks"
                                                  " WHERE flags = 0 AND state = 3"),
                      1);
     assert_int_equal(
         chosen_number(place->where, "SELECT count(*) FROM events WHERE kind = 11 AND ask = ''"),
-        chosen_is_postgres() ? MOST / EACH : 1);
+        chosen_is_postgres() ? MAX / EACH : 1);
     assert_int_equal(bad_event(place), 0);
     reopen(place);
     assert_true(chosen_number(place->where, "SELECT count(*) FROM events WHERE kind = 11") <= 2);

@@ -85,19 +85,19 @@ static void flush(void *context)
 }
 
 static void scene_open_for(struct scene *scene, const struct ws_times *times, size_t strangers,
-                           size_t most_bytes)
+                           size_t max_bytes)
 {
     struct http_options http = { .handler = { .context = scene,
                                               .admit = admit_all,
                                               .serve = serve_socket,
                                               .taken = take,
                                               .taken_context = scene },
-                                 .most_bytes = most_bytes };
+                                 .max_bytes = max_bytes };
     struct ws_options options = {
         .handler = { scene, on_opened, on_message, on_drained, on_closed },
         .times = *times,
-        .most_peers = 4,
-        .most_strangers = strangers,
+        .max_peers = 4,
+        .max_strangers = strangers,
     };
 
     *scene = (struct scene){ 0 };

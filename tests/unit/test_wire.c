@@ -144,7 +144,7 @@ static void test_requests_and_results(void **state)
     message = read_back(&out);
     assert_null(message.method);
     assert_string_equal(json_text(message.id), "my id");
-    assert_true(json_is_yes(json_member(message.result, "ok")));
+    assert_true(json_is_true(json_member(message.result, "ok")));
     rpc_release(&message);
     text_release(&out);
 }

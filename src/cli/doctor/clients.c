@@ -23,7 +23,7 @@
 #include "core/known_clients.h"
 #include "settings/settings.h"
 
-enum { MOST_WORDS = 128, MOST_BYTES = 1 << 20, MOST_S = 32 };
+enum { MAX_WORDS = 128, MAX_BYTES = 1 << 20, MAX_S = 32 };
 
 static const char calls[] =
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
@@ -33,13 +33,13 @@ static const char calls[] =
     "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}\n";
 
 struct words {
-    char *all[MOST_WORDS + 1]; /* owned, ended by NULL */
+    char *all[MAX_WORDS + 1]; /* owned, ended by NULL */
     size_t count;
 };
 
 static void add_word(struct words *words, const char *name, const char *value)
 {
-    if (value && words->count < MOST_WORDS)
+    if (value && words->count < MAX_WORDS)
         words->all[words->count++] = mem_format("%s%s%s", name, *name ? "=" : "", value);
 }
 
@@ -74,13 +74,13 @@ static void add_command(struct words *words, const struct client *client, const 
 static bool has_tools(int server)
 {
     struct pollfd ready = { .fd = server, .events = POLLIN };
-    time_t end = time(NULL) + MOST_S;
+    time_t end = time(NULL) + MAX_S;
     struct text said = { 0 };
     char bytes[16384], *line, *rest = NULL;
     bool is_so = false;
     ssize_t got = 1;
 
-    while (got > 0 && said.used < MOST_BYTES && time(NULL) < end &&
+    while (got > 0 && said.used < MAX_BYTES && time(NULL) < end &&
            poll(&ready, 1, (int)(end - time(NULL)) * 1000) > 0) {
         got = read(server, bytes, sizeof bytes);
         text_add(&said, bytes, got > 0 ? (size_t)got : 0);
@@ -213,7 +213,7 @@ static void judge_patience(struct doctor *doctor, const struct client *client,
 static void judge_permission(struct doctor *doctor, const struct client *client, const char *name,
                              const struct json *entry)
 {
-    bool is_given = !client->trust_key || json_is_yes(json_member(entry, client->trust_key));
+    bool is_given = !client->trust_key || json_is_true(json_member(entry, client->trust_key));
     char path[CLIENT_PATH_BYTES] = "";
     char *rule = permission_rule(client, name);
     struct config_file file = { 0 };

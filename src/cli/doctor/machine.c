@@ -334,7 +334,7 @@ static bool is_trusted(const struct client *client, const struct config_file *ho
     hash_hook(item, hash);
     trusted = json_member_text(state, "trusted_hash");
     is_so = trusted && strncmp(trusted, "sha256:", 7) == 0 && strcmp(trusted + 7, hash) == 0 &&
-            (!json_member(state, "enabled") || json_is_yes(json_member(state, "enabled")));
+            (!json_member(state, "enabled") || json_is_true(json_member(state, "enabled")));
     free(key);
     json_free(state);
     json_free(items);
@@ -425,7 +425,7 @@ static bool read_unit(const char *path, char program[UNIT_LINE_BYTES])
 static void add_units(struct text *out)
 {
     static const struct {
-        const char *variable, *otherwise; /* below the home directory */
+        const char *variable, *fallback; /* below the home directory */
     } places[] = { { "XDG_CONFIG_HOME", ".config" }, { "XDG_DATA_HOME", ".local/share" } };
     char home[CLIENT_PATH_BYTES];
 
@@ -435,7 +435,7 @@ static void add_units(struct text *out)
         if (given && given[0] == '/')
             text_add_format(out, "%s", given);
         else if (os_home(home, sizeof home))
-            text_add_format(out, "%s/%s", home, places[i].otherwise);
+            text_add_format(out, "%s/%s", home, places[i].fallback);
         text_add_text(out, "/systemd/user/sayso.service\n");
     }
     text_add_text(out, "/etc/systemd/user/sayso.service\n"

@@ -161,7 +161,7 @@ static void read_result(const struct gate_question *question, const struct json 
     if (id)
         snprintf(answer->session_id, sizeof answer->session_id, "%s", id);
     answer->is_allowed = ending == ENDING_ANSWERED && picked && strcmp(picked, "allow") == 0 &&
-                         json_is_yes(json_member(result, "explicit"));
+                         json_is_true(json_member(result, "explicit"));
     if (answer->is_allowed)
         text_add_format(&answer->reason, said_yes, question->match->pattern);
     else if (ending == ENDING_TIMEOUT)

@@ -91,8 +91,8 @@ static const struct hook_format *hook_format_recognise(const struct json *hook)
 enum {
     GATE_REPLY_S = 3,  /* the person's deadline comes before the watchdog, */
     GATE_MARGIN_S = 5, /* and that before the client's patience ends */
-    GATE_WAIT_LEAST_S = 5,
-    GATE_WAIT_MOST_S = 86400,
+    GATE_WAIT_MIN_S = 5,
+    GATE_WAIT_MAX_S = 86400,
     GATE_UNKNOWN_S = 30, /* the shortest patience of all formats */
     DIRECTORY_BYTES = 4096,
 };
@@ -272,7 +272,7 @@ static enum exit_code run_gate(const struct arguments *arguments)
 
     if (client && !hook.format)
         say_problem(TEXT_CLI_NO_HOOK, "name", client);
-    else if (arguments_integer(arguments, "wait", GATE_WAIT_LEAST_S, GATE_WAIT_MOST_S, &wait_s))
+    else if (arguments_integer(arguments, "wait", GATE_WAIT_MIN_S, GATE_WAIT_MAX_S, &wait_s))
         code = answer_hook(&hook, wait_s);
     json_free(hook.inner);
     json_free(hook.json);

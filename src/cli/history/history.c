@@ -14,7 +14,7 @@
 #include "core/lifecycle.h"
 #include "tui/facts.h"
 
-enum { MOST_AGO = 100000 };
+enum { MAX_AGO = 100000 };
 
 /* "7d", "12h", "30m" */
 static bool read_ago(const char *text, int64_t *ret_ms)
@@ -31,7 +31,7 @@ static bool read_ago(const char *text, int64_t *ret_ms)
         return false;
     memcpy(number, text, digits);
     number[digits] = '\0';
-    if (!text_parse_integer(number, &count) || count > MOST_AGO)
+    if (!text_parse_integer(number, &count) || count > MAX_AGO)
         return false;
     for (size_t i = 0; i < ARRAY_LEN(units); i++) {
         if (units[i].unit == text[digits]) {
@@ -136,7 +136,7 @@ bool look_back_page(struct look_back *look, struct client *link, int64_t limit,
     return ok;
 }
 
-enum { HISTORY_DEFAULT = 20, HISTORY_MOST = 10000, HISTORY_PAGE = 200 };
+enum { HISTORY_DEFAULT = 20, HISTORY_MAX = 10000, HISTORY_PAGE = 200 };
 
 /* What was answered, a line below the ask; nothing where it was not. */
 static void print_answer(const struct json *ask)
@@ -145,7 +145,7 @@ static void print_answer(const struct json *ask)
     const struct json *confirmed = json_member(ask, "confirmed");
 
     if (confirmed)
-        summary = i18n_text(json_is_yes(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
+        summary = i18n_text(json_is_true(confirmed) ? TEXT_TUI_YES : TEXT_TUI_NO);
     if (summary && *summary)
         say_words("          = ", summary, "\n");
 }
@@ -159,7 +159,7 @@ static void print_ask(const struct arguments *arguments, const struct json *ask)
     say_add_agent(&shown_agent, ask);
     printf("%.8s  %-16s  %-14s%s  %s  %s\n", json_member_text(ask, "session_id"),
            text_string(&when), state_text(state_find(json_member_text(ask, "status"))),
-           json_is_yes(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
+           json_is_true(json_member(ask, "destructive")) ? " !" : "  ", text_string(&shown_title),
            text_string(&shown_agent));
     print_answer(ask);
     text_release(&shown_title);
@@ -228,7 +228,7 @@ static enum exit_code run_history(const struct arguments *arguments)
     int64_t limit = HISTORY_DEFAULT;
     enum exit_code code = EXIT_USAGE;
 
-    if (arguments_integer(arguments, "limit", 1, HISTORY_MOST, &limit) &&
+    if (arguments_integer(arguments, "limit", 1, HISTORY_MAX, &limit) &&
         look_back_init(&look, arguments, false, join_words(arguments))) {
         code = call_open(arguments, &call_person, &link) && print_all(&look, link, limit)
                    ? EXIT_DONE
@@ -252,7 +252,7 @@ static const char *const examples[] = { "history deploy production",
                                         "history '\"roll back\"' --since 7d",
                                         "history --agent claude-code --status declined --json",
                                         NULL };
-VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .most_words = 8, .works_remotely = true);
+VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .max_words = 8, .works_remotely = true);
 
 /* `sayso list`. */
 
@@ -283,11 +283,11 @@ static void print_listed(const struct arguments *arguments, const struct json *a
     add_left(&cell, ask);
     say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
     say_add_cell(&line, state_text(state_find(status)), LIST_STATE_CELLS);
-    text_add_text(&line, json_is_yes(json_member(ask, "destructive")) ? "!  " : "   ");
+    text_add_text(&line, json_is_true(json_member(ask, "destructive")) ? "!  " : "   ");
     say_add_shown(&line, say_member(ask, "title"));
     text_add_text(&line, "  ");
     say_add_agent(&line, ask);
-    if (json_is_yes(json_member(ask, "detached")))
+    if (json_is_true(json_member(ask, "detached")))
         text_add_format(&line, " %s", i18n_text(TEXT_LIST_DETACHED));
     printf("%.8s  %s\n", json_member_text(ask, "session_id"), text_string(&line));
     print_answer(ask);

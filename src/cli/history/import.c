@@ -66,7 +66,7 @@ static bool read_lines(struct source *source, struct backup_place *check,
 
         read += (int64_t)length;
         text_add(&line, part, length - is_end);
-        if (is_end || line.used > BACKUP_MOST_BYTES || length == 0) {
+        if (is_end || line.used > BACKUP_MAX_BYTES || length == 0) {
             ok = take_line(check, restore, &line, err);
             text_clear(&line);
         }
@@ -162,7 +162,7 @@ static const struct verb_option options[] = {
 };
 static const char *const usage[] = { "import FILE|-", "import --discard", NULL };
 static const char *const examples[] = { "import sayso-backup.jsonl", NULL };
-VERB_ROW(import, TEXT_CLI_IMPORT, VERB_TABLES, .most_words = 1);
+VERB_ROW(import, TEXT_CLI_IMPORT, VERB_TABLES, .max_words = 1);
 
 /* Drawn a few times a second, so that it costs nothing. */
 

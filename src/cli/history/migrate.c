@@ -176,4 +176,4 @@ static const struct verb_option options[] = {
 static const char *const usage[] = { "migrate [sqlite:PATH] postgres://USER@HOST/DATABASE",
                                      "migrate --discard postgres://USER@HOST/DATABASE", NULL };
 static const char *const examples[] = { "migrate postgres://sayso@db.example/sayso", NULL };
-VERB_ROW(migrate, TEXT_CLI_MIGRATE, VERB_TABLES, .most_words = 2);
+VERB_ROW(migrate, TEXT_CLI_MIGRATE, VERB_TABLES, .max_words = 2);

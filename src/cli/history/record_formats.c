@@ -111,7 +111,7 @@ static void record_add_value(const struct given *given, struct text *out)
     if (given->text)
         add_part(out, start, given->text);
     if (json_kind(given->value) == KIND_BOOL) {
-        add_part(out, start, i18n_text(json_is_yes(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
+        add_part(out, start, i18n_text(json_is_true(given->value) ? TEXT_TUI_YES : TEXT_TUI_NO));
     } else if (given->value) {
         char *number = json_encode(given->value);
 
@@ -167,7 +167,7 @@ static void csv_add_words(struct text *shown, const struct json *record, const c
     if (words)
         visible_text(words, strlen(words), VISIBLE_LINES, shown);
     else if (json_kind(at) == KIND_BOOL)
-        text_add_text(shown, json_is_yes(at) ? "true" : "false");
+        text_add_text(shown, json_is_true(at) ? "true" : "false");
 }
 
 /* "label (recommended)" of every option, a line each. */
@@ -358,7 +358,7 @@ static void add_facts(struct text *out, const struct json *record)
         add_row(out, TEXT_RECORD_BY, text_string(&whom));
     }
     add_row(out, TEXT_RECORD_ID, json_member_text(record, "session_id"));
-    if (json_is_yes(json_member(record, "destructive")))
+    if (json_is_true(json_member(record, "destructive")))
         text_add_format(out, "- %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
     text_release(&whom);
 }
@@ -372,7 +372,7 @@ static void add_option(struct text *out, const struct json *record, const struct
 
     text_add_text(out, is_picked ? "- [x] " : "- [ ] ");
     add_one_line(out, json_member_text(option, "label"));
-    if (json_is_yes(json_member(option, "recommended")))
+    if (json_is_true(json_member(option, "recommended")))
         text_add_format(out, " (%s)", i18n_text(TEXT_RECOMMENDED));
     if (json_member_text(option, "description")) {
         text_add_text(out, ": ");

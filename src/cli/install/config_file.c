@@ -17,7 +17,7 @@
 #include "i18n/i18n.h"
 
 enum {
-    MOST_BYTES = 64 * 1024 * 1024,
+    MAX_BYTES = 64 * 1024 * 1024,
     OWN_FILE = 0600,
     OWN_DIRECTORY = 0700,
     PROJECT_FILE = 0644, /* belongs to everybody who works on the project */
@@ -65,14 +65,13 @@ static bool read_all(int fd, const char *path, struct text *out, struct error *e
     char bytes[65536];
     ssize_t got;
 
-    while ((got = read(fd, bytes, sizeof bytes)) > 0 && out->used <= MOST_BYTES)
+    while ((got = read(fd, bytes, sizeof bytes)) > 0 && out->used <= MAX_BYTES)
         text_add(out, bytes, (size_t)got);
     if (got < 0)
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_CANT_READ, "path", path, "reason",
                          strerror(errno), NULL);
-    return out->used <= MOST_BYTES ||
-           error_say(err, ERROR_too_long, "", TEXT_REASON_FILE_TOO_LARGE, "path", path, "limit",
-                     TEXT_NUMBER(MOST_BYTES), NULL);
+    return out->used <= MAX_BYTES || error_say(err, ERROR_too_long, "", TEXT_REASON_FILE_TOO_LARGE,
+                                               "path", path, "limit", TEXT_NUMBER(MAX_BYTES), NULL);
 }
 
 static bool read_open(int fd, struct config_file *file, struct error *err)

@@ -134,7 +134,7 @@ bool config_list_drop(const struct config_list *list, struct text *text, struct 
 
 /* Changes are in one place: one hunk, between what is alike before and behind it, is enough. */
 
-enum { CONTEXT_LINES = 3, MOST_COMPARED = 2000 };
+enum { CONTEXT_LINES = 3, MAX_COMPARED = 2000 };
 
 struct line {
     const char *bytes;
@@ -187,7 +187,7 @@ static void add_changes(struct text *out, const struct lines *a, size_t a_end,
                         const struct lines *b, size_t b_end, size_t from)
 {
     size_t rows = a_end - from, columns = b_end - from;
-    bool is_small = rows < MOST_COMPARED && columns < MOST_COMPARED;
+    bool is_small = rows < MAX_COMPARED && columns < MAX_COMPARED;
     uint16_t *alike = is_small ? mem_new((rows + 1) * (columns + 1) * sizeof *alike) : NULL;
     size_t i = 0, k = 0;
 

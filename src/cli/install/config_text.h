@@ -16,9 +16,9 @@ struct json;
 struct json_writer;
 struct text;
 
-enum { CONFIG_MOST_KEYS = 4 };
+enum { CONFIG_MAX_KEYS = 4 };
 struct config_path {
-    const char *keys[CONFIG_MOST_KEYS]; /* borrowed */
+    const char *keys[CONFIG_MAX_KEYS]; /* borrowed */
     size_t count;
     bool is_item; /* of the list that the keys lead to; not in TOML */
     size_t item;

@@ -134,7 +134,7 @@ static void tell_done(const struct job *job)
     say_note(TEXT_CLI_INSTALL_RESTART, "client", job->client->title);
 }
 
-enum { MOST_NAME_BYTES = 64, MOST_AS_BYTES = 128 };
+enum { MAX_NAME_BYTES = 64, MAX_AS_BYTES = 128 };
 static const char name_characters[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
@@ -228,10 +228,10 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
     if (!job->name)
         job->name = "sayso";
     job->entry.as_name = arguments_value(arguments, "as");
-    if (!*job->name || strlen(job->name) > MOST_NAME_BYTES ||
+    if (!*job->name || strlen(job->name) > MAX_NAME_BYTES ||
         strspn(job->name, name_characters) != strlen(job->name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_NAME, "name", "--name");
-    } else if (!arguments_are_short(arguments, "as", MOST_AS_BYTES)) {
+    } else if (!arguments_are_short(arguments, "as", MAX_AS_BYTES)) {
         return false;
     } else if (job->entry.as_name && (has_controls(job->entry.as_name) || !*job->entry.as_name)) {
         say_problem(TEXT_CLI_INSTALL_BAD_AS, "name", "--as");
@@ -510,4 +510,4 @@ static const char *const examples[] = { "install claude",
                                         "install claude --gate",
                                         "install claude --undo",
                                         NULL };
-VERB_ROW(install, TEXT_CLI_INSTALL, VERB_TABLES, .most_words = 1);
+VERB_ROW(install, TEXT_CLI_INSTALL, VERB_TABLES, .max_words = 1);

@@ -21,7 +21,7 @@ struct jsonc_member {
     size_t value, value_end; /* one past its last byte */
 };
 
-enum { MOST_LEVELS = 256 };
+enum { MAX_LEVELS = 256 };
 static const char BLANKS[] = " \t\r\n";
 
 static size_t jsonc_skip_blanks(const char *bare, size_t at)
@@ -117,7 +117,7 @@ static bool check_parts(struct checked *text, char close, int level)
 {
     bool is_object = close == '}';
 
-    if (level > MOST_LEVELS)
+    if (level > MAX_LEVELS)
         return false;
     if (take(text, close))
         return true;

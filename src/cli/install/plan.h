@@ -24,7 +24,7 @@ struct change {
     int lock;        /* -1: none */
 };
 
-enum { JOB_MOST_CHANGES = 2 };
+enum { JOB_MAX_CHANGES = 2 };
 struct job {
     const struct arguments *arguments;
     const struct client *client;
@@ -35,7 +35,7 @@ struct job {
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];
     char tools[1024]; /* as typed */
-    struct change changes[JOB_MOST_CHANGES];
+    struct change changes[JOB_MAX_CHANGES];
     size_t change_count;
 };
 

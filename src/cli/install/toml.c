@@ -37,7 +37,7 @@ struct toml_items {
     size_t count, capacity;
 };
 
-enum { MOST_LEVELS = 64 };
+enum { MAX_LEVELS = 64 };
 static const char BARE_KEY[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 static const char BARE_VALUE[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+.:";
@@ -270,7 +270,7 @@ static bool scan_value(struct scan *scan, const struct text *prefix, int level, 
     size_t from;
     bool ok;
 
-    if (level > MOST_LEVELS)
+    if (level > MAX_LEVELS)
         return false;
     skip_blanks(scan);
     from = scan->at;

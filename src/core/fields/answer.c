@@ -181,14 +181,14 @@ static bool said_by_value(const struct field *field, const struct json *value, s
 
 struct error *mistakes_next(const struct mistakes *mistakes)
 {
-    bool has_room = mistakes->errors && mistakes->count < mistakes->most;
+    bool has_room = mistakes->errors && mistakes->count < mistakes->max;
 
     return has_room ? &mistakes->errors[mistakes->count] : NULL;
 }
 
 void mistakes_count(struct mistakes *mistakes, bool is_right)
 {
-    mistakes->count += !is_right && mistakes->count < mistakes->most;
+    mistakes->count += !is_right && mistakes->count < mistakes->max;
 }
 
 /* selected_ids and custom_input speak of the first field; only one of the two ways may be used.
@@ -258,7 +258,7 @@ static void find_strangers(const struct form *form, const struct json *fields,
         mistakes_count(mistakes, false);
         return;
     }
-    for (void *it = json_first(fields); it && mistakes->count < mistakes->most;
+    for (void *it = json_first(fields); it && mistakes->count < mistakes->max;
          it = json_next(fields, it)) {
         struct error *err = mistakes_next(mistakes);
 
@@ -368,7 +368,7 @@ static bool read_notes(const struct form *form, const struct json *given, const 
     if (notes && json_kind(notes) != KIND_OBJECT)
         mistakes_count(mistakes,
                        answer_refuse_type(notes, path, "an object", mistakes_next(mistakes)));
-    for (void *it = json_first(notes); it && mistakes->count < mistakes->most;
+    for (void *it = json_first(notes); it && mistakes->count < mistakes->max;
          it = json_next(notes, it)) {
         const char *key = json_key(it);
         struct error *err = mistakes_next(mistakes);
@@ -405,9 +405,9 @@ static void read_all_notes(const struct form *form, const struct json *given, st
 }
 
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
-                   struct error *ret_errors, size_t most)
+                   struct error *ret_errors, size_t max)
 {
-    struct mistakes mistakes = { .errors = ret_errors, .most = most };
+    struct mistakes mistakes = { .errors = ret_errors, .max = max };
     struct answer answer;
 
     if (json_kind(given) != KIND_OBJECT)

@@ -53,7 +53,7 @@ bool answer_needs_code(const struct form *form, const struct answer *answer);
 bool answer_will_need_code(const struct form *form, const char *given);
 /* The same with all that is wrong: how many mistakes there are, counted up to `most`. */
 size_t answer_read(const struct form *form, const struct json *given, struct answer *ret_answer,
-                   struct error *ret_errors, size_t most);
+                   struct error *ret_errors, size_t max);
 /* Prefilled notes of chosen options stay unless `given` mentions them; an empty note there means
  * that it was removed. Only for answers as they come in: a stored answer is complete. */
 void answer_keep_notes(const struct form *form, const struct json *given, struct answer *answer);

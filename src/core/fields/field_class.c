@@ -182,7 +182,7 @@ void answer_read_picks(const struct field *field, const struct said *said,
 
     for (size_t i = 0; i < value->option_count; i++)
         value->is_selected[i] = false;
-    for (size_t i = 0; i < count && mistakes->count < mistakes->most; i++) {
+    for (size_t i = 0; i < count && mistakes->count < mistakes->max; i++) {
         const struct json *id = is_list ? json_item(said->picks, i) : said->picks;
         char path[48];
 
@@ -248,7 +248,7 @@ static bool read_confirm(const struct field *field, const struct json *scalar,
     if (json_kind(scalar) != KIND_BOOL)
         return error_say(err, ERROR_bad_type, "", TEXT_REASON_ANSWER_YES_NO, NULL);
     value->has_confirm = true;
-    value->confirmed = json_is_yes(scalar);
+    value->confirmed = json_is_true(scalar);
     return true;
 }
 
@@ -263,16 +263,16 @@ size_t answer_count_picks(const struct field_value *value)
 
 static bool refuse_count(const struct field *field, const char *path, struct error *err)
 {
-    int64_t least = field->min_selections, most = field->max_selections;
+    int64_t min = field->min_selections, max = field->max_selections;
     bool may_write = class_of(field)->has_words;
     enum text_id text = TEXT_REASON_CHOOSE_MOST;
 
-    if (least > 0 && least == most)
+    if (min > 0 && min == max)
         text = may_write ? TEXT_REASON_CHOOSE_COUNT_OR_WRITE : TEXT_REASON_CHOOSE_COUNT;
-    else if (least > 0)
+    else if (min > 0)
         text = may_write ? TEXT_REASON_CHOOSE_RANGE_OR_WRITE : TEXT_REASON_CHOOSE_RANGE;
-    return error_say(err, ERROR_out_of_range, path, text, "count", TEXT_NUMBER(least), "least",
-                     TEXT_NUMBER(least), "most", TEXT_NUMBER(most), NULL);
+    return error_say(err, ERROR_out_of_range, path, text, "count", TEXT_NUMBER(min), "least",
+                     TEXT_NUMBER(min), "most", TEXT_NUMBER(max), NULL);
 }
 
 /* In hybrid, own words count as meeting the minimum. */
@@ -406,12 +406,12 @@ static const struct json *client_take_own(struct client_reading *reading, size_t
 }
 
 static void write_given(struct json_writer *writer, const char *key, const struct json *value,
-                        const char *otherwise)
+                        const char *fallback)
 {
     if (value)
         json_write_value(writer, key, value);
     else
-        json_write_raw(writer, key, otherwise);
+        json_write_raw(writer, key, fallback);
 }
 
 /* Yes, no, or neither: -1. */
@@ -420,7 +420,7 @@ static int answer_of(const struct json *value)
     const char *text = json_text(value);
 
     if (json_kind(value) == KIND_BOOL)
-        return json_is_yes(value);
+        return json_is_true(value);
     return text && strcmp(text, CLIENT_FORM_YES) == 0  ? 1
            : text && strcmp(text, CLIENT_FORM_NO) == 0 ? 0
                                                        : -1;

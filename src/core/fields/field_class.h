@@ -63,7 +63,7 @@ bool class_is_text(const struct field_class *class);   /* words alone */
 /* All that is wrong with an answer, as far as there is room: what has no end stops there. */
 struct mistakes {
     struct error *errors; /* NULL: only counted */
-    size_t count, most;
+    size_t count, max;
 };
 
 /* Where the next one is to be written, until mistakes_count says that it was one. */

@@ -33,13 +33,13 @@ const char *const confirm_default_names[] = {
     [CONFIRM_YES + 1] = NULL,
 };
 
-unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise)
+unsigned form_name_find(const char *const *names, const char *name, unsigned fallback)
 {
     for (unsigned value = 0; names[value]; value++) {
         if (*name && strcmp(names[value], name) == 0)
             return value;
     }
-    return otherwise;
+    return fallback;
 }
 
 static void option_release(struct option *option)

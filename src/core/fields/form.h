@@ -104,6 +104,6 @@ extern const char *const preview_type_names[];
 extern const char *const number_style_names[];
 extern const char *const confirm_default_names[];
 /* The value so named, or `otherwise`. */
-unsigned form_name_find(const char *const *names, const char *name, unsigned otherwise);
+unsigned form_name_find(const char *const *names, const char *name, unsigned fallback);
 
 #endif

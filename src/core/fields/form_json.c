@@ -31,10 +31,10 @@ struct member {
     enum member_type type;
     size_t offset;
     size_t beside;
-    bool is_needed;
+    bool is_required;
     const char *const *names;
     const struct shape *shape;
-    size_t least, most; /* items of a list */
+    size_t min, max; /* items of a list */
 };
 struct shape {
     const struct member *members;
@@ -52,15 +52,15 @@ struct shape {
 #define FORM(name)    offsetof(struct form, name)
 
 static const struct member preview_members[] = {
-    MEMBER("type", NAME, PREVIEW(type), .names = preview_type_names, .is_needed = true),
-    MEMBER("text", TEXT, PREVIEW(text), .is_needed = true),
+    MEMBER("type", NAME, PREVIEW(type), .names = preview_type_names, .is_required = true),
+    MEMBER("text", TEXT, PREVIEW(text), .is_required = true),
     MEMBER("language", TEXT, PREVIEW(language)),
 };
 static const struct shape preview_shape = SHAPE(preview);
 
 static const struct member option_members[] = {
-    MEMBER("id", TEXT, OPTION(id), .is_needed = true),
-    MEMBER("label", TEXT, OPTION(label), .is_needed = true),
+    MEMBER("id", TEXT, OPTION(id), .is_required = true),
+    MEMBER("label", TEXT, OPTION(label), .is_required = true),
     MEMBER("description", TEXT, OPTION(description)),
     MEMBER("annotation", TEXT, OPTION(annotation)),
     MEMBER("recommended", BOOL, OPTION(is_recommended)),
@@ -71,14 +71,14 @@ static const struct member option_members[] = {
 static const struct shape option_shape = SHAPE(option);
 
 static const struct member field_members[] = {
-    MEMBER("name", TEXT, FIELD(name), .is_needed = true),
+    MEMBER("name", TEXT, FIELD(name), .is_required = true),
     MEMBER("label", TEXT, FIELD(label)),
     MEMBER("header", TEXT, FIELD(header)),
     MEMBER("description", TEXT, FIELD(description)),
-    MEMBER("kind", NAME, FIELD(kind), .names = field_kind_names, .is_needed = true),
+    MEMBER("kind", NAME, FIELD(kind), .names = field_kind_names, .is_required = true),
     MEMBER("required", BOOL, FIELD(is_required)),
     MEMBER("options", LIST, FIELD(options), .beside = FIELD(option_count), .shape = &option_shape,
-           .most = LIMIT_OPTIONS),
+           .max = LIMIT_OPTIONS),
     MEMBER("min_selections", COUNT, FIELD(min_selections)),
     MEMBER("max_selections", COUNT, FIELD(max_selections)),
     MEMBER("placeholder", TEXT, FIELD(placeholder)),
@@ -99,10 +99,10 @@ static const struct member field_members[] = {
 static const struct shape field_shape = SHAPE(field);
 
 static const struct member form_members[] = {
-    MEMBER("title", TEXT, FORM(title), .is_needed = true),
-    MEMBER("prompt", TEXT, FORM(prompt), .is_needed = true),
+    MEMBER("title", TEXT, FORM(title), .is_required = true),
+    MEMBER("prompt", TEXT, FORM(prompt), .is_required = true),
     MEMBER("fields", LIST, FORM(fields), .beside = FORM(field_count), .shape = &field_shape,
-           .is_needed = true, .least = 1, .most = LIMIT_FORM_FIELDS),
+           .is_required = true, .min = 1, .max = LIMIT_FORM_FIELDS),
     MEMBER("allow_annotations", BOOL, FORM(allow_annotations)),
     MEMBER("global_annotation", TEXT, FORM(global_annotation)),
     MEMBER("single_submit", BOOL, FORM(single_submit)),
@@ -134,7 +134,7 @@ static void write_list(struct json_writer *writer, const struct member *member, 
     const size_t *count = (const void *)((const char *)whole + member->beside);
     const char *items = *(void *const *)slot;
 
-    if (*count == 0 && !member->is_needed)
+    if (*count == 0 && !member->is_required)
         return;
     json_write_list(writer, member->key);
     for (size_t i = 0; i < *count; i++)
@@ -168,7 +168,7 @@ static void write_member(struct json_writer *writer, const struct member *member
             json_write_number(writer, member->key, *(const double *)slot);
         break;
     case MEMBER_NAME:
-        if (name_at(slot) || member->is_needed)
+        if (name_at(slot) || member->is_required)
             json_write_text(writer, member->key, member->names[name_at(slot)]);
         break;
     case MEMBER_OBJECT:
@@ -236,8 +236,8 @@ static bool read_list(const struct member *member, const struct json *value, voi
     size_t *count = (void *)((char *)whole + member->beside);
     char *items;
 
-    if (json_kind(value) != KIND_LIST || json_length(value) < member->least ||
-        json_length(value) > member->most)
+    if (json_kind(value) != KIND_LIST || json_length(value) < member->min ||
+        json_length(value) > member->max)
         return false;
     items = mem_new((json_length(value) + 1) * member->shape->bytes);
     *(void **)slot = items;
@@ -258,7 +258,7 @@ static bool read_member(const struct member *member, const struct json *value, v
     case MEMBER_TEXT:
         return read_text(value, slot);
     case MEMBER_BOOL:
-        *(bool *)slot = json_is_yes(value);
+        *(bool *)slot = json_is_true(value);
         return json_kind(value) == KIND_BOOL;
     case MEMBER_COUNT:
         return json_integer_of(value, slot) && *(int64_t *)slot >= 0;
@@ -288,7 +288,7 @@ static size_t read_members(const struct shape *shape, const struct json *object,
         const struct member *member = &shape->members[i];
         const struct json *value = json_member(object, member->key);
 
-        if (value ? !read_member(member, value, whole) : member->is_needed)
+        if (value ? !read_member(member, value, whole) : member->is_required)
             return SIZE_MAX;
         known += value != NULL;
     }

@@ -44,12 +44,12 @@ bool argument_says_nothing(const struct argument *row, const struct json *value)
     switch (json_kind(value)) {
     case KIND_TEXT:
         return argument_is_empty(value) ||
-               (row->otherwise_text && strcmp(json_text(value), row->otherwise_text) == 0);
+               (row->fallback_text && strcmp(json_text(value), row->fallback_text) == 0);
     case KIND_BOOL:
-        return row->type == ARGUMENT_BOOL && json_is_yes(value) == row->otherwise;
+        return row->type == ARGUMENT_BOOL && json_is_true(value) == row->fallback;
     case KIND_INTEGER:
-        return row->type == ARGUMENT_INTEGER && row->otherwise >= row->least &&
-               json_integer_of(value, &number) && number == row->otherwise;
+        return row->type == ARGUMENT_INTEGER && row->fallback >= row->min &&
+               json_integer_of(value, &number) && number == row->fallback;
     default:
         return argument_is_empty(value);
     }
@@ -130,15 +130,15 @@ static bool check_range(const struct given *given, struct error *err)
     int64_t number;
 
     argument_whole_number(given->value, &number);
-    if (number >= row->least && number <= row->most)
+    if (number >= row->min && number <= row->max)
         return true;
-    if (row->most == ARGUMENT_UNBOUNDED)
+    if (row->max == ARGUMENT_UNBOUNDED)
         return argument_refuse(given->place, ERROR_out_of_range, err, TEXT_REASON_ARG_AT_LEAST,
-                               "name", row->name, "least", TEXT_NUMBER(row->least), "hint",
-                               row->help, NULL);
+                               "name", row->name, "least", TEXT_NUMBER(row->min), "hint", row->help,
+                               NULL);
     return argument_refuse(given->place, ERROR_out_of_range, err, TEXT_REASON_ARG_RANGE, "name",
-                           row->name, "least", TEXT_NUMBER(row->least), "most",
-                           TEXT_NUMBER(row->most), "hint", row->help, NULL);
+                           row->name, "least", TEXT_NUMBER(row->min), "most", TEXT_NUMBER(row->max),
+                           "hint", row->help, NULL);
 }
 
 /* Maximums count what was received, emptiness looks at what is left for the eye. Whether a text
@@ -153,13 +153,13 @@ static bool check_length(const struct given *given, struct error *err)
 
     if (!text) /* the object form of a preview */
         return true;
-    if (row->least > 0 && visible_is_empty(text, length))
+    if (row->min > 0 && visible_is_empty(text, length))
         return argument_refuse(given->place, ERROR_empty_text, err, TEXT_REASON_ARG_EMPTY, "name",
                                row->name, "hint", row->help, NULL);
-    if ((int64_t)count > row->most)
+    if ((int64_t)count > row->max)
         return argument_refuse(given->place, ERROR_too_long, err, TEXT_REASON_ARG_LONG, "name",
                                row->name, "count", TEXT_NUMBER(count), "kind",
-                               is_bytes ? "bytes" : "characters", "most", TEXT_NUMBER(row->most),
+                               is_bytes ? "bytes" : "characters", "most", TEXT_NUMBER(row->max),
                                NULL);
     return true;
 }
@@ -173,14 +173,14 @@ static bool check_count(const struct given *given, struct error *err)
     int64_t count = (int64_t)json_length(given->value);
     char quote[ARGUMENT_QUOTE_BYTES];
 
-    if (count >= row->least && count <= row->most)
+    if (count >= row->min && count <= row->max)
         return true;
     arguments_quote(text ? text : "", text ? json_length(question) : 0, quote);
     return argument_refuse(given->place,
-                           count < row->least ? given->class->too_few : given->class->too_many, err,
+                           count < row->min ? given->class->too_few : given->class->too_many, err,
                            given->class->wrong_count, "name", row->name, "question", quote, "count",
-                           TEXT_NUMBER(count), "least", TEXT_NUMBER(row->least), "most",
-                           TEXT_NUMBER(row->most), "hint", row->help, NULL);
+                           TEXT_NUMBER(count), "least", TEXT_NUMBER(row->min), "most",
+                           TEXT_NUMBER(row->max), "hint", row->help, NULL);
 }
 
 static bool check_texts(const struct given *given, struct error *err)
@@ -427,14 +427,14 @@ static bool pass_unknown(const struct scope *scope, struct error *err)
     return ok;
 }
 
-static bool is_needed(const struct scope *scope, const struct argument *row)
+static bool is_required(const struct scope *scope, const struct argument *row)
 {
     const struct json *other = row->spared_by ? json_member(scope->object, row->spared_by) : NULL;
     const char *value = json_text(other);
     bool is_spared = row->spared_value ? value && strcmp(value, row->spared_value) == 0
                                        : !argument_is_empty(other);
 
-    return row->is_needed && !scope->is_collecting && !is_spared;
+    return row->is_required && !scope->is_collecting && !is_spared;
 }
 
 static bool pass_types(const struct scope *scope, struct error *err)
@@ -447,7 +447,7 @@ static bool pass_types(const struct scope *scope, struct error *err)
 
         if (given.value)
             ok = argument_check_type(&given, err) && pass_inside(&given, pass_types, err) && ok;
-        else if (is_needed(scope, given.row))
+        else if (is_required(scope, given.row))
             ok = argument_refuse(&place, ERROR_missing_property, err, TEXT_REASON_ARG_MISSING,
                                  "name", place.name, "hint", given.row->help, NULL);
     }
@@ -484,10 +484,10 @@ static bool run_passes(const struct scope *scope, struct error *err)
 
 static int64_t number_of(const struct argument *row, const struct json *value)
 {
-    int64_t number = row->otherwise;
+    int64_t number = row->fallback;
 
     if (json_kind(value) == KIND_BOOL)
-        return json_is_yes(value);
+        return json_is_true(value);
     if (value)
         argument_whole_number(value, &number);
     return number;
@@ -502,7 +502,7 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
 
         switch (classes[rows[i].type].storage) {
         case STORE_TEXT:
-            *(const char **)slot = value ? json_text(value) : rows[i].otherwise_text;
+            *(const char **)slot = value ? json_text(value) : rows[i].fallback_text;
             break;
         case STORE_NUMBER:
             *(int64_t *)slot = number_of(&rows[i], value);
@@ -528,9 +528,9 @@ static bool is_absent(const struct scope *scope, const struct argument *row, con
         return !scope->has_own_names && strcmp(name, "destructive") != 0;
     if (!row)
         return scope->is_call && text_is_among(name, added_by_clients, ARRAY_LEN(added_by_clients));
-    return argument_is_empty(value) && !is_needed(scope, row) &&
+    return argument_is_empty(value) && !is_required(scope, row) &&
            argument_is_kind_in(value, classes[row->type].kinds) &&
-           (row->least > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);
+           (row->min > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);
 }
 
 /* From `copy`, which is as the scope's object; NULL: only looks. False: there is nothing to drop.
@@ -699,9 +699,10 @@ struct preview_values {
 /* published: preview_argument */
 const struct argument preview_properties[PREVIEW_PROPERTIES] = {
     ARGUMENT("type", ENUM, PREVIEW(type), "How to show the preview: text, markdown, code or diff.",
-             .choices = preview_type_names + PREVIEW_TEXT, .is_needed = true, .is_obvious = true),
+             .choices = preview_type_names + PREVIEW_TEXT, .is_required = true, .is_obvious = true),
     ARGUMENT("text", TEXT, PREVIEW(text), "What to show, up to 64 KiB.",
-             ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_needed = true, .is_obvious = true),
+             ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_required = true,
+             .is_obvious = true),
     ARGUMENT("language", TEXT, PREVIEW(language), "Language of the code, such as c or python.",
              ARGUMENT_LIMITS(0, PREVIEW_LANGUAGE_CHARS, CHARS), .is_obvious = true),
 };

@@ -47,16 +47,16 @@ enum argument_unit { UNIT_CHARS, UNIT_BYTES, UNIT_NUMBER, UNIT_ITEMS };
 struct argument {
     const char *name;
     enum argument_type type;
-    int64_t least, most; /* in `unit`; ignored for booleans */
+    int64_t min, max; /* in `unit`; ignored for booleans */
     enum argument_unit unit;
     const char *const *choices; /* ARGUMENT_ENUM: NULL-ended */
-    bool is_needed;             /* unless the call only collects (session_id) */
+    bool is_required;           /* unless the call only collects (session_id) */
     size_t offset;              /* where the value goes in the tool's own struct */
     const char *help;           /* for agents, English; goes into inputSchema */
     /* Not needed where that argument has this value; NULL: where it is given at all. */
     const char *spared_by, *spared_value;
-    int64_t otherwise;                 /* a boolean's or integer's value when it is not given */
-    const char *otherwise_text;        /* a text's or word's; NULL: none */
+    int64_t fallback;                  /* a boolean's or integer's value when it is not given */
+    const char *fallback_text;         /* a text's or word's; NULL: none */
     const struct argument *properties; /* OPTIONS: of each item; PREVIEW: of the object form */
     size_t property_count;
     bool is_hidden;  /* accepted or refused by a rule, but not offered */
@@ -70,9 +70,8 @@ struct argument {
     {                                                                                              \
         .name = key, .type = ARGUMENT_##kind, .offset = slot, .help = __VA_ARGS__                  \
     }
-#define ARGUMENT_LIMITS(from, to, counted_in)                                                      \
-    .least = (from), .most = (to), .unit = UNIT_##counted_in
-#define ARGUMENT_PROPERTIES(rows) .properties = (rows), .property_count = ARRAY_LEN(rows)
+#define ARGUMENT_LIMITS(from, to, counted_in) .min = (from), .max = (to), .unit = UNIT_##counted_in
+#define ARGUMENT_PROPERTIES(rows)             .properties = (rows), .property_count = ARRAY_LEN(rows)
 
 struct ask_tool {
     const char *name;

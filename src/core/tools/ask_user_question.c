@@ -39,7 +39,7 @@ struct option_values {
 static const struct argument option_properties[] = {
     ARGUMENT("label", TEXT, OPTION(label),
              "what the person reads and you get back, 1 to 200 characters",
-             ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true, .is_obvious = true),
+             ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_required = true, .is_obvious = true),
     ARGUMENT("description", TEXT, OPTION(description),
              "what follows from choosing it, up to 2000 characters",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS), .is_obvious = true),
@@ -52,13 +52,13 @@ static const struct argument option_properties[] = {
 
 static const struct argument question_properties[] = {
     ARGUMENT("question", TEXT, QUESTION(question), "The full question; the key of its answer.",
-             ARGUMENT_LIMITS(1, LIMIT_QUESTION_CHARS, CHARS), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_QUESTION_CHARS, CHARS), .is_required = true),
     ARGUMENT("header", TEXT, QUESTION(header), "a short label, up to 12 characters",
              ARGUMENT_LIMITS(0, LIMIT_HEADER_CHARS, CHARS), .is_obvious = true),
     ARGUMENT("options", QUESTION_OPTIONS, QUESTION(options),
              "2-4. \"Other\" is always offered beside them.",
              ARGUMENT_LIMITS(LIMIT_QUESTION_OPTIONS_MIN, LIMIT_QUESTION_OPTIONS, ITEMS),
-             .is_needed = true, ARGUMENT_PROPERTIES(option_properties)),
+             .is_required = true, ARGUMENT_PROPERTIES(option_properties)),
     ARGUMENT("multiSelect", BOOL, QUESTION(is_multi), "true: several may be chosen",
              .is_obvious = true),
 };
@@ -66,7 +66,7 @@ static const struct argument question_properties[] = {
 static const struct argument questions_arguments[] = {
     ARGUMENT("questions", QUESTIONS, offsetof(struct questions_values, questions),
              "1-4 questions {question, header?, options, multiSelect?}",
-             ARGUMENT_LIMITS(1, LIMIT_QUESTIONS, ITEMS), .is_needed = true, .is_obvious = true,
+             ARGUMENT_LIMITS(1, LIMIT_QUESTIONS, ITEMS), .is_required = true, .is_obvious = true,
              ARGUMENT_PROPERTIES(question_properties)),
     ELICIT_REST,
 };

@@ -96,7 +96,7 @@ void elicit_fill_labelled(struct field *field, const struct json *items, const c
                    json_member_text(json_item(items, i), label_key));
     for (size_t i = 0; i < json_length(items); i++)
         field->options[i].is_destructive =
-            json_is_yes(json_member(json_item(items, i), "destructive"));
+            json_is_true(json_member(json_item(items, i), "destructive"));
 }
 
 void elicit_fill_bounds(struct field *field, const struct json *minimum, const struct json *maximum)
@@ -142,7 +142,7 @@ static const struct argument choice_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("options", OPTIONS, CHOICE_VALUE(options),
              "Needed, or enum: 1 to 100 {value, label, destructive}.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_needed = true, .spared_by = "enum",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_required = true, .spared_by = "enum",
              ARGUMENT_PROPERTIES(option_properties)),
     ARGUMENT("enum", TEXTS, CHOICE_VALUE(values), "Instead of options: the values.",
              ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_value_row),
@@ -303,9 +303,9 @@ static const struct argument input_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("field_name", TEXT, INPUT_VALUE(field_name),
              "Member of the result that holds the value.",
-             ARGUMENT_LIMITS(1, LIMIT_FIELD_NAME_BYTES, BYTES), .otherwise_text = "input"),
+             ARGUMENT_LIMITS(1, LIMIT_FIELD_NAME_BYTES, BYTES), .fallback_text = "input"),
     ARGUMENT("type", ENUM, INPUT_VALUE(type), "string (default), number or integer",
-             .choices = type_names, .otherwise_text = "string", .is_obvious = true),
+             .choices = type_names, .fallback_text = "string", .is_obvious = true),
     ARGUMENT("minimum", NUMBER, INPUT_VALUE(minimum), "a bound of the number", .is_obvious = true),
     ARGUMENT("maximum", NUMBER, INPUT_VALUE(maximum), "a bound of the number", .is_obvious = true),
     ARGUMENT("minLength", INTEGER, INPUT_VALUE(min_chars), "a limit of the text",
@@ -348,7 +348,7 @@ static bool is_no_secret(const struct subject *subject)
     bool is_name = strcmp(subject->rule->argument, "field_name") == 0;
 
     if (is_name ? !sensitive_is_name(subject->field->name)
-                : !json_is_yes(json_member(subject->arguments, subject->rule->argument)))
+                : !json_is_true(json_member(subject->arguments, subject->rule->argument)))
         return true;
     return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_ARG_SECRET, NULL);
 }
@@ -562,7 +562,7 @@ static const struct argument form_arguments[] = {
              "elicitation has them: string (minLength, maxLength, format), number, integer "
              "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
              "description, default. Never ask for secrets.",
-             .is_needed = true),
+             .is_required = true),
     ELICIT_REST,
 };
 

@@ -20,7 +20,7 @@ struct elicit_values {
 #define ELICIT_MESSAGE                                                                             \
     ARGUMENT("message", MARKDOWN, ELICIT(message),                                                 \
              "The question, with what the person must know to answer it.",                         \
-             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_needed = true)
+             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_required = true)
 #define ELICIT_REST                                                                                \
     ARGUMENT("title", TEXT, ELICIT(title), "One line for lists; default: the message's first.",    \
              ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS)),                                        \
@@ -35,10 +35,10 @@ struct elicit_values {
  * two members of an object. */
 #define ELICIT_VALUE(key, words)                                                                   \
     ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES),                \
-             .is_needed = true, .is_obvious = true)
+             .is_required = true, .is_obvious = true)
 #define ELICIT_LABEL(key, words)                                                                   \
-    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true, \
-             .is_obvious = true)
+    ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS),                    \
+             .is_required = true, .is_obvious = true)
 #define ELICIT_PAIR(value_key, label_key)                                                          \
     ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"),                                  \
         ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters")

@@ -56,7 +56,7 @@ static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") }
 /* Of every kind. */
 #define PROPERTY_ROWS                                                                              \
     ARGUMENT("type", ENUM, VALUE(type), "string, number, integer, boolean or array",               \
-             .choices = property_types, .is_needed = true),                                        \
+             .choices = property_types, .is_required = true),                                      \
         ARGUMENT("title", TEXT, VALUE(title), "what the field is called",                          \
                  ARGUMENT_LIMITS(0, LIMIT_LABEL_CHARS, CHARS)),                                    \
         ARGUMENT("description", TEXT, VALUE(description), "what to put there",                     \
@@ -79,7 +79,7 @@ static const struct argument number_rows[] = {
 };
 static const struct argument boolean_rows[] = {
     PROPERTY_ROWS,
-    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .otherwise = NOT_GIVEN),
+    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .fallback = NOT_GIVEN),
 };
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
@@ -95,14 +95,14 @@ static const struct argument labelled_enum_rows[] = {
 };
 static const struct argument items_rows[] = {
     ARGUMENT("type", ENUM, ITEMS(type), "items are texts", .choices = string_type,
-             .is_needed = true, .spared_by = "anyOf"),
+             .is_required = true, .spared_by = "anyOf"),
     ENUM_ROW(ITEMS(values)),
     LABELLED_ROW("anyOf", ITEMS(labelled)),
 };
 static const struct argument array_rows[] = {
     PROPERTY_ROWS,
     ARGUMENT("items", OBJECT, VALUE(items), "{type: string, enum} or {anyOf: [{const, title}]}",
-             .is_needed = true, ARGUMENT_PROPERTIES(items_rows)),
+             .is_required = true, ARGUMENT_PROPERTIES(items_rows)),
     COUNT_ROW("minItems", 0, LIMIT_OPTIONS, VALUE(min_items)),
     COUNT_ROW("maxItems", 1, ARGUMENT_UNBOUNDED, VALUE(max_items)),
     ARGUMENT("default", IDS, VALUE(defaults), "values of items",
@@ -325,9 +325,9 @@ static const struct argument root_rows[] = {
     ARGUMENT("$schema", TEXT, ROOT(dialect), "leave it out",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
     ARGUMENT("type", ENUM, ROOT(type), "a form is {type: object, properties, required}",
-             .choices = object_type, .is_needed = true),
+             .choices = object_type, .is_required = true),
     ARGUMENT("properties", OBJECT, ROOT(properties),
-             "an object of 1 to 32 properties, none of them nested", .is_needed = true),
+             "an object of 1 to 32 properties, none of them nested", .is_required = true),
     ARGUMENT("required", IDS, ROOT(required), "names of properties",
              ARGUMENT_LIMITS(0, LIMIT_FORM_FIELDS, ITEMS)),
 };
@@ -387,7 +387,7 @@ static bool read_property(void *member, const struct argument_path *outer, struc
     field->name = mem_text(json_key(member));
     field->label = arguments_copy_if_any(values.title);
     field->description = arguments_copy_if_any(values.description);
-    if (json_is_yes(values.secret) ||
+    if (json_is_true(values.secret) ||
         (kind->takes_words &&
          (sensitive_is_name(field->name) || (values.title && sensitive_is_name(values.title)))))
         return argument_refuse(&place, ERROR_sensitive_input_refused, err, TEXT_REASON_ARG_SECRET,

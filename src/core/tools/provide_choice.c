@@ -53,16 +53,16 @@ static const struct argument option_properties[] = {
     ARGUMENT("id", TEXT, OPTION(id),
              "What you get back when this option is chosen: 1 to 128 bytes, unique among the "
              "options.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES), .is_required = true),
     ARGUMENT("label", TEXT, OPTION(label),
              "What the person reads, not to be mistaken for another label.",
-             ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_required = true),
     ARGUMENT("description", TEXT, OPTION(description), "What follows from choosing it.",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
     ARGUMENT("recommended", BOOL, OPTION(recommended), "true for what you would choose."),
     ARGUMENT("destructive", BOOL, OPTION(destructive),
              "true: can't be undone; choosing it takes a confirmation code.",
-             .otherwise = NOT_GIVEN),
+             .fallback = NOT_GIVEN),
     ARGUMENT("annotation", TEXT, OPTION(annotation),
              "A note on this option, prefilled for the person.",
              ARGUMENT_LIMITS(0, LIMIT_ANNOTATION_CHARS, CHARS)),
@@ -75,19 +75,20 @@ static const struct argument option_properties[] = {
 
 static const struct argument choice_arguments[] = {
     ARGUMENT("title", TEXT, VALUE(title), "Needed: what is to be decided, in one line.",
-             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS), .is_needed = true),
+             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS), .is_required = true),
     ARGUMENT("prompt", MARKDOWN, VALUE(prompt),
              "Needed: the task's context and why a choice is needed, so that the person can judge "
              "without asking back. Markdown, 20 characters to 64 KiB.",
-             ARGUMENT_LIMITS(LIMIT_PROMPT_CHARS_MIN, LIMIT_PROMPT_BYTES, BYTES), .is_needed = true),
+             ARGUMENT_LIMITS(LIMIT_PROMPT_CHARS_MIN, LIMIT_PROMPT_BYTES, BYTES),
+             .is_required = true),
     ARGUMENT("selection_mode", ENUM, VALUE(selection_mode),
              "Needed: single (one option), multi (several), text_input (free text) or hybrid "
              "(options, free text, or both).",
-             .choices = mode_names, .is_needed = true),
+             .choices = mode_names, .is_required = true),
     ARGUMENT("options", OPTIONS, VALUE(options),
              "Needed except in text_input, where it must be left out; at least one with "
              "recommended true, exactly one in single.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_needed = true,
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_required = true,
              .spared_by = "selection_mode", .spared_value = "text_input",
              ARGUMENT_PROPERTIES(option_properties)),
     ARGUMENT("placeholder", TEXT, VALUE(placeholder),
@@ -95,7 +96,7 @@ static const struct argument choice_arguments[] = {
              ARGUMENT_LIMITS(0, LIMIT_PLACEHOLDER_CHARS, CHARS)),
     ARGUMENT("placeholder_visible", BOOL, VALUE(placeholder_visible),
              "Whether the placeholder is shown, default true; only in text_input and hybrid.",
-             .otherwise = true),
+             .fallback = true),
     ARGUMENT("default_selection_ids", IDS, VALUE(default_selection_ids),
              "Ids of the options chosen beforehand, at most max_selections of them; not in "
              "text_input.",
@@ -110,10 +111,10 @@ static const struct argument choice_arguments[] = {
     ARGUMENT("single_submit_mode", BOOL, VALUE(single_submit_mode),
              "true: picking an option sends the answer at once; default true in single, else "
              "false; not in text_input nor with min_selections over 1.",
-             .otherwise = NOT_GIVEN),
+             .fallback = NOT_GIVEN),
     ARGUMENT("allow_annotations", BOOL, VALUE(allow_annotations),
              "Whether the person may add notes to options and to the whole, default true.",
-             .otherwise = true),
+             .fallback = true),
     ARGUMENT("global_annotation", TEXT, VALUE(global_annotation),
              "A note on the whole, prefilled for the person.",
              ARGUMENT_LIMITS(0, LIMIT_ANNOTATION_CHARS, CHARS)),
@@ -127,7 +128,7 @@ static const struct argument choice_arguments[] = {
              "be the safe one, takes a confirmation code, and nothing is preselected. "
              "Default false."),
     ARGUMENT("allow_cancel", BOOL, VALUE(allow_cancel),
-             "Accepted and ignored: a person can always cancel.", .otherwise = NOT_GIVEN,
+             "Accepted and ignored: a person can always cancel.", .fallback = NOT_GIVEN,
              .is_hidden = true),
     ARGUMENT("session_id", ID, VALUE(session_id),
              "Collects an earlier ask instead of asking; only wait_seconds and interface may "
@@ -135,7 +136,7 @@ static const struct argument choice_arguments[] = {
     ARGUMENT("wait_seconds", INTEGER, VALUE(wait_s),
              "How long to wait when collecting, default as long as possible; only with "
              "session_id.",
-             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .otherwise = DEFAULT_WAIT_S),
+             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .fallback = DEFAULT_WAIT_S),
     ARGUMENT("idempotency_key", TEXT, VALUE(idempotency_key),
              "Asking again with the same key gives the same ask.",
              ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES)),
@@ -285,7 +286,7 @@ static bool is_not_given(const struct subject *subject)
 
     if (!validation_is_said(subject, subject->rule->argument) ||
         (class->is_exclusive && json_integer_of(value, &count) && count == 1) ||
-        (!class->has_options && json_kind(value) == KIND_BOOL && !json_is_yes(value)))
+        (!class->has_options && json_kind(value) == KIND_BOOL && !json_is_true(value)))
         return true; /* so it is anyway: exactly one, and nothing to pick */
     return validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MODE, "name",
                              subject->rule->argument, "mode", mode, NULL);
@@ -379,7 +380,7 @@ static bool defaults_fit(const struct subject *subject)
 
 static bool one_pick_is_enough(const struct subject *subject)
 {
-    return !json_is_yes(json_member(subject->arguments, subject->rule->argument)) ||
+    return !json_is_true(json_member(subject->arguments, subject->rule->argument)) ||
            subject->field->min_selections <= 1 ||
            validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_FIRST_PICK, "least",
                              TEXT_NUMBER(subject->field->min_selections), NULL);

@@ -18,7 +18,7 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-static bool check_text(const struct json *given, const char *path, int most, struct error *err)
+static bool check_text(const struct json *given, const char *path, int max, struct error *err)
 {
     const char *text = json_text(given);
     char *any;
@@ -27,9 +27,9 @@ static bool check_text(const struct json *given, const char *path, int most, str
         return error_say(err, ERROR_missing_property, path, TEXT_REASON_SAY_WHAT, NULL);
     if (!text || strlen(text) != json_length(given))
         return error_say(err, ERROR_bad_type, path, TEXT_REASON_BACK_TEXT, NULL);
-    if (text_count(text, strlen(text)) > (size_t)most)
+    if (text_count(text, strlen(text)) > (size_t)max)
         return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
-                         TEXT_NUMBER(most), NULL);
+                         TEXT_NUMBER(max), NULL);
     any = arguments_copy_if_any(text);
     if (!any)
         return error_say(err, ERROR_empty_text, path, TEXT_REASON_NOTHING_TO_READ, NULL);
@@ -278,7 +278,7 @@ void ask_back_write(const struct store_said *said, struct json_writer *writer)
     json_write_text(writer, "by", said->event == EVENT_FORM_CHANGED ? "agent" : "person");
     json_write_bool_if(writer, "after_deadline", is_told);
     if (json_member(told, "confirmed"))
-        json_write_bool(writer, "confirmed", json_is_yes(json_member(told, "confirmed")));
+        json_write_bool(writer, "confirmed", json_is_true(json_member(told, "confirmed")));
     json_write_text_n(writer, "text", text_string(&shown), shown.used);
     describe_time(writer, "at", said->at_ms);
     json_write_end_object(writer);

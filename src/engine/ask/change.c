@@ -131,10 +131,10 @@ static void fill_change(struct change_operation *changing, const struct active_a
         change->original_ms = changing->seconds * 1000;
         change->deadline_ms = now + change->original_ms;
     } else if (changing->event == EVENT_UNDONE) {
-        int64_t least = now + CHANGE_UNDO_MIN_MS;
+        int64_t min = now + CHANGE_UNDO_MIN_MS;
 
         if (active->deadline_ms > 0)
-            change->deadline_ms = active->deadline_ms > least ? active->deadline_ms : least;
+            change->deadline_ms = active->deadline_ms > min ? active->deadline_ms : min;
         if (change->deadline_ms - now > active->original_ms)
             change->original_ms = change->deadline_ms - now;
         change->removes_answer = true;
@@ -373,8 +373,8 @@ HANDLER(ask_challenge, operation_for_ask, challenge_found)
  * second (R5.9). While somebody types the deadline stays 30 s away (R5.4). */
 
 static const int64_t DRAFT_SAVE_EVERY_MS = 1000;
-static const int64_t DRAFT_HOLD_MS = 30000;       /* never less than this while somebody types */
-static const int64_t DRAFT_HOLD_MOST_MS = 600000; /* in all, per ask */
+static const int64_t DRAFT_HOLD_MS = 30000;      /* never less than this while somebody types */
+static const int64_t DRAFT_HOLD_MAX_MS = 600000; /* in all, per ask */
 enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
 
 void draft_save_now(struct engine *engine, struct active_ask *active)
@@ -405,7 +405,7 @@ static void hold_deadline(struct engine *engine, struct active_ask *active)
 {
     int64_t now_boot = engine_boot_ms(engine);
     int64_t missing = DRAFT_HOLD_MS - (active->deadline.boot_ms - now_boot);
-    int64_t room = DRAFT_HOLD_MOST_MS - active_rare(active)->hold_used_ms;
+    int64_t room = DRAFT_HOLD_MAX_MS - active_rare(active)->hold_used_ms;
     struct store_change change;
 
     if (missing > room)

@@ -518,7 +518,7 @@ static bool read_call(struct submission *submission, const struct json *params, 
         return error_set(err, ERROR_out_of_range, "/wait_seconds",
                          "wait_seconds must be -1 (to the end) to %d", LIMIT_TIMEOUT_S);
     submission->terms.wait_ms = client_timeout_bound_ms(session, wait_s < 0 ? -1 : wait_s * 1000);
-    submission->terms.resumes = json_is_yes(json_member(params, "comes_back")) &&
+    submission->terms.resumes = json_is_true(json_member(params, "comes_back")) &&
                                 resume_may(submission->operation.engine, session, 1);
     submission->operation.text = mem_text(json_member_text(params, "tag"));
     submission->terms.client = client_read(params);

@@ -126,10 +126,10 @@ bool follow_is_shared(const struct engine *engine)
 static void hold_back(struct engine *engine, struct active_ask *active, int64_t until_ms)
 {
     int64_t window_ms = until_ms - engine_utc_ms(engine);
-    int64_t most_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
+    int64_t max_ms = engine_setting(engine, SETTING_DELIVER_AFTER) * 1000;
 
-    if (window_ms > most_ms && !follow_is_shared(engine))
-        window_ms = most_ms;
+    if (window_ms > max_ms && !follow_is_shared(engine))
+        window_ms = max_ms;
     alarm_in(engine, &active->deadline, window_ms);
 }
 

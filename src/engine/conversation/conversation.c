@@ -21,7 +21,7 @@
 #include "engine/describe.h"
 #include "engine/state.h"
 
-enum { LIST_USUAL = 50, LIST_MOST = 200 };
+enum { LIST_USUAL = 50, LIST_MAX = 200 };
 
 void conversation_record_release(struct conversation_record *record)
 {
@@ -324,7 +324,7 @@ void conversation_new_method(struct method_call call)
     record->version = 1;
     record->created_ms = record->changed_ms = engine_utc_ms(call.engine);
     record->machine.is_sub_agent =
-        call.session->is_sub_agent || json_is_yes(json_member(call.params, "sub_agent"));
+        call.session->is_sub_agent || json_is_true(json_member(call.params, "sub_agent"));
     writer = json_writer_to(&update->events);
     text_add_text(&update->events, "state_change ");
     conversation_write_change(&record->machine, &writer, NULL);
@@ -383,9 +383,9 @@ void conversation_list_method(struct method_call call)
         .before_id = json_member_text(call.params, "before"),
     };
 
-    if (limit < 1 || limit > LIST_MOST) {
+    if (limit < 1 || limit > LIST_MAX) {
         operation_refuse(&listing->writing.operation, ERROR_out_of_range, "/limit",
-                         "limit is 1 to %d", LIST_MOST);
+                         "limit is 1 to %d", LIST_MAX);
         return;
     }
     if (query.before_id && !ask_id_is_valid(query.before_id)) {
@@ -403,7 +403,7 @@ void conversation_list_method(struct method_call call)
 /* What happened in a conversation, from any number on, and who is told that there is more. A
  * listener that was told reads on from the last event it has. */
 
-enum { EVENTS_USUAL = 32, EVENTS_MOST = 256, EVENTS_BYTES = 262144 };
+enum { EVENTS_USUAL = 32, EVENTS_MAX = 256, EVENTS_BYTES = 262144 };
 
 void conversation_publish(struct engine *engine, const struct conversation_record *record)
 {
@@ -500,7 +500,7 @@ void conversation_events_method(struct method_call call)
     operation->drop = hearing_drop;
     hearing->after = json_member_integer(call.params, "after", 0);
     hearing->limit = json_member_integer(call.params, "limit", EVENTS_USUAL);
-    if (hearing->limit < 1 || hearing->limit > EVENTS_MOST)
+    if (hearing->limit < 1 || hearing->limit > EVENTS_MAX)
         hearing->limit = EVENTS_USUAL;
     conversation_operation_about(&hearing->update, call.params, hear);
 }

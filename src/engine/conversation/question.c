@@ -352,7 +352,7 @@ static void on_decided(void *context, const struct reply *reply)
         return;
     }
     ack = json_of(reply->json);
-    is_already = json_is_yes(json_member(ack, "already"));
+    is_already = json_is_true(json_member(ack, "already"));
     json_free(ack);
     if (is_already || !question_add_decider(update->operation.engine, update))
         conversation_operation_load(update, is_already ? reply_already

@@ -67,10 +67,10 @@ struct client_side client_read(const struct json *params)
     const char *era = json_member_text(client, "era");
 
     return (struct client_side){
-        .has_form = json_is_yes(json_member(client, "form")),
-        .has_url = json_is_yes(json_member(client, "url")),
+        .has_form = json_is_true(json_member(client, "form")),
+        .has_url = json_is_true(json_member(client, "url")),
         .is_modern = era && strcmp(era, "modern") == 0,
-        .stops_clock = json_is_yes(json_member(client, "stops_clock")),
+        .stops_clock = json_is_true(json_member(client, "stops_clock")),
     };
 }
 

@@ -445,7 +445,7 @@ struct due_notices {
     struct text result;
     enum reply_kind kind;
     int64_t late_count;
-    struct notice notices[NOTICES_MOST]; /* texts owned */
+    struct notice notices[NOTICES_MAX]; /* texts owned */
     size_t count, more;
 };
 
@@ -566,7 +566,7 @@ static void on_late(void *context, const struct store_row *row, const struct err
     if (!row) {
         send(announcement);
     } else if (is_news(announcement, &row->ask)) {
-        if (announcement->count < NOTICES_MOST)
+        if (announcement->count < NOTICES_MAX)
             announcement->notices[announcement->count++] = (struct notice){
                 .session_id = mem_text(row->ask.id),
                 .title = mem_text(row->ask.title),

@@ -87,7 +87,7 @@ void client_cut_off_method(struct method_call call)
     int64_t held_ms = json_member_integer(call.params, "held_ms", 0);
 
     lesson->cut_off_ms = client_timeout_learn(gave_up->cut_off_ms, held_ms,
-                                              json_is_yes(json_member(call.params, "timed_out")));
+                                              json_is_true(json_member(call.params, "timed_out")));
     if (!client.transport || lesson->cut_off_ms == gave_up->cut_off_ms) {
         operation_ok(&lesson->operation, "{}");
         return;

@@ -428,7 +428,7 @@ void ask_wait_method(struct method_call call)
     const char *id = json_member_text(call.params, "session_id");
     int64_t wait_s = json_member_integer(call.params, "wait_seconds", 30);
     struct wait_terms terms = {
-        .resumes = json_is_yes(json_member(call.params, "comes_back")),
+        .resumes = json_is_true(json_member(call.params, "comes_back")),
         .client = client_read(call.params),
         .wants_launch =
             interface_find(json_member_text(call.params, "interface")) == INTERFACE_TERMINAL,

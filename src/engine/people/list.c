@@ -88,8 +88,8 @@ void history_write_answer(struct json_writer *writer, const struct store_row *ro
 /* Looking: lists, one ask whole, and watching from now on. */
 
 enum {
-    LIST_MOST = 10000,
-    HISTORY_MOST = 200,
+    LIST_MAX = 10000,
+    HISTORY_MAX = 200,
     HISTORY_DEFAULT = 20,
     HISTORY_WHOLE = 50,           /* at most so many with everything, */
     HISTORY_WHOLE_BYTES = 262144, /* and no more once there are so many bytes */
@@ -252,10 +252,10 @@ static bool read_query(const struct json *params, struct store_list_query *query
     return true;
 }
 
-static void begin_page(struct page *page, int64_t limit, int64_t most,
+static void begin_page(struct page *page, int64_t limit, int64_t max,
                        struct store_list_query *query)
 {
-    page->limit = limit < 1 ? 1 : limit > most ? (size_t)most : (size_t)limit;
+    page->limit = limit < 1 ? 1 : limit > max ? (size_t)max : (size_t)limit;
     query->limit = page->limit + 1;
 }
 
@@ -269,8 +269,8 @@ void ask_list_method(struct method_call call)
 
     if (!operation_may(&page->writing.operation, read_query(call.params, &query.list, &err), &err))
         return;
-    begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MOST, &query.list);
-    page->has_answers = json_is_yes(json_member(call.params, "answers"));
+    begin_page(page, json_member_integer(call.params, "limit", usual), LIST_MAX, &query.list);
+    page->has_answers = json_is_true(json_member(call.params, "answers"));
     json_write_integer(&page->writing.writer, "seq", store->ops->last_seq(store));
     json_write_list(&page->writing.writer, "asks");
     /* No index helps to find these, so the store looks at a limited number of asks for a page. */
@@ -312,8 +312,8 @@ void ask_history_method(struct method_call call)
 
     if (read_filters(call.params, &query, &terms, &err)) {
         page->has_answers = true;
-        page->is_whole = json_is_yes(json_member(call.params, "whole"));
-        begin_page(page, limit, page->is_whole ? HISTORY_WHOLE : HISTORY_MOST, &query.list);
+        page->is_whole = json_is_true(json_member(call.params, "whole"));
+        begin_page(page, limit, page->is_whole ? HISTORY_WHOLE : HISTORY_MAX, &query.list);
         json_write_list(&page->writing.writer, "asks");
         store->ops->history(store, &query, on_found, page);
     } else {
@@ -411,7 +411,7 @@ HANDLER(ask_get, operation_for_ask, list_reply_ask)
 
 void ask_watch_method(struct method_call call)
 {
-    session_watch(call.engine, call.session, json_is_yes(json_member(call.params, "remaining")));
+    session_watch(call.engine, call.session, json_is_true(json_member(call.params, "remaining")));
     ask_list_method(call);
 }
 

@@ -281,7 +281,7 @@ void portal_open_method(struct method_call call)
     bool can = can_open(engine, is_id ? given : "", &url) &&
                engine->parts.open_browser(engine->parts.context, NULL);
 
-    if (json_is_yes(json_member(call.params, "only_look"))) {
+    if (json_is_true(json_member(call.params, "only_look"))) {
         operation_ok(operation, may && can ? "{\"can_open\":true}" : "{\"can_open\":false}");
     } else if (!may) {
         operation_fail(operation, &err, NULL);

@@ -299,7 +299,7 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
                      struct error *err)
 {
     const struct field *field = &form->fields[0];
-    int64_t left = 0, least = field->min_selections > 1 ? field->min_selections : 1;
+    int64_t left = 0, min = field->min_selections > 1 ? field->min_selections : 1;
 
     if (form_may_destroy(form))
         return error_say(err, ERROR_wrong_state, "/session_id", TEXT_REASON_NEVER_HIDDEN, NULL);
@@ -311,9 +311,9 @@ static bool may_hide(const struct hiding *hiding, const struct ask *ask, const s
         left += strcmp(id, hiding->operation.text) != 0 &&
                 !is_hidden(hiding->operation.engine, ask, id);
     }
-    if (hiding->hides && left < least)
+    if (hiding->hides && left < min)
         return error_say(err, ERROR_out_of_range, "/option_id", TEXT_REASON_MUST_BE_LEFT, "count",
-                         TEXT_NUMBER(least), NULL);
+                         TEXT_NUMBER(min), NULL);
     return true;
 }
 
@@ -345,7 +345,7 @@ void ask_hide_method(struct method_call call)
     const char *option_id = json_member_text(call.params, "option_id");
     struct hiding *hiding = operation_new(sizeof *hiding, call);
 
-    hiding->hides = json_is_yes(json_member(call.params, "hidden"));
+    hiding->hides = json_is_true(json_member(call.params, "hidden"));
     if (!option_id || json_kind(json_member(call.params, "hidden")) != KIND_BOOL) {
         operation_say(&hiding->operation, ERROR_missing_property,
                       option_id ? "/hidden" : "/option_id", TEXT_REASON_HIDE_NEEDS, NULL);

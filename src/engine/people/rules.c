@@ -296,10 +296,10 @@ static void rule_facts_write_shown(const char *facts_json, struct json_writer *w
 
 enum {
     RULES_LOOKED_AT = 500, /* of the newest asks, for what was answered before */
-    RULES_MOST = 256,
+    RULES_MAX = 256,
     RULES_SHOWN = 10,
 };
-static const int64_t RULES_LEAST_S = 60, RULES_MOST_S = INT64_C(365) * 86400,
+static const int64_t RULES_MIN_S = 60, RULES_MAX_S = INT64_C(365) * 86400,
                      RULES_DEFAULT_S = INT64_C(30) * 86400;
 
 /* One of rule/preview and rule/add. */
@@ -464,9 +464,9 @@ static void on_row(void *context, const struct store_reply *reply)
         preview(own, reply->row, &read);
     } else if (rules_of_kind(engine, own->kind)) {
         refuse_second(own);
-    } else if (engine->rule_count >= RULES_MOST) {
+    } else if (engine->rule_count >= RULES_MAX) {
         operation_say(&own->operation, ERROR_rate_limited, "", TEXT_REASON_RULE_MANY, "count",
-                      TEXT_NUMBER(RULES_MOST), NULL);
+                      TEXT_NUMBER(RULES_MAX), NULL);
     } else {
         add(own, reply->row, &read);
     }
@@ -484,11 +484,11 @@ static void begin(bool is_add, struct method_call call)
 
     own->operation.drop = rule_drop;
     own->is_add = is_add;
-    own->any_prompt = json_is_yes(json_member(call.params, "any_prompt"));
+    own->any_prompt = json_is_true(json_member(call.params, "any_prompt"));
     own->seconds = json_member_integer(call.params, "seconds", RULES_DEFAULT_S);
-    if (own->seconds < RULES_LEAST_S || own->seconds > RULES_MOST_S) {
+    if (own->seconds < RULES_MIN_S || own->seconds > RULES_MAX_S) {
         operation_say(&own->operation, ERROR_out_of_range, "/seconds", TEXT_REASON_RULE_SECONDS,
-                      "most", TEXT_NUMBER(RULES_MOST_S), NULL);
+                      "most", TEXT_NUMBER(RULES_MAX_S), NULL);
         return;
     }
     operation_find_ask(&own->operation, call.params, rule_found);

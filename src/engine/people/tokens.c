@@ -215,9 +215,9 @@ bool engine_prove_token(const struct engine *engine, const char *id, const char 
  * once and is nowhere afterwards. */
 
 enum {
-    TOKENS_MOST = 1000,
+    TOKENS_MAX = 1000,
     TOKENS_LABEL_BYTES = 128,
-    TOKENS_MOST_DAYS = 3650,
+    TOKENS_MAX_DAYS = 3650,
     TOKENS_TABS = 64,
     TOKENS_TAB_DAYS = 30,
 };
@@ -303,8 +303,8 @@ static bool read_kind(const struct json *params, struct token_operation *own, st
     if (at == ARRAY_LEN(kinds) || (!kind && json_member(params, "kind")))
         return error_say(err, ERROR_bad_enum, "/kind", TEXT_REASON_TOKEN_KIND, NULL);
     own->token.kind = kinds[at].kind; /* the first, where it is left out */
-    own->token.is_sub_agent = json_is_yes(json_member(params, "sub_agent"));
-    own->token.may_answer = json_is_yes(json_member(params, "may_answer"));
+    own->token.is_sub_agent = json_is_true(json_member(params, "sub_agent"));
+    own->token.may_answer = json_is_true(json_member(params, "may_answer"));
     token_make(kinds[at].letter, own->secret);
     if (own->token.is_sub_agent && strcmp(own->token.kind, "person") == 0)
         return error_say(err, ERROR_conflicting_arguments, "/sub_agent",
@@ -340,12 +340,12 @@ static bool read_new(const struct json *params, struct token_operation *own, str
     const struct json *days = json_member(params, "expires_days");
     int64_t number = 0;
 
-    if (engine->tokens.count >= TOKENS_MOST)
+    if (engine->tokens.count >= TOKENS_MAX)
         return error_say(err, ERROR_wrong_state, "", TEXT_REASON_TOKEN_MANY, "count",
-                         TEXT_NUMBER(TOKENS_MOST), NULL);
-    if (days && (!json_integer_of(days, &number) || number < 1 || number > TOKENS_MOST_DAYS))
+                         TEXT_NUMBER(TOKENS_MAX), NULL);
+    if (days && (!json_integer_of(days, &number) || number < 1 || number > TOKENS_MAX_DAYS))
         return error_say(err, ERROR_out_of_range, "/expires_days", TEXT_REASON_TOKEN_DAYS, "most",
-                         TEXT_NUMBER(TOKENS_MOST_DAYS), NULL);
+                         TEXT_NUMBER(TOKENS_MAX_DAYS), NULL);
     if (!read_kind(params, own, err) || !read_label(params, own, err))
         return false;
     own->token.created_ms = engine_utc_ms(engine);

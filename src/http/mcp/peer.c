@@ -23,7 +23,7 @@
 #include "settings/settings.h"
 
 enum {
-    PEERS_MOST = 4096,
+    PEERS_MAX = 4096,
     PEERS_OF_TOKEN = 256,
     PEER_CALLS = 65536, /* how many asks may be pending is a setting; this is only memory */
     PEER_IDLE_MS = 1800000,
@@ -194,7 +194,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
         .is_hub = true,
         .transport = "http",
         .locate = locate,
-        .most_calls = PEER_CALLS,
+        .max_calls = PEER_CALLS,
         .features = front->parts.features                                   ? front->parts.features
                     : settings_is_on(front->parts.settings, SETTING_COMPAT) ? mcp_compat_features()
                                                                             : NULL,
@@ -284,7 +284,7 @@ static bool make_room(struct http_mcp *front, const char *token)
     }
     if (of_token >= PEERS_OF_TOKEN)
         oldest = oldest_of_token;
-    else if (front->peer_count < PEERS_MOST)
+    else if (front->peer_count < PEERS_MAX)
         return true;
     if (oldest)
         peer_free(oldest);

@@ -186,12 +186,12 @@ static void try_code(struct portal_session *session, const char *code, const cha
 }
 
 /* A text of at most so many bytes without NUL; NULL: absent or not that. */
-static const char *read_text(const struct json *params, const char *key, size_t most)
+static const char *read_text(const struct json *params, const char *key, size_t max)
 {
     const struct json *given = json_member(params, key);
     const char *text = json_text(given);
 
-    return text && strlen(text) == json_length(given) && strlen(text) <= most ? text : NULL;
+    return text && strlen(text) == json_length(given) && strlen(text) <= max ? text : NULL;
 }
 
 /* The challenge is this connection's, for the few seconds before hello, and for one attempt. */
@@ -475,7 +475,7 @@ static void add_said(const struct error *err, struct json_writer *data)
 }
 
 const struct rpc_carrier session_carrier = {
-    .most_calls = 1024,
+    .max_calls = 1024,
     .begin = begin,
     .end = end,
     .behind = behind,

@@ -71,18 +71,18 @@ bool query_check(struct call *call)
     return true;
 }
 
-bool query_integer(struct call *call, enum parameter_id id, int64_t otherwise, int64_t *ret_number)
+bool query_integer(struct call *call, enum parameter_id id, int64_t fallback, int64_t *ret_number)
 {
     const struct parameter *parameter = &parameters[id];
     const char *given = http_parameter(call->exchange, parameter->name);
     char message[96];
 
-    *ret_number = otherwise;
-    if (!given || (text_parse_integer(given, ret_number) && *ret_number >= parameter->least &&
-                   *ret_number <= parameter->most))
+    *ret_number = fallback;
+    if (!given || (text_parse_integer(given, ret_number) && *ret_number >= parameter->min &&
+                   *ret_number <= parameter->max))
         return true;
     snprintf(message, sizeof message, "%s is a whole number, %" PRId64 " to %" PRId64,
-             parameter->name, parameter->least, parameter->most);
+             parameter->name, parameter->min, parameter->max);
     reply_bad_parameter(call, ERROR_out_of_range, parameter->name, message);
     return false;
 }
@@ -214,7 +214,7 @@ static void on_done(void *context, const struct reply *reply)
     }
     write_receipt(&out, ack);
     reply_etag(call, json_member_integer(ack, "version", 0));
-    if (json_is_yes(json_member(ack, "already")))
+    if (json_is_true(json_member(ack, "already")))
         http_set_header(call->exchange, "Idempotency-Replayed", "true");
     json_free(ack);
     reply_json(call, 200, out.bytes, out.used);

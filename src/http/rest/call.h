@@ -97,7 +97,7 @@ struct parameter {
     const char *name;
     const char *place; /* "path" "query" "header" */
     enum member_type type;
-    int64_t least, most; /* of a number; 0 and 0: none */
+    int64_t min, max; /* of a number; 0 and 0: none */
     const char *about;
 };
 struct rest_operation {
@@ -180,7 +180,7 @@ void reply_gone(struct call *call, const struct error *err); /* it was there: 41
 /* asks.c: what stands around the body; false: refused already */
 bool query_check(struct call *call);
 /* `otherwise` where it is absent. */
-bool query_integer(struct call *call, enum parameter_id id, int64_t otherwise, int64_t *ret_number);
+bool query_integer(struct call *call, enum parameter_id id, int64_t fallback, int64_t *ret_number);
 
 /* asks.c, rest.c, openapi.c: what the rows do */
 void serve_act(struct call *call);

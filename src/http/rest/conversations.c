@@ -69,7 +69,7 @@ static void on_done(void *context, const struct reply *reply)
     }
     if (json_parse(reply->json, strlen(reply->json), &state, NULL)) {
         reply_etag(call, json_member_integer(state, "version", 0));
-        if (json_is_yes(json_member(state, "already")))
+        if (json_is_true(json_member(state, "already")))
             http_set_header(call->exchange, "Idempotency-Replayed", "true");
         json_free(state);
     }

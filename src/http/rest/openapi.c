@@ -127,8 +127,8 @@ static void write_parameter(struct json_writer *writer, const struct parameter *
     json_write_object(writer, "schema");
     write_type(writer, parameter->type, 0);
     if (parameter->type == MEMBER_INTEGER) {
-        json_write_integer(writer, "minimum", parameter->least);
-        json_write_integer(writer, "maximum", parameter->most);
+        json_write_integer(writer, "minimum", parameter->min);
+        json_write_integer(writer, "maximum", parameter->max);
     }
     json_write_end_object(writer);
     json_write_end_object(writer);

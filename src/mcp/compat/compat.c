@@ -240,7 +240,7 @@ static bool translate_poll(struct compat_ask *ask)
 /* Their words for how it ended. */
 static const char *status_of(const struct compat_reply *reply, bool has_note)
 {
-    bool is_auto = json_is_yes(json_member(reply->result, "auto_submitted"));
+    bool is_auto = json_is_true(json_member(reply->result, "auto_submitted"));
 
     switch (reply->ending) {
     case ENDING_ANSWERED:
@@ -445,7 +445,7 @@ static bool translate_input(struct compat_ask *ask)
 static bool translate_pick(struct compat_ask *ask)
 {
     const struct json *choices = json_member(ask->given, "choices");
-    bool is_multiple = json_is_yes(json_member(ask->given, "allow_multiple"));
+    bool is_multiple = json_is_true(json_member(ask->given, "allow_multiple"));
     const char *prompt = begin_dialog(ask);
 
     if (!prompt)
@@ -567,7 +567,7 @@ static void present_picked(struct compat_reply *reply)
     write_picked(&reply->writer, json_member(reply->given, "choices"),
                  reply->ending == ENDING_ANSWERED ? picked : NULL);
     json_write_bool(&reply->writer, "allow_multiple",
-                    json_is_yes(json_member(reply->given, "allow_multiple")));
+                    json_is_true(json_member(reply->given, "allow_multiple")));
     if (reply->ending == ENDING_ANSWERED)
         json_write_raw(&reply->writer, "file_info", "[]");
     end(reply);
@@ -577,7 +577,7 @@ static void present_picked(struct compat_reply *reply)
 static void present_confirmed(struct compat_reply *reply)
 {
     bool is_yes =
-        reply->ending == ENDING_ANSWERED && json_is_yes(json_member(reply->result, "confirmed"));
+        reply->ending == ENDING_ANSWERED && json_is_true(json_member(reply->result, "confirmed"));
 
     if (reply->ending == ENDING_DECLINED)
         reply->ending = ENDING_ANSWERED;
@@ -669,8 +669,8 @@ static const struct tool added[] = {
     },
 };
 
-enum { MOST_TOOLS = 64 };
-static const struct tool *all[MOST_TOOLS + 1]; /* NULL behind the last */
+enum { MAX_TOOLS = 64 };
+static const struct tool *all[MAX_TOOLS + 1]; /* NULL behind the last */
 
 const struct mcp_features *mcp_compat_features(void)
 {
@@ -681,7 +681,7 @@ const struct mcp_features *mcp_compat_features(void)
 
     if (features.tools)
         return &features;
-    for (; tool_rows[count] && count + ARRAY_LEN(added) < MOST_TOOLS; count++)
+    for (; tool_rows[count] && count + ARRAY_LEN(added) < MAX_TOOLS; count++)
         all[count] = tool_rows[count];
     provide_choice = *all[0];
     provide_choice.compat = &choice;

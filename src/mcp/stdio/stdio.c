@@ -348,7 +348,7 @@ void stdio_run(const struct stdio_options *options)
         .pid = getpid(),
         .as_name = options->as_name,
         .is_sub_agent = options->is_sub_agent,
-        .most_calls = STDIO_CALLS,
+        .max_calls = STDIO_CALLS,
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,

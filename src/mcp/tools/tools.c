@@ -241,10 +241,10 @@ struct get_answer_values {
 };
 static const struct argument get_answer_arguments[] = {
     ARGUMENT("session_id", ID, offsetof(struct get_answer_values, session_id),
-             "The session_id an earlier call returned.", .is_needed = true),
+             "The session_id an earlier call returned.", .is_required = true),
     ARGUMENT("wait_seconds", INTEGER, offsetof(struct get_answer_values, wait_s),
              "How many seconds to wait; leave it out to wait as long as possible.",
-             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .otherwise = -1),
+             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .fallback = -1),
     ARGUMENT("explanation", TEXT, offsetof(struct get_answer_values, explanation),
              "Only after a result with asked_back: what the person wanted to know.",
              ARGUMENT_LIMITS(1, LIMIT_EXPLANATION_CHARS, CHARS)),

@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "store/postgres/libpq.h"
 
-enum { ADDRESS_MOST_HOSTS = 16, ADDRESS_MOST_OWN = 32, ADDRESS_CONNECT_S = 5 };
+enum { ADDRESS_MAX_HOSTS = 16, ADDRESS_MAX_OWN = 32, ADDRESS_CONNECT_S = 5 };
 
 struct address {
     PQconninfoOption *parts; /* libpq's; those with a value were set */
-    char *hosts[ADDRESS_MOST_HOSTS], *ports[ADDRESS_MOST_HOSTS]; /* to be looked up */
+    char *hosts[ADDRESS_MAX_HOSTS], *ports[ADDRESS_MAX_HOSTS]; /* to be looked up */
     size_t host_count;
     char *options, *shown;
     int64_t connect_ms;
@@ -74,11 +74,11 @@ static bool check(const struct address *address, struct error *err)
 }
 
 /* Splits at commas; how many there were. */
-static size_t split(const char *list, char **out, size_t most)
+static size_t split(const char *list, char **out, size_t max)
 {
     size_t count = 0;
 
-    while (list && count < most) {
+    while (list && count < max) {
         const char *end = strchrnul(list, ',');
 
         out[count++] = mem_text_n(list, (size_t)(end - list));
@@ -96,13 +96,13 @@ static bool is_path(const char *host)
  * machine is among them, or where they were looked up by somebody, they stay as they are. */
 static void take_hosts(struct address *address)
 {
-    char *ports[ADDRESS_MOST_HOSTS];
+    char *ports[ADDRESS_MAX_HOSTS];
     size_t port_count;
 
     if (!part(address, "host") || part(address, "hostaddr"))
         return;
-    address->host_count = split(part(address, "host"), address->hosts, ADDRESS_MOST_HOSTS);
-    port_count = split(part(address, "port"), ports, ADDRESS_MOST_HOSTS);
+    address->host_count = split(part(address, "host"), address->hosts, ADDRESS_MAX_HOSTS);
+    port_count = split(part(address, "port"), ports, ADDRESS_MAX_HOSTS);
     for (size_t i = 0; i < address->host_count; i++) {
         const char *own = port_count > 1 ? (i < port_count ? ports[i] : "") : "";
 
@@ -170,7 +170,7 @@ void address_free(struct address *address)
     if (!address)
         return;
     libpq.conninfoFree(address->parts);
-    for (size_t i = 0; i < ADDRESS_MOST_HOSTS; i++) {
+    for (size_t i = 0; i < ADDRESS_MAX_HOSTS; i++) {
         free(address->hosts[i]);
         free(address->ports[i]);
     }
@@ -224,9 +224,9 @@ static bool list_numbers(const struct address *address, char *const *numbers, si
 
     for (size_t n = 0; n < address->host_count; n++) {
         size_t i = (first + n) % address->host_count, count;
-        char *each[ADDRESS_MOST_OWN];
+        char *each[ADDRESS_MAX_OWN];
 
-        count = split(numbers[i], each, ADDRESS_MOST_OWN);
+        count = split(numbers[i], each, ADDRESS_MAX_OWN);
         for (size_t j = 0; j < count; j++) {
             text_add_format(&hosts, "%s%s", all.used ? "," : "", address->hosts[i]);
             text_add_format(&ports, "%s%s", all.used ? "," : "", address->ports[i]);

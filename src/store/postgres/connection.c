@@ -343,16 +343,16 @@ static struct link_exchange *exchange_drop_all(struct pg_link *link)
     return all;
 }
 
-enum { PAUSE_FIRST_MS = 50, PAUSE_MOST_MS = 2000 };
+enum { PAUSE_FIRST_MS = 50, PAUSE_MAX_MS = 2000 };
 
 static void connect_on(struct pg_link *link);
 
-static int64_t jitter(int64_t most_ms)
+static int64_t jitter(int64_t max_ms)
 {
     uint32_t random;
 
     random_bytes(&random, sizeof random);
-    return most_ms / 2 + (int64_t)(random % (uint32_t)(most_ms / 2 + 1));
+    return max_ms / 2 + (int64_t)(random % (uint32_t)(max_ms / 2 + 1));
 }
 
 static void drop_connection(struct pg_link *link)
@@ -374,7 +374,7 @@ static void pause_then_connect(struct pg_link *link)
         link->silent_since_ms = now;
     link->state = LINK_WAITING;
     loop_timer_at(link->timer, now + jitter(link->pause_ms));
-    link->pause_ms = link->pause_ms * 2 < PAUSE_MOST_MS ? link->pause_ms * 2 : PAUSE_MOST_MS;
+    link->pause_ms = link->pause_ms * 2 < PAUSE_MAX_MS ? link->pause_ms * 2 : PAUSE_MAX_MS;
 }
 
 static void keep_why(struct pg_link *link, const char *said)

@@ -26,10 +26,10 @@
 #include "store/store.h"
 
 enum {
-    FOLLOW_MOST = 10000, /* events of others: behind more than these all is read again */
-    FOLLOW_PAGE = 1000,  /* of one look */
-    FOLLOW_MANY = 10,    /* of these, that are about many asks each */
-    DRIFT = 10000,       /* clocks part by a millisecond in so many, or less */
+    FOLLOW_MAX = 10000, /* events of others: behind more than these all is read again */
+    FOLLOW_PAGE = 1000, /* of one look */
+    FOLLOW_MANY = 10,   /* of these, that are about many asks each */
+    DRIFT = 10000,      /* clocks part by a millisecond in so many, or less */
 };
 
 #define POSITION "SELECT c.seq, c.misc, c.stamp, sayso_now() "
@@ -284,7 +284,7 @@ void follow_look(struct follow *follow)
     follow->asked_boot_ms = loop_boot_ms();
     pool_read_with(follow->pool, &look_sql,
                    VALUES(value_number(follow->told.seq), value_number(follow->hub),
-                          value_number(FOLLOW_PAGE), value_number(FOLLOW_MOST),
+                          value_number(FOLLOW_PAGE), value_number(FOLLOW_MAX),
                           value_number(FOLLOW_MANY)),
                    on_looked, follow);
 }
@@ -475,7 +475,7 @@ bool pg_listener_is_hearing(const struct pg_listener *listener)
 
 enum {
     HEARTBEAT_MS = 3000,       /* hubs.sql says how many may be missed */
-    HEARTBEAT_MOST = 1000,     /* asks at once */
+    HEARTBEAT_MAX = 1000,      /* asks at once */
     HEARTBEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
     HEARTBEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
     HEARTBEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
@@ -525,7 +525,7 @@ static void on_beaten(void *context, const PGresult *result, const struct error 
         heartbeat->news->abandoned(heartbeat->context, result_text(result, i, 0));
     if (heartbeat->is_leaving)
         say_good_bye(heartbeat);
-    else if (!err && result_count(result) == HEARTBEAT_MOST)
+    else if (!err && result_count(result) == HEARTBEAT_MAX)
         loop_timer_at(heartbeat->timer, loop_boot_ms() + HEARTBEAT_AGAIN_MS);
 }
 
@@ -538,7 +538,7 @@ static void on_beat_time(void *context)
         return;
     heartbeat->is_beating = true;
     pool_read_with(heartbeat->pool, &heartbeat_sql,
-                   VALUES(value_number(heartbeat->hub), value_number(HEARTBEAT_MOST)), on_beaten,
+                   VALUES(value_number(heartbeat->hub), value_number(HEARTBEAT_MAX)), on_beaten,
                    heartbeat);
 }
 

@@ -254,7 +254,7 @@ static void on_window(void *context, const PGresult *result, const struct error 
 
 static void find_window(struct looking *looking)
 {
-    looking->span = looking->cost ? COST_MOST - looking->cost : FIRST_WINDOW;
+    looking->span = looking->cost ? COST_MAX - looking->cost : FIRST_WINDOW;
     pool_read_with(looking->pool, &window_sql,
                    VALUES(value_number(looking->before), value_number(looking->span)), on_window,
                    looking);
@@ -302,7 +302,7 @@ static void take_hits(struct looking *looking)
 
 static void look_on(struct looking *looking)
 {
-    if (looking->count >= looking->query.list.limit || looking->cost >= COST_MOST)
+    if (looking->count >= looking->query.list.limit || looking->cost >= COST_MAX)
         looking_end(looking, looking->before, NULL);
     else if (looking->has_span)
         read_rows(looking);

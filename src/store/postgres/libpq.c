@@ -123,7 +123,7 @@ void fault_describe(enum fault fault, const char *sqlstate, struct error *err)
 
 static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
 {
-    if (params->count >= PARAMS_MOST)
+    if (params->count >= PARAMS_MAX)
         abort(); /* a statement of ours with too many */
     params->each[params->count++] = (struct param){
         .at = params->bytes.used,

@@ -90,7 +90,7 @@ void fault_describe(enum fault fault, const char *sqlstate, struct error *err);
 /* What stands for $1, $2 and so on in a statement, in that order; copied, so that a statement may
  * wait for its connection and be sent twice. Zeroed is empty. */
 
-enum { PARAMS_MOST = 48 };
+enum { PARAMS_MAX = 48 };
 
 struct params {
     struct text bytes; /* all values, a NUL behind each */
@@ -99,7 +99,7 @@ struct params {
         size_t at; /* in bytes */
         int length;
         bool is_null, is_binary;
-    } each[PARAMS_MOST];
+    } each[PARAMS_MAX];
 };
 
 void params_text(struct params *params, const char *text_or_null);
@@ -113,8 +113,8 @@ void params_add_element(struct text *out, const char *text, size_t length);
 
 /* As libpq wants them; borrowed until the next value is added. */
 struct params_view {
-    const char *values[PARAMS_MOST];
-    int lengths[PARAMS_MOST], formats[PARAMS_MOST];
+    const char *values[PARAMS_MAX];
+    int lengths[PARAMS_MAX], formats[PARAMS_MAX];
 };
 void params_look(const struct params *params, struct params_view *out);
 

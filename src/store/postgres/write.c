@@ -251,9 +251,9 @@ void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done 
                     void *context)
 {
     struct indexing *indexing = mem_new(sizeof *indexing);
-    int64_t most = batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH;
+    int64_t max = batch < INDEX_MAX_BATCH ? (int64_t)batch : INDEX_MAX_BATCH;
 
     *indexing = (struct indexing){ pool, done, context };
-    pool_read_with(pool, &pick, VALUES(value_number(now_ms), value_number(most)), on_picked,
+    pool_read_with(pool, &pick, VALUES(value_number(now_ms), value_number(max)), on_picked,
                    indexing);
 }

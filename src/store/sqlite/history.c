@@ -121,7 +121,7 @@ static bool look(struct looking *looking, const struct stream *stream)
     looking->cost += COST_NUMBER;
     looking->looked_to = stream->number;
     if (query->search && stream->body && !search_terms_found(query->search, stream->body))
-        return looking->cost < COST_MOST;
+        return looking->cost < COST_MAX;
     looking->cost += COST_ROW;
     find = statement_with(&looking->reader->history, HISTORY_ROW,
                           VALUES(value_number(stream->number), value_number(query->list.which),
@@ -133,7 +133,7 @@ static bool look(struct looking *looking, const struct stream *stream)
         looking->count++;
     }
     end(looking, &find);
-    return looking->count < query->list.limit && looking->cost < COST_MOST;
+    return looking->count < query->list.limit && looking->cost < COST_MAX;
 }
 
 /* Every three characters of the words that have three, as the index has them; false: none has. */

@@ -184,7 +184,7 @@ int index_run(struct write_context *writing, struct write *write)
     bool is_merged;
     int rc;
 
-    slice_begin(&writing->slice, index->most_us);
+    slice_begin(&writing->slice, index->max_us);
     rc = index_merge(writing, &is_merged);
     if (rc == SQLITE_OK && is_merged)
         rc = take_batch(writing, index, &count);

@@ -17,7 +17,7 @@
 
 enum {
     FRAME_HEADER_BYTES = 24,
-    HELD_MOST = 31 * 4120, /* SQLite's own VFS takes less than 128 KB at once */
+    HELD_MAX = 31 * 4120, /* SQLite's own VFS takes less than 128 KB at once */
 };
 
 struct log_vfs {
@@ -28,7 +28,7 @@ struct log_vfs {
 struct log_file {
     sqlite3_file file;
     sqlite3_file *real; /* behind this struct, in the same memory */
-    char *held;         /* owned, HELD_MOST; NULL until needed */
+    char *held;         /* owned, HELD_MAX; NULL until needed */
     int used;
     sqlite3_int64 end; /* of the last write, what is held included; -1: none yet */
     bool ends_transaction;
@@ -66,14 +66,14 @@ static int log_write(sqlite3_file *file, const void *bytes, int amount, sqlite3_
 
     if (is_header)
         log->ends_transaction = ends_transaction(bytes);
-    if (offset != log->end || amount > HELD_MOST)
+    if (offset != log->end || amount > HELD_MAX)
         return write_through(log, bytes, amount, offset);
-    if (amount > HELD_MOST - log->used)
+    if (amount > HELD_MAX - log->used)
         rc = flush(log);
     if (rc != SQLITE_OK)
         return rc;
     if (!log->held)
-        log->held = mem_resize(NULL, HELD_MOST);
+        log->held = mem_resize(NULL, HELD_MAX);
     memcpy(log->held + log->used, bytes, (size_t)amount);
     log->used += amount;
     log->end += amount;

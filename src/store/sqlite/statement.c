@@ -82,9 +82,9 @@ struct statement statement_once(sqlite3 *db, const char *sql)
 void statement_values(struct statement *statement, const struct column *list, size_t count,
                       const void *from)
 {
-    int most = sqlite3_bind_parameter_count(statement->handle);
+    int max = sqlite3_bind_parameter_count(statement->handle);
 
-    for (size_t i = 0; i < count && statement->bound < most; i++) {
+    for (size_t i = 0; i < count && statement->bound < max; i++) {
         struct column_value value = column_value(&list[i], from);
 
         statement_bind(statement, &value, 1);

@@ -177,7 +177,7 @@ int sweep_run(struct write_context *writing, struct write *write)
     bool is_merged;
     int rc;
 
-    slice_begin(&writing->slice, sweep->most_us);
+    slice_begin(&writing->slice, sweep->max_us);
     rc = index_merge(writing, &is_merged);
     write->reply.seq = 1;
     if (rc != SQLITE_OK || !is_merged)

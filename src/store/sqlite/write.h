@@ -18,10 +18,10 @@
 
 struct slice {
     const atomic_bool *is_wanted; /* the writer, by somebody; borrowed, NULL: never */
-    int64_t began_us, most_us;    /* most_us 0: without an end */
+    int64_t began_us, max_us;     /* max_us 0: without an end */
 };
 
-void slice_begin(struct slice *slice, int64_t most_us);
+void slice_begin(struct slice *slice, int64_t max_us);
 bool slice_is_over(const struct slice *slice);
 
 enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */

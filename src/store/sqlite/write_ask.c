@@ -262,9 +262,9 @@ bool abandon_is_needed(struct write_context *writing)
 {
     struct statement find = statement_with(&writing->statements, STATEMENT_ABANDONED,
                                            VALUES(value_number(writing->head.unsettled)));
-    bool is_needed = statement_step(&find);
+    bool is_required = statement_step(&find);
 
-    return statement_end(&find) == SQLITE_OK && is_needed;
+    return statement_end(&find) == SQLITE_OK && is_required;
 }
 
 /* No agent waits for any open ask. One event tells that of all of them, beside their own chains. */

@@ -500,19 +500,19 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-void slice_begin(struct slice *slice, int64_t most_us)
+void slice_begin(struct slice *slice, int64_t max_us)
 {
     slice->began_us = now_us();
-    slice->most_us = most_us;
+    slice->max_us = max_us;
 }
 
 bool slice_is_over(const struct slice *slice)
 {
     int64_t took_us;
 
-    if (slice->most_us == 0)
+    if (slice->max_us == 0)
         return false;
     took_us = now_us() - slice->began_us;
-    return took_us >= slice->most_us || (slice->is_wanted && atomic_load(slice->is_wanted) &&
-                                         took_us >= slice->most_us / SLICE_PART);
+    return took_us >= slice->max_us || (slice->is_wanted && atomic_load(slice->is_wanted) &&
+                                        took_us >= slice->max_us / SLICE_PART);
 }

@@ -192,17 +192,17 @@ bool store_backup(const char *path, backup_sink *sink, void *context, struct err
     return rc == SQLITE_OK;
 }
 
-#define TEXT_COLUMN(name, is_needed, most_bytes)                                                   \
+#define TEXT_COLUMN(name, is_required, max_bytes)                                                  \
     {                                                                                              \
-        name, BACKUP_TEXT, is_needed, 0, 0, most_bytes                                             \
+        name, BACKUP_TEXT, is_required, 0, 0, max_bytes                                            \
     }
 #define JSON_COLUMN(name)                                                                          \
     {                                                                                              \
         name, BACKUP_JSON, false, 0, 0, 0                                                          \
     }
-#define INTEGER_COLUMN(name, least, most)                                                          \
+#define INTEGER_COLUMN(name, min, max)                                                             \
     {                                                                                              \
-        name, BACKUP_INTEGER, true, least, most, 0                                                 \
+        name, BACKUP_INTEGER, true, min, max, 0                                                    \
     }
 #define HASH_COLUMN(name)                                                                          \
     {                                                                                              \

@@ -15,7 +15,7 @@
 struct error;
 struct restore;
 
-enum { BACKUP_MOST_BYTES = 16777216 }; /* of a line: texts and arguments, every character escaped */
+enum { BACKUP_MAX_BYTES = 16777216 }; /* of a line: texts and arguments, every character escaped */
 
 /* One line with its end; `done` of `all` rows were handed on. False ends the backup. */
 typedef bool backup_sink(void *context, const char *line, size_t length, int64_t done, int64_t all);
@@ -57,9 +57,9 @@ enum backup_value { BACKUP_INTEGER, BACKUP_TEXT, BACKUP_JSON, BACKUP_JSON_IF_ANY
 struct backup_column {
     const char *name;
     enum backup_value value;
-    bool is_needed;
-    int64_t least, most; /* of an integer; both 0: whatever fits */
-    size_t bytes;        /* of a blob; of a text at most; 0: any */
+    bool is_required;
+    int64_t min, max; /* of an integer; both 0: whatever fits */
+    size_t bytes;     /* of a blob; of a text at most; 0: any */
 };
 enum { BACKUP_COLUMNS = 32 };
 struct backup_table {

@@ -75,12 +75,12 @@ static bool read_cell(const struct backup_column *column, const struct json *val
 {
     out->is_there = value != NULL;
     if (!value)
-        return !column->is_needed;
+        return !column->is_required;
     switch (column->value) {
     case BACKUP_INTEGER:
         return json_kind(value) == KIND_INTEGER && json_integer_of(value, &out->number) &&
-               ((column->least == 0 && column->most == 0) ||
-                (out->number >= column->least && out->number <= column->most));
+               ((column->min == 0 && column->max == 0) ||
+                (out->number >= column->min && out->number <= column->max));
     case BACKUP_BLOB:
         return read_blob(value, out->blob, column->bytes);
     case BACKUP_TEXT:
@@ -193,7 +193,7 @@ bool backup_line_read(struct backup_place *place, const char *bytes, size_t leng
     place->line++;
     if (place->is_over)
         return backup_is_damaged(place, "it stands behind the end", err);
-    if (length > BACKUP_MOST_BYTES)
+    if (length > BACKUP_MAX_BYTES)
         return backup_is_damaged(place, "it is too long", err);
     if (!json_parse(bytes, length, &ret_line->json, NULL))
         return place->has_head

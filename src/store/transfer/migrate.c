@@ -19,14 +19,14 @@
 #include "store/postgres/schema.h"
 #include "store/postgres/write.h"
 
-enum { MOST_ROWS = 500, MOST_BYTES = 1048576 };
+enum { MAX_ROWS = 500, MAX_BYTES = 1048576 };
 
 enum {
     MOVE_FACT_BYTES = 256,
     OPEN_MS = 10000,
     OPEN_AGAIN_MS = 60000, /* it was there a moment ago */
     STATEMENT_MS = 600000, /* to count a big table takes long */
-    MOST_TRIES = 8,
+    MAX_TRIES = 8,
     PAUSE_MS = 200,
 };
 
@@ -64,7 +64,7 @@ static bool recover(struct migrate_link *move, int tries, struct error *err)
     const struct timespec pause = { 0, PAUSE_MS * 1000000L };
     enum fault fault = fault_of_state(migrate_link_state(move));
 
-    if (tries >= MOST_TRIES || (fault != FAULT_GONE && fault != FAULT_AGAIN))
+    if (tries >= MAX_TRIES || (fault != FAULT_GONE && fault != FAULT_AGAIN))
         return false;
     nanosleep(&pause, NULL);
     if (fault == FAULT_AGAIN)
@@ -469,7 +469,7 @@ static bool take_row(void *context, size_t table, sqlite3_stmt *row, struct erro
 
     if (!migrate_rows_add(rows, table, row, err))
         return false;
-    if (rows->count < MOST_ROWS && rows->bytes < MOST_BYTES)
+    if (rows->count < MAX_ROWS && rows->bytes < MAX_BYTES)
         return true;
     return flush(migration, table, err);
 }
