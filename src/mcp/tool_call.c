@@ -245,23 +245,29 @@ static void learn_url(struct mcp *mcp, const char *id, const char *url)
     mcp->ask_url = is_of_id ? mem_text_n(url, length - id_length) : NULL;
 }
 
-static void take_ask_event(struct mcp *mcp, const struct json *params)
+static void take_created(struct mcp *mcp, const struct json *params)
 {
     const char *tag = json_member_text(params, "tag");
     const char *id = json_member_text(params, "session_id");
     struct mcp_call *call = tag ? call_find(mcp, strtoll(tag, NULL, 10)) : NULL;
 
-    if (call && id) {
-        text_put(call->session_id, sizeof call->session_id, id);
-        takeover_send_stream(call);
-        learn(call, "asked", params);
-        learn_url(mcp, id, json_member_text(params, "url"));
-        tell_asked(call, json_member_text(params, "url"));
-        resume_learn(call, params);
-        if (!call->to.stream || call->is_away)
-            call_detach_soon(call);
-    }
-    for (call = tag || !id ? NULL : mcp->calls; call; call = call->next) {
+    if (!call || !id)
+        return;
+    text_put(call->session_id, sizeof call->session_id, id);
+    takeover_send_stream(call);
+    learn(call, "asked", params);
+    learn_url(mcp, id, json_member_text(params, "url"));
+    tell_asked(call, json_member_text(params, "url"));
+    resume_learn(call, params);
+    if (!call->to.stream || call->is_away)
+        call_detach_soon(call);
+}
+
+static void take_retimed(struct mcp *mcp, const struct json *params)
+{
+    const char *id = json_member_text(params, "session_id");
+
+    for (struct mcp_call *call = id ? mcp->calls : NULL; call; call = call->next) {
         if (strcmp(call->session_id, id) == 0)
             learn(call, "deadline", params);
     }
@@ -269,7 +275,11 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
 
 void tool_on_event(struct hub_session *session, const char *method, const struct json *params)
 {
-    if (strcmp(method, "client/hold") == 0)
+    if (strcmp(method, "ask/created") == 0)
+        take_created(session->mcp, params);
+    else if (strcmp(method, "ask/retimed") == 0)
+        take_retimed(session->mcp, params);
+    else if (strcmp(method, "client/hold") == 0)
         hold_take(session, params);
     else if (strcmp(method, "client/present") == 0)
         mcp_form_present(session, params);
@@ -277,8 +287,6 @@ void tool_on_event(struct hub_session *session, const char *method, const struct
         mcp_form_withdraw(session, params);
     else if (strncmp(method, "mine/", 5) == 0)
         asks_take_event(session, method, params);
-    else
-        take_ask_event(session->mcp, params);
 }
 
 void tool_refuse_busy(struct mcp_request *request)
