@@ -327,6 +327,67 @@ static void news_while_an_ask_is_read(void **state)
     }
 }
 
+/* What a program over HTTP learns of each code; one that is new has to be decided here. */
+static const int statuses[] = {
+    [ERROR_missing_property] = 422,
+    [ERROR_bad_type] = 422,
+    [ERROR_bad_enum] = 422,
+    [ERROR_bad_format] = 422,
+    [ERROR_bad_unicode] = 422,
+    [ERROR_nul_character] = 422,
+    [ERROR_empty_text] = 422,
+    [ERROR_too_short] = 422,
+    [ERROR_too_long] = 422,
+    [ERROR_too_few_options] = 422,
+    [ERROR_too_many_options] = 422,
+    [ERROR_too_few_questions] = 422,
+    [ERROR_too_many_questions] = 422,
+    [ERROR_too_many_defaults] = 422,
+    [ERROR_out_of_range] = 422,
+    [ERROR_min_exceeds_max] = 422,
+    [ERROR_min_exceeds_options] = 422,
+    [ERROR_duplicate_option_id] = 422,
+    [ERROR_duplicate_default] = 422,
+    [ERROR_duplicate_question] = 422,
+    [ERROR_duplicate_key] = 422,
+    [ERROR_default_not_in_options] = 422,
+    [ERROR_ambiguous_label] = 422,
+    [ERROR_reserved_label] = 422,
+    [ERROR_label_count_mismatch] = 422,
+    [ERROR_unsupported_flag] = 422,
+    [ERROR_unsupported_schema] = 422,
+    [ERROR_unknown_property] = 422,
+    [ERROR_conflicting_arguments] = 409,
+    [ERROR_not_found] = 404,
+    [ERROR_sensitive_input_refused] = 422,
+    [ERROR_no_recommended_option] = 422,
+    [ERROR_no_human_channel] = 422,
+    [ERROR_not_available_to_subagents] = 422,
+    [ERROR_rate_limited] = 429,
+    [ERROR_validation_failed] = 422,
+    [ERROR_unavailable] = 503,
+    [ERROR_storage_failed] = 503,
+    [ERROR_already_answered] = 409,
+    [ERROR_wrong_state] = 409,
+    [ERROR_too_many_recommended] = 422,
+    [ERROR_bad_json] = 400,
+    [ERROR_wrong_role] = 403,
+    [ERROR_not_allowed] = 403,
+};
+
+static void every_error_has_its_status(void **state)
+{
+    (void)state;
+    assert_int_equal(ARRAY_LEN(statuses), ERROR_COUNT);
+    for (size_t code = ERROR_NONE + 1; code < ARRAY_LEN(statuses); code++) {
+        const struct error err = { .code = (enum error_code)code };
+
+        if (rest_status_of(&err, NULL) != statuses[code])
+            fail_msg("%s is %d, not %d", error_name(err.code), rest_status_of(&err, NULL),
+                     statuses[code]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +396,7 @@ int main(void)
         cmocka_unit_test(only_people_reach_asks),
         cmocka_unit_test(every_reference_leads_somewhere),
         cmocka_unit_test(bodies_are_closed),
+        cmocka_unit_test(every_error_has_its_status),
         cmocka_unit_test(readiness_says_why_not),
         cmocka_unit_test(news_while_an_ask_is_read),
     };

@@ -169,6 +169,8 @@ void rest_call_method(struct call *call, enum method method, struct json_writer 
 /* Ends the call, as does everything below that replies. */
 void rest_call_reply(struct call *call, int status, const char *type, const char *body,
                      size_t length);
+/* Of HTTP; `detail` may be NULL, else it is about an ask. */
+int rest_status_of(const struct error *err, const struct json *detail);
 void reply_json(struct call *call, int status, const char *json, size_t length);
 void reply_error(struct call *call, const struct error *err, const char *detail_json);
 /* As it stands outside the body: a parameter or a header. */

@@ -95,7 +95,7 @@ static bool has_run_out(const struct json *detail)
     return state == STATE_TIMEOUT || state == STATE_AUTO_SUBMITTED || state == STATE_WITHDRAWN;
 }
 
-static int status_of(const struct error *err, const struct json *detail)
+int rest_status_of(const struct error *err, const struct json *detail)
 {
     if (has_run_out(detail))
         return 410;
@@ -173,7 +173,7 @@ void reply_error(struct call *call, const struct error *err, const char *detail_
 
     if (detail_json && !json_parse(detail_json, strlen(detail_json), &detail, NULL))
         detail_json = NULL;
-    status = status_of(err, is_ask ? detail : NULL); /* else it is about the ask behind it */
+    status = rest_status_of(err, is_ask ? detail : NULL); /* else it is about the ask behind it */
     if (detail && is_ask)
         reply_etag(call, json_member_integer(detail, "version", 0));
     translate(call, &shown);
