@@ -48,7 +48,8 @@ endef
 
 # In variables, because a comma in a call would begin the next argument.
 WITH_TESTS = -Dtests=$$(pkg-config --exists cmocka && echo true || echo false)
-SANITIZED = -Db_sanitize=address,undefined -Doptimization=1 -Dc_link_args=-fuse-ld=lld -Dcrash_points=true \
+# -g1: lines in stack traces, and a fifth less time to compile.
+SANITIZED = -Dc_args=-g1 -Db_sanitize=address,undefined -Doptimization=1 -Dc_link_args=-fuse-ld=lld -Dcrash_points=true \
     -Dconformance_fixture=true -Dfuzz=true
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
@@ -150,5 +151,5 @@ build-threads:
 	@$(call compile,build-tsan)
 
 build-simulator:
-	@$(call configure,build-sim,$(GCC),-Dcrash_points=true -Dtests=false)
+	@$(call configure,build-sim,$(GCC),-Dc_args=-g1 -Dcrash_points=true -Dtests=false)
 	@$(call compile,build-sim,tests/simulate/simulate)
