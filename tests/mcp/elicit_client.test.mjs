@@ -168,7 +168,8 @@ for (const kind of Object.keys(KINDS)) {
                 person.close();
                 release.resolve();
                 const result = await asked;
-                return { session_id, result, isTooSlow: result.action_status === "cancelled" && Date.now() - began >= READ_MS };
+                const tookMs = Date.now() - began, isOpen = (await home.list("--active")).some((row) => row.session_id === session_id);
+                return { session_id, result, isTooSlow: !isOpen && tookMs >= READ_MS };
             };
             let told = await askBack("Try 0");
             for (let n = 1; isModern(kind) && told.isTooSlow; n++) { // on a busy machine "at once" was long enough to be read
