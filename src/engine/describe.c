@@ -115,25 +115,11 @@ static void show_ask(const struct ask *ask, const char *agent, struct json_write
 }
 
 /* How long a decision can still be taken back. */
-static void write_undo(const struct engine *engine, const char *id, struct json_writer *writer)
+static int64_t undo_ms(const struct engine *engine, const struct active_ask *active)
 {
-    const struct active_ask *active = active_find(engine, id);
-    int64_t left_ms = active ? active->deadline.boot_ms - engine_boot_ms(engine) : 0;
-
-    if (active && !state_is_open(active->state) && active->deadline.place && left_ms > 0)
-        json_write_integer(writer, "undo_ms", left_ms);
-}
-
-/* Since when nobody waits for it. */
-static void write_detached(const struct engine *engine, const struct ask *ask,
-                           struct json_writer *writer)
-{
-    const struct active_ask *active = active_find(engine, ask->id);
-    bool is_detached = state_is_open(ask->state) && (ask->flags & ASK_DETACHED);
-
-    json_write_bool(writer, "detached", is_detached);
-    if (is_detached && active && active->detached_ms > 0)
-        describe_time(writer, "detached_at", active->detached_ms);
+    return active && !state_is_open(active->state) && active->deadline.place
+               ? active->deadline.boot_ms - engine_boot_ms(engine)
+               : 0;
 }
 
 /* A row is read a moment before we hear that it was stored, or after we knew that it has ended:
@@ -160,6 +146,8 @@ static void write_members(const struct engine *engine, const struct store_row *r
     const struct ask *ask = &row->ask;
     const struct active_ask *active = active_find(engine, ask->id);
     bool is_open = state_is_open(ask->state);
+    bool is_detached = is_open && (ask->flags & ASK_DETACHED);
+    int64_t undo_left_ms = undo_ms(engine, active);
     int64_t left_s = remaining_s(engine, ask, active), silent_s = quiet_s(engine, active);
     int64_t snooze_ms = snooze_until_ms(engine, ask->id);
 
@@ -171,7 +159,9 @@ static void write_members(const struct engine *engine, const struct store_row *r
     describe_time(writer, "created_at", ask->created_ms);
     json_write_known(writer, "remaining_seconds", left_s, is_open && left_s >= 0);
     json_write_integer(writer, "version", ask->version);
-    write_detached(engine, ask, writer);
+    json_write_bool(writer, "detached", is_detached);
+    if (is_detached && active)
+        describe_time_if(writer, "detached_at", active->detached_ms);
     json_write_bool(writer, "destructive", ask->flags & ASK_DESTRUCTIVE);
     json_write_bool_if(writer, "asked_back", is_open && (ask->flags & ASK_ASKED_BACK));
     json_write_bool_if(writer, "told", ask->flags & ASK_TOLD);
@@ -183,7 +173,8 @@ static void write_members(const struct engine *engine, const struct store_row *r
         json_write_integer(writer, "quiet_seconds", silent_s);
     if (is_open)
         describe_time_if(writer, "later_until", snooze_ms);
-    write_undo(engine, ask->id, writer);
+    if (undo_left_ms > 0)
+        json_write_integer(writer, "undo_ms", undo_left_ms);
     show_ask(ask, agent, writer);
     json_write_raw(writer, "origin", ask->origin_json ? ask->origin_json : "null");
     json_write_raw(writer, "answered_by", actor_of(row));
@@ -298,6 +289,21 @@ static struct response_facts facts_of(const struct store_row *row, const char **
     };
 }
 
+/* With where a browser finds it, if that is of use. */
+static struct reply write_reply(const struct engine *engine, struct response_facts *facts,
+                                bool has_url, struct text *out)
+{
+    struct reply reply = { .session_id = facts->session_id };
+    struct text url = { 0 };
+
+    if (has_url && portal_write_url(engine, facts->session_id, &url))
+        facts->url = text_string(&url);
+    reply.kind = response_write(facts, out);
+    reply.json = text_string(out);
+    text_release(&url);
+    return reply;
+}
+
 struct reply describe_result(const struct engine *engine, const struct store_row *row,
                              const struct form *form, const struct known *known, bool is_replayed,
                              struct text *out)
@@ -305,8 +311,7 @@ struct reply describe_result(const struct engine *engine, const struct store_row
     const char *warnings[WARNINGS_MAX];
     struct response_facts facts = facts_of(row, warnings);
     struct readings readings = { 0 };
-    struct reply reply = { .session_id = row->ask.id };
-    struct text url = { 0 };
+    struct reply reply;
 
     facts.form = form;
     facts.answered_ms = row->answered_ms ? row->answered_ms : row->ask.decided_ms;
@@ -319,15 +324,11 @@ struct reply describe_result(const struct engine *engine, const struct store_row
     } else {
         read_row(row, &readings, &facts);
     }
-    if (state_is_open(row->ask.state) && portal_write_url(engine, row->ask.id, &url))
-        facts.url = text_string(&url);
-    reply.kind = response_write(&facts, out);
-    reply.json = text_string(out);
+    reply = write_reply(engine, &facts, state_is_open(row->ask.state), out);
     answer_release(&readings.answer);
     form_release(&readings.form);
     json_free(readings.answer_json);
     json_free(readings.actor_json);
-    text_release(&url);
     return reply;
 }
 
@@ -336,17 +337,10 @@ struct reply describe_open(const struct engine *engine, const struct store_row *
 {
     const char *warnings[WARNINGS_MAX];
     struct response_facts facts = facts_of(row, warnings);
-    struct reply reply = { .session_id = row->ask.id };
-    struct text url = { 0 };
 
     facts.terminal_command = command;
     facts.asked_back = asked_back;
-    if (portal_write_url(engine, row->ask.id, &url))
-        facts.url = text_string(&url);
-    reply.kind = response_write(&facts, out);
-    reply.json = text_string(out);
-    text_release(&url);
-    return reply;
+    return write_reply(engine, &facts, true, out);
 }
 
 void operation_fail_won(struct operation *operation, const struct error *err,

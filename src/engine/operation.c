@@ -18,11 +18,10 @@ static method_handler *const handlers[METHOD_COUNT] = {
 #include "rpc/methods.def"
 };
 
-void engine_call(struct service *service, struct session *calling, const struct request *request,
+void engine_call(struct service *service, struct session *session, const struct request *request,
                  reply_done *done, void *context)
 {
     struct engine *engine = engine_of(service);
-    struct session *session = (struct session *)calling;
     enum method method = request->method;
     struct reply reply = { 0 };
     struct json *parsed = NULL;
@@ -132,19 +131,13 @@ static void send_held_events(struct session *session)
     free(lines);
 }
 
-static void held_events_send(struct session *session)
-{
-    if (--session->read_count == 0)
-        send_held_events(session);
-}
-
 void operation_end(struct operation *operation)
 {
     if (operation->drop)
         operation->drop(operation);
     operation->engine->under_way -= operation->is_counted;
-    if (operation->holds_news)
-        held_events_send(operation->session);
+    if (operation->holds_news && --operation->session->read_count == 0)
+        send_held_events(operation->session);
     if (operation->session)
         session_release(operation->session);
     free(operation->text);

@@ -87,7 +87,7 @@ struct session *session_open(struct service *service, const struct identity *ide
     else if (!session->locate)
         own_find_process(session); /* now, while it is there to be looked at */
     load_client(engine, session);
-    return (struct session *)session;
+    return session;
 }
 
 /* Pages and inboxes are told apart: what reaches a person in one need not be opened in the other.
@@ -113,10 +113,9 @@ void session_follow(struct engine *engine, struct session *session)
     session->is_following = true;
 }
 
-void session_close(struct service *service, struct session *leaving)
+void session_close(struct service *service, struct session *session)
 {
     struct engine *engine = engine_of(service);
-    struct session *session = (struct session *)leaving;
     struct token *token = session->token_id ? token_find_id(engine, session->token_id) : NULL;
 
     session->is_gone = true;

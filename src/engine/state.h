@@ -407,7 +407,7 @@ bool principal_admit(struct engine *engine, struct principal *principal, struct 
 
 /* session.c: who stands at the service */
 struct session *session_open(struct service *service, const struct identity *identity);
-void session_close(struct service *service, struct session *leaving);
+void session_close(struct service *service, struct session *session);
 void session_release(struct session *session);
 void session_follow(struct engine *engine, struct session *session); /* an agent, of its own */
 void session_send(struct session *session, const char *line, size_t length);
@@ -467,7 +467,7 @@ struct operation {
     bool is_prefix;
     bool is_ours; /* as in method_call */
     bool has_looked;
-    bool holds_news; /* it is of METHOD_READS, see held_events_send */
+    bool holds_news; /* it is of METHOD_READS, see held_events_take */
     void (*next)(struct operation *operation);
     struct operation *next_early;              /* of engine->early */
     char *text;                                /* owned; what it brings; NULL: nothing */

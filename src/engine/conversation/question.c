@@ -72,13 +72,10 @@ static void on_settled(struct conversation_operation *update)
     if (question && update->failure.code != ERROR_NONE) {
         retry_later(question, &update->failure);
     } else if (question) {
-        struct conversation_operation *decider = question->deciders;
-
-        while (decider) {
-            struct conversation_operation *next = decider->next;
-
+        for (struct conversation_operation *decider = question->deciders, *next; decider;
+             decider = next) {
+            next = decider->next;
             conversation_operation_load(decider, conversation_operation_reply_loaded);
-            decider = next;
         }
         question_free(question);
     }
@@ -229,7 +226,7 @@ static void begin(struct engine *engine, const char *id, const char *ask_id, con
     question->alarm.kind = ALARM_QUESTION;
     memcpy(question->id, id, sizeof question->id);
     memcpy(question->ask_id, ask_id, sizeof question->ask_id);
-    question->session = (struct session *)session_open(&engine->service, &identity);
+    question->session = session_open(&engine->service, &identity);
     table_insert(&engine->questions, &question->link);
     question->others_looks = is_others ? QUESTION_OTHERS_LOOKS : 0;
     question_on_alarm(engine, &question->alarm);

@@ -30,14 +30,6 @@ struct rule {
     int64_t created_ms, expires_ms;
 };
 
-static void rule_free(struct rule *rule)
-{
-    free(rule->facts_json);
-    free(rule->answer_json);
-    free(rule->actor_json);
-    free(rule);
-}
-
 static void rules_keep(struct engine *engine, const struct store_rule *stored)
 {
     struct rule *rule = mem_new(sizeof *rule);
@@ -65,18 +57,27 @@ void rules_load(struct engine *engine)
     engine->parts.store->ops->list_rules(engine->parts.store, take_up, engine);
 }
 
+/* The first of these goes. */
+static void rules_drop_at(struct engine *engine, struct rule **at)
+{
+    struct rule *rule = *at;
+
+    *at = rule->next;
+    engine->rule_count--;
+    free(rule->facts_json);
+    free(rule->answer_json);
+    free(rule->actor_json);
+    free(rule);
+}
+
 static void rules_drop(struct engine *engine, const char *id)
 {
-    for (struct rule **at = &engine->rules; *at; at = &(*at)->next) {
-        struct rule *rule = *at;
+    struct rule **at = &engine->rules;
 
-        if (strcmp(rule->id, id) == 0) {
-            *at = rule->next;
-            engine->rule_count--;
-            rule_free(rule);
-            return;
-        }
-    }
+    while (*at && strcmp((*at)->id, id) != 0)
+        at = &(*at)->next;
+    if (*at)
+        rules_drop_at(engine, at);
 }
 
 static void rules_tell(const struct engine *engine)
@@ -91,13 +92,8 @@ static void rules_tell(const struct engine *engine)
 
 void rules_release(struct engine *engine)
 {
-    while (engine->rules) {
-        struct rule *rule = engine->rules;
-
-        engine->rules = rule->next;
-        rule_free(rule);
-    }
-    engine->rule_count = 0;
+    while (engine->rules)
+        rules_drop_at(engine, &engine->rules);
 }
 
 void rules_reload(struct engine *engine)
@@ -115,11 +111,9 @@ static void rule_hash_kind(const struct rule_subject *subject, bool any_prompt,
                            uint8_t out[HASH_BYTES])
 {
     struct text kind = { 0 };
-    struct hash_part part;
 
     rule_write_kind(subject, any_prompt, &kind);
-    part = (struct hash_part){ kind.bytes, kind.used };
-    hash_parts(&part, 1, out);
+    hash_parts(&(struct hash_part){ kind.bytes, kind.used }, 1, out);
     text_release(&kind);
 }
 
@@ -277,13 +271,7 @@ static void rule_case_write(const struct rule_case *read, const struct store_row
     history_write_answer(writer, row);
 }
 
-/* What may be shown of them: of a case that was read, and of one that was written before. */
-static void rule_case_write_shown(const struct rule_case *read, const struct store_row *row,
-                                  struct json_writer *writer)
-{
-    describe_shown(row->ask.title, describe_agent(read->origin), read->subject.directory, writer);
-}
-
+/* What may be shown of a case that was written before. */
 static void rule_facts_write_shown(const char *facts_json, struct json_writer *writer)
 {
     struct json *facts = json_of(facts_json);
@@ -374,7 +362,8 @@ static void preview(struct new_rule *own, const struct store_row *row, const str
     own->operation.text = mem_text(row->answer_json);
     own->writer = json_object_to(&own->out);
     rule_case_write(read, row, own->any_prompt, &own->writer);
-    rule_case_write_shown(read, row, &own->writer);
+    describe_shown(row->ask.title, describe_agent(read->origin), read->subject.directory,
+                   &own->writer);
     json_write_list(&own->writer, "asks");
     store->ops->history(store, &query, on_past, own);
 }
@@ -499,15 +488,13 @@ HANDLER(rule_add, begin, true)
 
 void rule_list_method(struct method_call call)
 {
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
+    struct writing *writing = writing_new(sizeof *writing, call);
 
-    json_write_list(&writer, "rules");
+    json_write_list(&writing->writer, "rules");
     for (const struct rule *rule = call.engine->rules; rule; rule = rule->next)
-        write_rule(call.engine, rule, &writer);
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    operation_ok_take(operation_new(sizeof(struct operation), call), &out);
+        write_rule(call.engine, rule, &writing->writer);
+    json_write_end_list(&writing->writer);
+    writing_end(writing);
 }
 
 static void on_removed(void *context, const struct store_reply *reply)
@@ -637,7 +624,6 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
 {
     struct suggesting *own = context;
     struct rule_case read;
-    struct hash_part part;
     struct group *group;
     uint8_t answer[HASH_BYTES];
 
@@ -652,8 +638,7 @@ static void on_answered(void *context, const struct store_row *row, int64_t look
     }
     if (!row->answer_json || !rule_case_begin(&read, row))
         return;
-    part = (struct hash_part){ row->answer_json, strlen(row->answer_json) };
-    hash_parts(&part, 1, answer);
+    hash_parts(&(struct hash_part){ row->answer_json, strlen(row->answer_json) }, 1, answer);
     group = rule_check(&read.subject, false, NULL) ? group_of(own, row, &read, answer) : NULL;
     if (group) {
         group->count++;

@@ -132,11 +132,12 @@ void tokens_load(struct engine *engine)
     store->ops->list_tokens(store, take_up, engine);
 }
 
-/* It is the caller's then; whoever came with it is sent away. */
+/* Whoever came with it is sent away. */
 static void tokens_remove(struct engine *engine, struct token *token)
 {
     table_remove(&engine->tokens, &token->link);
     send_away(engine, token);
+    token_free(token);
 }
 
 /* Found again in the store; those it has no more were revoked. */
@@ -162,10 +163,8 @@ void tokens_reload(struct engine *engine)
     store->ops->list_tokens(store, look_again, engine);
     for (struct token *token = token_each(engine, NULL), *next; token; token = next) {
         next = token_each(engine, token);
-        if (token->is_found)
-            continue;
-        tokens_remove(engine, token);
-        token_free(token);
+        if (!token->is_found)
+            tokens_remove(engine, token);
     }
 }
 
@@ -381,10 +380,8 @@ static void on_revoked(void *context, const struct store_reply *reply)
 
     if (operation_fails(&own->operation, reply))
         return;
-    if (token) { /* else news of it came first */
+    if (token) /* else news of it came first */
         tokens_remove(engine, token);
-        token_free(token);
-    }
     if (reply->outcome == STORE_DONE)
         operation_ok(&own->operation, text_string(&own->said));
     else /* two at once: the other one was told */
@@ -459,19 +456,17 @@ void token_list_method(struct method_call call)
 {
     struct engine *engine = call.engine;
     struct token **sorted = mem_new((engine->tokens.count + 1) * sizeof(struct token *));
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
+    struct writing *writing = writing_new(sizeof *writing, call);
     size_t count = 0;
 
     for (struct token *token = NULL; (token = token_each(engine, token));)
         sorted[count++] = token;
     qsort(sorted, count, sizeof(struct token *), by_age);
-    json_write_list(&writer, "tokens");
+    json_write_list(&writing->writer, "tokens");
     for (size_t i = 0; i < count; i++)
-        write_token(engine, sorted[i], NULL, &writer);
-    json_write_end_list(&writer);
-    json_write_end_object(&writer);
-    operation_ok_take(operation_new(sizeof(struct operation), call), &out);
+        write_token(engine, sorted[i], NULL, &writing->writer);
+    json_write_end_list(&writing->writer);
+    writing_end(writing);
     free(sorted);
 }
 

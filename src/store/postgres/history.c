@@ -110,23 +110,17 @@ static void add_pattern(struct text *array, const char *term)
     text_release(&pattern);
 }
 
-/* Every three characters of the term; a shorter one has none. */
-static void add_threes(struct text *array, const char *term)
-{
-    const char *end = term + strlen(term);
-
-    for (size_t length; (length = read_three(term, end)); text_decode(&term, end))
-        add_element(array, term, length);
-}
-
 /* Patterns for LIKE, one a term; and every three characters of the terms that have three, as
  * threes_of() makes them of a text (sql/step_1.sql). An array that would be empty is "". */
 static void take_search(struct looking *looking, const struct search_terms *search)
 {
     for (size_t i = 0; i < search->count; i++) {
-        looking->search.terms[i] = mem_text(search->terms[i]);
-        add_pattern(&looking->patterns, search->terms[i]);
-        add_threes(&looking->threes, search->terms[i]);
+        const char *at = search->terms[i], *end = at + strlen(at);
+
+        looking->search.terms[i] = mem_text(at);
+        add_pattern(&looking->patterns, at);
+        for (size_t length; (length = read_three(at, end)); text_decode(&at, end))
+            add_element(&looking->threes, at, length);
     }
     looking->search.count = search->count;
     looking->query.search = &looking->search;
@@ -275,21 +269,17 @@ static void on_hits(void *context, const PGresult *result, const struct error *e
     look_on(looking);
 }
 
-static void read_hits(struct looking *looking)
-{
-    pool_read_with(looking->pool, &hits_sql,
-                   VALUES(value_number(looking->before), value_text(text_string(&looking->threes)),
-                          value_text(text_string(&looking->patterns)), value_number(HITS)),
-                   on_hits, looking);
-}
-
 /* The next of those the index knows. */
 static void take_hits(struct looking *looking)
 {
     int left = looking->hit_count - looking->hits_looked;
 
     if (left == 0) {
-        read_hits(looking);
+        pool_read_with(looking->pool, &hits_sql,
+                       VALUES(value_number(looking->before),
+                              value_text(text_string(&looking->threes)),
+                              value_text(text_string(&looking->patterns)), value_number(HITS)),
+                       on_hits, looking);
         return;
     }
     looking->span = left < PAGE ? left : PAGE;

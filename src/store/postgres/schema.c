@@ -95,13 +95,11 @@ static void write_marked(const char *sql, struct text *out)
 static void write_functions(struct text *out)
 {
     struct text functions = { 0 };
-    struct hash_part part;
     uint8_t hash[HASH_BYTES];
     char hex[HASH_HEX_BYTES];
 
     write_marked(schema_functions, &functions);
-    part = (struct hash_part){ text_string(&functions), functions.used };
-    hash_parts(&part, 1, hash);
+    hash_parts(&(struct hash_part){ text_string(&functions), functions.used }, 1, hash);
     hash_hex(hash, HASH_BYTES, hex);
     text_add_format(out, "IF behind < %d OR made_of <> '%s' THEN\n", postgres_schema_version(),
                     hex);

@@ -22,11 +22,11 @@ struct victims {
     int64_t count, room;
 };
 
-static int pick(struct write_context *writing, enum sqlite_statement how, int64_t bound_ms,
-                int64_t limit, struct victims *victims)
+static void pick(struct write_context *writing, enum sqlite_statement how, int64_t bound_ms,
+                 int64_t limit, struct victims *victims)
 {
-    struct statement select = statement_with(&writing->statements, how,
-                                             VALUES(value_number(bound_ms), value_number(limit)));
+    struct statement select =
+        write_statement(writing, how, VALUES(value_number(bound_ms), value_number(limit)));
 
     while (victims->count < victims->room && statement_step(&select)) {
         victims->list[victims->count++] = (struct victim){
@@ -34,156 +34,138 @@ static int pick(struct write_context *writing, enum sqlite_statement how, int64_
             .seq = sqlite3_column_int64(select.handle, 1),
         };
     }
-    return statement_end(&select);
+    write_end(writing, &select);
 }
 
 /* Counting takes long: it is done for many batches; what ends meanwhile is added (write_ask.c). */
-static int count_ended(struct write_context *writing, int64_t needed)
+static void count_ended(struct write_context *writing, int64_t needed)
 {
     struct statement count;
 
     if (writing->ended >= needed || writing->is_ended_exact)
-        return SQLITE_OK;
-    count = statement_with(&writing->statements, STATEMENT_SWEEP_COUNT,
-                           VALUES(value_number(needed + SWEEP_COUNT_AHEAD)));
+        return;
+    count = write_statement(writing, STATEMENT_SWEEP_COUNT,
+                            VALUES(value_number(needed + SWEEP_COUNT_AHEAD)));
     writing->ended = statement_step(&count) ? sqlite3_column_int64(count.handle, 0) : 0;
     writing->is_ended_exact = writing->ended < needed + SWEEP_COUNT_AHEAD;
-    return statement_end(&count);
+    write_end(writing, &count);
 }
 
-static int pick_all(struct write_context *writing, const struct store_sweep *sweep,
-                    struct victims *victims)
+static void pick_all(struct write_context *writing, const struct store_sweep *sweep,
+                     struct victims *victims)
 {
     int64_t excess, room;
-    int rc = count_ended(writing, sweep->keep_ended + 2 * victims->room);
 
-    if (rc == SQLITE_OK)
-        rc = pick(writing, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
-    if (rc != SQLITE_OK)
-        return rc;
+    count_ended(writing, sweep->keep_ended + 2 * victims->room);
+    pick(writing, STATEMENT_SWEEP_OLD, sweep->older_than_ms, victims->room, victims);
     excess = writing->ended - victims->count - sweep->keep_ended;
     room = victims->room - victims->count;
     if (excess > 0 && room > 0)
-        rc = pick(writing, STATEMENT_SWEEP_MANY, sweep->older_than_ms,
-                  excess < room ? excess : room, victims);
-    return rc;
+        pick(writing, STATEMENT_SWEEP_MANY, sweep->older_than_ms, excess < room ? excess : room,
+             victims);
 }
 
 /* Goes on to the event before; a damaged chain that does not lead back ends the walk. */
-static int empty_event(struct write_context *writing, int64_t *seq)
+static void empty_event(struct write_context *writing, int64_t *seq)
 {
     struct statement update =
-        statement_with(&writing->statements, STATEMENT_SWEEP_EVENT, VALUES(value_number(*seq)));
+        write_statement(writing, STATEMENT_SWEEP_EVENT, VALUES(value_number(*seq)));
     int64_t earlier = 0;
-    int rc;
 
     while (statement_step(&update))
         earlier = sqlite3_column_int64(update.handle, 0);
-    rc = statement_end(&update);
+    write_end(writing, &update);
     CRASH_POINT(store_sweep_emptied);
     *seq = earlier < *seq ? earlier : 0;
-    return rc;
 }
 
-static int drop(struct write_context *writing, const struct victim *victim)
+static void drop(struct write_context *writing, const struct victim *victim)
 {
     static const enum sqlite_statement parts[] = { STATEMENT_SWEEP_DRAFTS, STATEMENT_INDEX_TAKE,
                                                    STATEMENT_UNINDEX_AGENT, STATEMENT_SWEEP_ASK };
     int64_t seq = victim->seq;
-    int rc = SQLITE_OK;
 
-    while (rc == SQLITE_OK && seq > 0)
-        rc = empty_event(writing, &seq);
-    for (size_t i = 0; rc == SQLITE_OK && i < ARRAY_LEN(parts); i++)
-        rc = write_run_on(writing, parts[i], victim->number);
+    while (seq > 0)
+        empty_event(writing, &seq);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        write_run_on(writing, parts[i], victim->number);
     CRASH_POINT(store_sweep_dropped);
-    return rc;
 }
 
 /* Until the slice is over, but one at least. The words come last, all of them together, because
  * every statement that might be undone alone makes the index write what it has gathered. */
-static int drop_some(struct write_context *writing, struct victims *victims, int64_t *ret_dropped)
+static int64_t drop_some(struct write_context *writing, struct victims *victims)
 {
     int64_t dropped = 0;
-    int rc = SQLITE_OK;
 
-    while (rc == SQLITE_OK && dropped < victims->count) {
-        rc = drop(writing, &victims->list[dropped++]);
+    while (writing->rc == SQLITE_OK && dropped < victims->count) {
+        drop(writing, &victims->list[dropped++]);
         if (slice_is_over(&writing->slice))
             break;
     }
-    for (int64_t i = 0; rc == SQLITE_OK && i < dropped; i++) {
-        rc = write_run_on(writing, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
+    for (int64_t i = 0; i < dropped; i++) {
+        write_run_on(writing, STATEMENT_UNINDEX_WORDS, victims->list[i].number);
         CRASH_POINT(store_sweep_unindexed);
     }
-    *ret_dropped = dropped;
-    return rc;
+    return dropped;
 }
 
 /* Once in a while what is over is left behind, so that a start need not look at it. */
-static int move_on(struct write_context *writing)
+static void move_on(struct write_context *writing)
 {
     bool is_found = false;
-    int rc = SQLITE_OK;
 
-    while (rc == SQLITE_OK && !is_found && writing->head.unsettled <= writing->head.seq) {
+    while (writing->rc == SQLITE_OK && !is_found && writing->head.unsettled <= writing->head.seq) {
         int64_t to = writing->head.unsettled + SWEEP_WINDOW;
         struct statement find =
-            statement_with(&writing->statements, STATEMENT_UNSETTLED,
-                           VALUES(value_number(writing->head.unsettled), value_number(to)));
+            write_statement(writing, STATEMENT_UNSETTLED,
+                            VALUES(value_number(writing->head.unsettled), value_number(to)));
 
         is_found = statement_step(&find);
         if (is_found)
             writing->head.unsettled = sqlite3_column_int64(find.handle, 0);
         else
             writing->head.unsettled = to <= writing->head.seq ? to : writing->head.seq + 1;
-        rc = statement_end(&find);
+        write_end(writing, &find);
         if (slice_is_over(&writing->slice))
             break;
     }
-    return rc;
 }
 
 /* In the order of what the next one needs: room in the index, then what goes, then the rest. */
-static int run_slice(struct write_context *writing, const struct store_sweep *sweep,
-                     struct victims *victims, int64_t *ret_count)
+static void run_slice(struct write_context *writing, const struct store_sweep *sweep,
+                      struct victims *victims, int64_t *ret_count)
 {
-    int64_t dropped = 0;
+    int64_t dropped;
     bool is_last;
-    int rc = pick_all(writing, sweep, victims);
 
+    pick_all(writing, sweep, victims);
     CRASH_POINT(store_sweep_picked);
-    if (rc == SQLITE_OK)
-        rc = drop_some(writing, victims, &dropped);
+    dropped = drop_some(writing, victims);
     writing->ended -= dropped;
     writing->gaps += dropped;
     is_last = dropped == victims->count && victims->count < victims->room;
     writing->is_sweeping = !is_last;
     *ret_count = dropped;
-    if (rc == SQLITE_OK && is_last)
-        rc = conversation_sweep(writing, sweep, ret_count);
-    if (rc == SQLITE_OK && is_last) {
-        rc = write_run_on(writing, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
+    if (is_last) {
+        conversation_sweep(writing, sweep, ret_count);
+        write_run_on(writing, STATEMENT_SWEEP_PRINCIPALS, sweep->older_than_ms);
         *ret_count += sqlite3_changes(writing->db);
         writing->principal[0] = '\0'; /* it may be one of them */
     }
-    return rc == SQLITE_OK ? move_on(writing) : rc;
+    move_on(writing);
 }
 
-int sweep_run(struct write_context *writing, struct write *write)
+void sweep_run(struct write_context *writing, struct write *write)
 {
     const struct store_sweep *sweep = &write->of.sweep;
     struct victims victims = { .room = sweep->batch };
-    bool is_merged;
-    int rc;
 
     slice_begin(&writing->slice, sweep->max_us);
-    rc = index_merge(writing, &is_merged);
     write->reply.seq = 1;
-    if (rc != SQLITE_OK || !is_merged)
-        return rc;
+    if (!index_merge(writing))
+        return;
     victims.list = mem_new((size_t)victims.room * sizeof *victims.list);
-    rc = run_slice(writing, sweep, &victims, &write->reply.seq);
+    run_slice(writing, sweep, &victims, &write->reply.seq);
     free(victims.list);
-    return rc;
 }

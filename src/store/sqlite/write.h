@@ -34,6 +34,7 @@ struct found {
 
 struct write_context {
     sqlite3 *db; /* borrowed from the writer */
+    int rc;      /* what went wrong first in this transaction, or SQLITE_OK */
     struct event_head head;
     struct statements statements;
     struct slice slice;              /* of a write that gives way */
@@ -59,40 +60,45 @@ enum sqlite_statement {
 };
 extern const char *const sqlite_write_sql[STATEMENT_COUNT];
 
-/* A write in the transaction that is open: an SQLite code; fills write->reply. */
-typedef int sqlite_write(struct write_context *writing, struct write *write);
+/* A write in the transaction that is open; fills write->reply. */
+typedef void sqlite_write(struct write_context *writing, struct write *write);
 #define WRITE(name, type, flags) sqlite_write name##_run;
 #include "store/writes.def"
 #undef WRITE
 
-int write_run(struct write_context *writing,
-              enum sqlite_statement which); /* one without parameters */
-int write_run_on(struct write_context *writing, enum sqlite_statement which,
-                 int64_t number); /* with one */
-int write_run_with(struct write_context *writing, enum sqlite_statement which,
-                   const struct column_value *values, size_t count);
+/* What goes wrong is kept in writing->rc, and from then on no statement does anything. */
+struct statement write_statement(struct write_context *writing, enum sqlite_statement which,
+                                 const struct column_value *values, size_t count);
+/* Ends its use. True: it was one that changes rows, and it did. */
+bool write_end(struct write_context *writing, struct statement *statement);
+/* Step, then end. */
+bool write_run(struct write_context *writing,
+               enum sqlite_statement which); /* one without parameters */
+bool write_run_on(struct write_context *writing, enum sqlite_statement which,
+                  int64_t number); /* with one */
+bool write_run_with(struct write_context *writing, enum sqlite_statement which,
+                    const struct column_value *values, size_t count);
 /* Appends to the chain and sets event->seq. */
-int write_event(struct write_context *writing, struct event *event);
-int write_counter(struct write_context *writing);
+void write_event(struct write_context *writing, struct event *event);
 
-int write_look(struct write_context *writing, const char *id, struct found *ret_found);
+struct found write_look(struct write_context *writing, const char *id);
 void write_hint(struct write_context *writing, const char *id, const struct found *ask);
 
-int index_reopen(struct write_context *writing,
-                 int64_t number); /* it may change: is taken up again later */
-/* What was added to the index is merged in small steps, as long as the slice lasts. */
-int index_merge(struct write_context *writing, bool *ret_is_done);
+void index_reopen(struct write_context *writing,
+                  int64_t number); /* it may change: is taken up again later */
+/* What was added to the index is merged in small steps, as long as the slice lasts. True: all. */
+bool index_merge(struct write_context *writing);
 /* Whoever asks, once. */
-int write_principal(struct write_context *writing, const struct store_principal *principal,
-                    int64_t now_ms);
+void write_principal(struct write_context *writing, const struct store_principal *principal,
+                     int64_t now_ms);
 /* Some conversations that did not change since and wait for nobody. */
-int conversation_sweep(struct write_context *writing, const struct store_sweep *sweep,
-                       int64_t *ret_count);
+void conversation_sweep(struct write_context *writing, const struct store_sweep *sweep,
+                        int64_t *ret_count);
 
 /* Some open ask is not marked as one that no agent waits for. */
 bool abandon_is_needed(struct write_context *writing);
 
-/* Of a change that only delivers; *ret_count is how many asks there were to deliver. */
-int deliver_run(struct write_context *writing, struct write *write, size_t *ret_count);
+/* Of a change that only delivers; returns how many asks there were to deliver. */
+size_t deliver_run(struct write_context *writing, struct write *write);
 
 #endif

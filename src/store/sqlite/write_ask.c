@@ -44,49 +44,46 @@ static struct found write_hinted(struct write_context *writing, const char *id)
     return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
 
-static int read_found(struct statement *look, struct found *ret_found)
+static struct found read_found(struct write_context *writing, struct statement look)
 {
-    *ret_found = (struct found){ 0 };
-    if (statement_step(look)) {
-        ret_found->number = sqlite3_column_int64(look->handle, 0);
-        ret_found->state = sqlite3_column_int64(look->handle, 1);
-        ret_found->version = sqlite3_column_int64(look->handle, 2);
-        ret_found->seq = sqlite3_column_int64(look->handle, 3);
+    struct found found = { 0 };
+
+    if (statement_step(&look)) {
+        found.number = sqlite3_column_int64(look.handle, 0);
+        found.state = sqlite3_column_int64(look.handle, 1);
+        found.version = sqlite3_column_int64(look.handle, 2);
+        found.seq = sqlite3_column_int64(look.handle, 3);
     }
-    return statement_end(look);
+    write_end(writing, &look);
+    return found;
 }
 
-int write_look(struct write_context *writing, const char *id, struct found *ret_found)
+struct found write_look(struct write_context *writing, const char *id)
 {
     int64_t hinted = write_hinted(writing, id).number;
-    struct statement look;
-    int rc = SQLITE_OK;
+    struct found found = { 0 };
 
-    *ret_found = (struct found){ 0 };
-    if (hinted) {
-        look = statement_with(&writing->statements, STATEMENT_LOOK,
-                              VALUES(value_number(hinted), value_text(id)));
-        rc = read_found(&look, ret_found);
-    }
-    if (rc != SQLITE_OK || ret_found->number)
-        return rc;
-    look = statement_with(&writing->statements, STATEMENT_SEARCH, VALUES(value_text(id)));
-    return read_found(&look, ret_found);
+    if (hinted)
+        found = read_found(writing, write_statement(writing, STATEMENT_LOOK,
+                                                    VALUES(value_number(hinted), value_text(id))));
+    return found.number ? found
+                        : read_found(writing, write_statement(writing, STATEMENT_SEARCH,
+                                                              VALUES(value_text(id))));
 }
 
 _Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
 
 /* The row behind an id or an answer_key, copied into the reply. */
-static int reply_row(struct write_context *writing, struct write *write, enum sqlite_statement how,
-                     const char *what)
+static void reply_row(struct write_context *writing, struct write *write, enum sqlite_statement how,
+                      const char *what)
 {
-    struct statement find = statement_with(&writing->statements, how, VALUES(value_text(what)));
+    struct statement find = write_statement(writing, how, VALUES(value_text(what)));
     struct store_row row;
 
     write_set_row(write, NULL);
     if (statement_next(&find, &row_columns, &row))
         write_set_row(write, &row);
-    return statement_end(&find);
+    write_end(writing, &find);
 }
 
 /* A row as the update finds it, and what it makes of it. */
@@ -95,50 +92,39 @@ struct changed {
     bool has_won;
 };
 
-static struct statement bind_change(struct write_context *writing,
-                                    const struct store_change *change, const struct found *ask)
+static void update_found(struct write_context *writing, const struct store_change *change,
+                         struct changed *changed)
 {
-    struct statement update = statement_of(&writing->statements, STATEMENT_CHANGE);
+    const struct found *ask = &changed->ask;
     const struct column *columns = write_rows[WRITE_change].columns.list;
+    struct statement update;
 
+    if (ask->number == 0)
+        return;
+    update = write_statement(writing, STATEMENT_CHANGE, NULL, 0);
     statement_values(&update, columns, CHANGE_ACTOR, change);
     statement_values(&update, columns + CHANGE_REMOVES, CHANGE_WHEN - CHANGE_REMOVES, change);
     statement_bind(&update, VALUES(value_number(ask->number), value_number(ask->seq),
                                    value_number(writing->head.seq + 1),
                                    value_number(change_brings_answer(change))));
-    return update;
-}
-
-static int update_found(struct write_context *writing, const struct store_change *change,
-                        struct changed *changed)
-{
-    struct statement update;
-    int rc;
-
-    if (changed->ask.number == 0)
-        return SQLITE_OK;
-    update = bind_change(writing, change, &changed->ask);
-    rc = statement_run(&update);
-    changed->has_won = rc == SQLITE_OK && sqlite3_changes(writing->db) > 0;
-    return rc;
+    statement_step(&update);
+    changed->has_won = write_end(writing, &update);
 }
 
 /* First by what is remembered of the ask; if that was wrong, or it is lost, by the ask itself. */
-static int update_ask(struct write_context *writing, const struct store_change *change,
-                      struct changed *changed)
+static void update_ask(struct write_context *writing, const struct store_change *change,
+                       struct changed *changed)
 {
     struct found *ask = &changed->ask;
-    int rc;
 
     *ask = write_hinted(writing, change->ask_id);
-    rc = update_found(writing, change, changed);
-    if (rc == SQLITE_OK && !changed->has_won) {
-        rc = write_look(writing, change->ask_id, ask);
-        if (rc == SQLITE_OK)
-            rc = update_found(writing, change, changed);
+    update_found(writing, change, changed);
+    if (!changed->has_won) {
+        *ask = write_look(writing, change->ask_id);
+        update_found(writing, change, changed);
     }
-    if (rc != SQLITE_OK || ask->number == 0)
-        return rc;
+    if (writing->rc != SQLITE_OK || ask->number == 0)
+        return;
     if (change->to_state != STORE_KEEP) {
         if (changed->has_won)
             writing->ended += state_is_over((enum ask_state)change->to_state) -
@@ -149,23 +135,18 @@ static int update_ask(struct write_context *writing, const struct store_change *
     if (changed->has_won && ask->number < writing->head.unsettled)
         writing->head.unsettled = ask->number; /* it may be open again */
     CRASH_POINT(store_change_decided);
-    return rc;
 }
 
-static int undo_answer(struct write_context *writing, const struct store_change *change,
-                       int64_t number)
+static void undo_answer(struct write_context *writing, const struct store_change *change,
+                        int64_t number)
 {
-    int rc = write_run_with(writing, STATEMENT_ANSWER_TO_DRAFT,
-                            VALUES(value_number(number),
-                                   value_text(change->person ? change->person : ""),
-                                   value_number(change->now_ms)));
-
+    write_run_with(writing, STATEMENT_ANSWER_TO_DRAFT,
+                   VALUES(value_number(number), value_text(change->person ? change->person : ""),
+                          value_number(change->now_ms)));
     CRASH_POINT(store_answer_to_draft);
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = write_run_on(writing, STATEMENT_ANSWER_UNDECIDE, number);
+    write_run_on(writing, STATEMENT_ANSWER_UNDECIDE, number);
     CRASH_POINT(store_answer_undecided);
-    return rc == SQLITE_OK ? index_reopen(writing, number) : rc;
+    index_reopen(writing, number);
 }
 
 static void describe(const struct store_change *change, const struct changed *changed,
@@ -181,19 +162,19 @@ static void describe(const struct store_change *change, const struct changed *ch
 }
 
 /* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
-static int reply_lost(struct write_context *writing, struct write *write)
+static void reply_lost(struct write_context *writing, struct write *write)
 {
     const struct store_change *change = &write->of.change;
-    int rc = reply_row(writing, write, STATEMENT_FIND, change->ask_id);
-    const struct store_row *row = write->reply.row;
-    bool is_seen =
-        row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
+    const struct store_row *row;
+    bool is_seen;
 
+    reply_row(writing, write, STATEMENT_FIND, change->ask_id);
+    row = write->reply.row;
+    is_seen = row && (!change->principal || strcmp(change->principal, row->ask.principal) == 0);
     write->reply.outcome = is_seen ? STORE_LOST : STORE_MISSING;
-    return rc;
 }
 
-int change_run(struct write_context *writing, struct write *write)
+void change_run(struct write_context *writing, struct write *write)
 {
     const struct store_change *change = &write->of.change;
     struct changed changed = { 0 };
@@ -201,12 +182,11 @@ int change_run(struct write_context *writing, struct write *write)
     struct event event = { .ask = change->ask_id,
                            .kind = change->event,
                            .actor = change->actor_json };
-    size_t delivered;
-    int rc;
 
     if (change_only_delivers(change)) {
-        rc = deliver_run(writing, write, &delivered);
-        return rc == SQLITE_OK && delivered == 0 ? reply_lost(writing, write) : rc;
+        if (deliver_run(writing, write) == 0)
+            reply_lost(writing, write);
+        return;
     }
     if (change_brings_answer(change)) {
         event.answer = change->answer_json;
@@ -216,106 +196,92 @@ int change_run(struct write_context *writing, struct write *write)
     }
 
     if (change->answer_key) {
-        rc = reply_row(writing, write, STATEMENT_FIND_KEY, change->answer_key);
-        if (rc != SQLITE_OK || write->reply.row) {
+        reply_row(writing, write, STATEMENT_FIND_KEY, change->answer_key);
+        if (write->reply.row) {
             write->reply.outcome = STORE_REPEATED;
-            return rc;
+            return;
         }
     }
-    rc = update_ask(writing, change, &changed);
-    if (rc == SQLITE_OK && !changed.has_won)
-        return reply_lost(writing, write);
-    if (rc == SQLITE_OK && change->removes_answer)
-        rc = undo_answer(writing, change, changed.ask.number);
-    if (rc == SQLITE_OK) {
-        event.earlier_seq = changed.ask.seq;
-        describe(change, &changed, &body);
-        event.body = text_string(&body);
-        rc = write_event(writing, &event);
-        write->reply.seq = changed.ask.seq = event.seq;
-        write_hint(writing, change->ask_id, &changed.ask);
-        text_release(&body);
+    update_ask(writing, change, &changed);
+    if (!changed.has_won) {
+        reply_lost(writing, write);
+        return;
     }
-    if (rc == SQLITE_OK && !change->skips_row)
-        rc = reply_row(writing, write, STATEMENT_FIND, change->ask_id);
-    return rc;
+    if (change->removes_answer)
+        undo_answer(writing, change, changed.ask.number);
+    event.earlier_seq = changed.ask.seq;
+    describe(change, &changed, &body);
+    event.body = text_string(&body);
+    write_event(writing, &event);
+    write->reply.seq = changed.ask.seq = event.seq;
+    write_hint(writing, change->ask_id, &changed.ask);
+    text_release(&body);
+    if (!change->skips_row)
+        reply_row(writing, write, STATEMENT_FIND, change->ask_id);
 }
 
-int mark_run(struct write_context *writing, struct write *write)
+void mark_run(struct write_context *writing, struct write *write)
 {
     const struct store_mark *mark = &write->of.mark;
-    struct found ask = { 0 };
-    int rc = write_look(writing, mark->ask_id, &ask);
+    struct found ask = write_look(writing, mark->ask_id);
+    bool has_changed =
+        ask.number && write_run_with(writing, STATEMENT_MARK,
+                                     VALUES(value_number(ask.number), value_number(mark->set_flags),
+                                            value_number(mark->clear_flags)));
 
-    if (rc == SQLITE_OK && ask.number == 0)
-        write->reply.outcome = STORE_MISSING;
-    if (rc != SQLITE_OK || ask.number == 0)
-        return rc;
-    rc = write_run_with(writing, STATEMENT_MARK,
-                        VALUES(value_number(ask.number), value_number(mark->set_flags),
-                               value_number(mark->clear_flags)));
-    write->reply.outcome = sqlite3_changes(writing->db) > 0 ? STORE_DONE : STORE_LOST;
-    return rc;
+    write->reply.outcome = has_changed ? STORE_DONE : ask.number ? STORE_LOST : STORE_MISSING;
 }
 
 bool abandon_is_needed(struct write_context *writing)
 {
-    struct statement find = statement_with(&writing->statements, STATEMENT_ABANDONED,
-                                           VALUES(value_number(writing->head.unsettled)));
+    struct statement find = write_statement(writing, STATEMENT_ABANDONED,
+                                            VALUES(value_number(writing->head.unsettled)));
     bool is_required = statement_step(&find);
 
-    return statement_end(&find) == SQLITE_OK && is_required;
+    write_end(writing, &find);
+    return is_required;
 }
 
 /* No agent waits for any open ask. One event tells that of all of them, beside their own chains. */
-int abandon_run(struct write_context *writing, struct write *write)
+void abandon_run(struct write_context *writing, struct write *write)
 {
     struct event event = { .ask = "", .kind = EVENT_AGENT_DETACHED };
     struct text body = { 0 };
-    int rc = write_run_on(writing, STATEMENT_ABANDON, writing->head.unsettled);
 
-    if (rc != SQLITE_OK || sqlite3_changes(writing->db) == 0)
-        return rc;
+    if (!write_run_on(writing, STATEMENT_ABANDON, writing->head.unsettled))
+        return;
     text_add_format(&body, "{\"at\":%lld,\"count\":%d}", (long long)write->of.abandon.at_ms,
                     sqlite3_changes(writing->db));
     event.body = text_string(&body);
-    rc = write_event(writing, &event);
+    write_event(writing, &event);
     write->reply.seq = event.seq;
     text_release(&body);
-    return rc;
 }
 
 /* Agents confirm what reached them, often many results at once: one event tells it of all of them.
  * It stands beside the chains of the asks, for it is about several. */
 
-static int deliver_here(struct write_context *writing, const struct store_change *change,
-                        const char *id, int64_t number, bool *ret_has_won)
+static bool deliver_here(struct write_context *writing, const struct store_change *change,
+                         const char *id, int64_t number)
 {
-    int rc = write_run_with(
+    bool has_won;
+
+    if (number == 0)
+        return false;
+    has_won = write_run_with(
         writing, STATEMENT_DELIVERED,
         VALUES(value_number(number), value_text(id), value_number(change->from_states),
                value_number(change->delivered_ms), value_text(change->principal)));
-
-    *ret_has_won = rc == SQLITE_OK && sqlite3_changes(writing->db) > 0;
     CRASH_POINT(store_delivered);
-    return rc;
+    return has_won;
 }
 
-static int deliver(struct write_context *writing, const struct store_change *change, const char *id,
-                   bool *ret_has_won)
+static bool deliver(struct write_context *writing, const struct store_change *change,
+                    const char *id)
 {
-    struct found ask = write_hinted(writing, id);
-    int rc = SQLITE_OK;
-
-    *ret_has_won = DELIBERATE_FAULT(delivered_again);
-    if (ask.number && !*ret_has_won)
-        rc = deliver_here(writing, change, id, ask.number, ret_has_won);
-    if (rc != SQLITE_OK || *ret_has_won)
-        return rc;
-    rc = write_look(writing, id, &ask);
-    if (rc == SQLITE_OK && ask.number)
-        rc = deliver_here(writing, change, id, ask.number, ret_has_won);
-    return rc;
+    return DELIBERATE_FAULT(delivered_again) ||
+           deliver_here(writing, change, id, write_hinted(writing, id).number) ||
+           deliver_here(writing, change, id, write_look(writing, id).number);
 }
 
 /* Of a list of ids the first; moves on behind it. */
@@ -332,45 +298,33 @@ static bool next_id(const char **list, char out[ASK_ID_BYTES])
     return true;
 }
 
-static int deliver_all(struct write_context *writing, const struct store_change *change,
-                       struct json_writer *writer, size_t *ret_count)
-{
-    const char *rest = change->more_ids ? change->more_ids : "";
-    char id[ASK_ID_BYTES];
-    const char *at = change->ask_id;
-    bool has_won;
-    int rc = SQLITE_OK;
-
-    for (*ret_count = 0; rc == SQLITE_OK && (next_id(&at, id) || next_id(&rest, id));) {
-        rc = deliver(writing, change, id, &has_won);
-        if (rc == SQLITE_OK && has_won) {
-            json_write_text(writer, NULL, id);
-            ++*ret_count;
-        }
-    }
-    return rc;
-}
-
-int deliver_run(struct write_context *writing, struct write *write, size_t *ret_count)
+size_t deliver_run(struct write_context *writing, struct write *write)
 {
     const struct store_change *change = &write->of.change;
+    const char *at = change->ask_id, *rest = change->more_ids ? change->more_ids : "";
     struct text body = { 0 };
     struct json_writer writer = json_writer_to(&body);
     struct event event = { .kind = change->event, .actor = change->actor_json };
-    int rc;
+    char id[ASK_ID_BYTES];
+    size_t count = 0;
 
     json_write_object(&writer, NULL);
     json_write_integer(&writer, "at", change->now_ms);
     json_write_list(&writer, "asks");
-    rc = deliver_all(writing, change, &writer, ret_count);
+    while (next_id(&at, id) || next_id(&rest, id)) {
+        if (deliver(writing, change, id)) {
+            json_write_text(&writer, NULL, id);
+            count++;
+        }
+    }
     json_write_end_list(&writer);
     json_write_end_object(&writer);
-    if (rc == SQLITE_OK && *ret_count > 0) {
+    if (count > 0) {
         event.ask = change->more_ids ? "" : change->ask_id;
         event.body = text_string(&body);
-        rc = write_event(writing, &event);
+        write_event(writing, &event);
         write->reply.seq = event.seq;
     }
     text_release(&body);
-    return rc;
+    return count;
 }

@@ -37,6 +37,7 @@ struct batch_runner {
 /* After what was written since is taken back. */
 static void go_back(struct write_context *writing, const struct event_head *head)
 {
+    writing->rc = SQLITE_OK;
     writing->head = *head;
     writing->principal[0] = '\0';
     writing->ended = 0;
@@ -66,50 +67,54 @@ static bool needs_sync(const struct write *writes)
     return write != NULL;
 }
 
-/* Returns an SQLite code only for what fails the whole batch. */
-static int run_write_alone(struct batch_runner *runner, struct write *write)
+/* What is left in writing->rc fails the whole batch. */
+static void run_write_alone(struct batch_runner *runner, struct write *write)
 {
     struct write_context *writing = &runner->writing;
     struct event_head head = writing->head;
     struct error err;
     enum failure failure;
-    int rc = write_run(writing, STATEMENT_SAVEPOINT);
 
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = runs[write->what](writing, write);
-    if (rc == SQLITE_OK)
-        return write_run(writing, STATEMENT_RELEASE);
-    failure = failure_of(writing->db, rc);
+    write_run(writing, STATEMENT_SAVEPOINT);
+    if (writing->rc != SQLITE_OK)
+        return;
+    runs[write->what](writing, write);
+    if (writing->rc == SQLITE_OK) {
+        write_run(writing, STATEMENT_RELEASE);
+        return;
+    }
+    failure = failure_of(writing->db, writing->rc);
     if (failure != FAILURE_JOB || sqlite3_get_autocommit(writing->db))
-        return rc;
+        return;
     failure_describe(failure, writing->db, runner->path, &err);
     write_set_failed(write, &err);
     go_back(writing, &head);
-    rc = write_run(writing, STATEMENT_UNDO);
-    return rc == SQLITE_OK ? write_run(writing, STATEMENT_RELEASE) : rc;
+    write_run(writing, STATEMENT_UNDO);
+    write_run(writing, STATEMENT_RELEASE);
 }
 
 /* A savepoint keeps a copy of every page that changes, so first all writes do without; only if one
  * of them is refused, they are run again with a savepoint each. */
-static int run_write(struct batch_runner *runner, struct write *write)
+static void run_write(struct batch_runner *runner, struct write *write)
 {
-    int rc;
+    struct write_context *writing = &runner->writing;
 
-    if (runner->uses_savepoints)
-        return run_write_alone(runner, write);
-    rc = runs[write->what](&runner->writing, write);
-    runner->uses_savepoints = rc != SQLITE_OK && failure_of(runner->writing.db, rc) == FAILURE_JOB;
-    return rc;
+    if (runner->uses_savepoints) {
+        run_write_alone(runner, write);
+        return;
+    }
+    runs[write->what](writing, write);
+    runner->uses_savepoints =
+        writing->rc != SQLITE_OK && failure_of(writing->db, writing->rc) == FAILURE_JOB;
 }
 
-static int run_writes(struct batch_runner *runner, struct write *writes)
+static void run_writes(struct batch_runner *runner, struct write *writes)
 {
     bool has_asked = false, is_nearly_full = false;
     struct error err;
-    int rc = SQLITE_OK;
 
-    for (struct write *write = writes; rc == SQLITE_OK && write; write = write->next) {
+    for (struct write *write = writes; runner->writing.rc == SQLITE_OK && write;
+         write = write->next) {
         if ((write_rows[write->what].flags & WRITE_IS_NEW) && !has_asked) {
             int64_t left = os_free_bytes(runner->path);
 
@@ -122,31 +127,27 @@ static int run_writes(struct batch_runner *runner, struct write *writes)
         if ((write_rows[write->what].flags & WRITE_IS_NEW) && is_nearly_full)
             write_set_failed(write, &err);
         else
-            rc = run_write(runner, write);
+            run_write(runner, write);
     }
-    return rc;
 }
 
-static int run_transaction(struct batch_runner *runner, struct write *writes)
+static void run_transaction(struct batch_runner *runner, struct write *writes)
 {
     struct write_context *writing = &runner->writing;
-    struct event_head head = writing->head;
-    int rc = use_sync(runner, needs_sync(writes));
+    const struct event_head before = writing->head, *head = &writing->head;
 
+    writing->rc = use_sync(runner, needs_sync(writes));
     CRASH_POINT(store_before_begin);
-    if (rc == SQLITE_OK)
-        rc = write_run(writing, STATEMENT_BEGIN);
+    write_run(writing, STATEMENT_BEGIN);
     CRASH_POINT(store_after_begin);
-    if (rc == SQLITE_OK)
-        rc = run_writes(runner, writes);
-    if (rc == SQLITE_OK &&
-        (writing->head.seq != head.seq || writing->head.unsettled != head.unsettled))
-        rc = write_counter(writing);
+    run_writes(runner, writes);
+    if (head->seq != before.seq || head->unsettled != before.unsettled)
+        write_run_with(writing, STATEMENT_COUNTER,
+                       VALUES(value_number(head->seq), value_bytes(head->hash, HASH_BYTES),
+                              value_number(head->unsettled)));
     CRASH_POINT(store_before_commit);
-    if (rc == SQLITE_OK)
-        rc = write_run(writing, STATEMENT_COMMIT);
+    write_run(writing, STATEMENT_COMMIT);
     CRASH_POINT(store_after_commit);
-    return rc;
 }
 
 static void roll_back(sqlite3 *db)
@@ -165,9 +166,10 @@ static void forget_failed_commit(struct batch_runner *runner)
 {
     struct write_context *writing = &runner->writing;
 
-    if (use_sync(runner, false) == SQLITE_OK && write_run(writing, STATEMENT_BEGIN) == SQLITE_OK &&
-        write_run(writing, STATEMENT_FORGET) == SQLITE_OK)
-        write_run(writing, STATEMENT_COMMIT);
+    writing->rc = use_sync(runner, false);
+    write_run(writing, STATEMENT_BEGIN);
+    write_run(writing, STATEMENT_FORGET);
+    write_run(writing, STATEMENT_COMMIT);
     roll_back(writing->db);
 }
 
@@ -187,7 +189,6 @@ static void batch_run(struct batch_runner *runner, struct write *writes)
     sqlite3 *db = runner->writing.db;
     struct error err;
     enum failure failure;
-    int rc;
 
     if (atomic_load(runner->is_broken)) {
         error_say(&err, ERROR_storage_failed, "", TEXT_REASON_DISK_FAILED_EARLIER, "path",
@@ -196,17 +197,17 @@ static void batch_run(struct batch_runner *runner, struct write *writes)
         return;
     }
     runner->uses_savepoints = false;
-    rc = run_transaction(runner, writes);
+    run_transaction(runner, writes);
     if (runner->uses_savepoints) {
         roll_back(db);
         go_back(&runner->writing, &head);
         for (struct write *write = writes; write; write = write->next)
             write_reset(write);
-        rc = run_transaction(runner, writes);
+        run_transaction(runner, writes);
     }
-    if (rc == SQLITE_OK)
+    if (runner->writing.rc == SQLITE_OK)
         return;
-    failure = failure_of(db, rc);
+    failure = failure_of(db, runner->writing.rc);
     failure_describe(failure, db, runner->path, &err);
     roll_back(db);
     go_back(&runner->writing, &head);
