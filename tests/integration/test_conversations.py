@@ -288,7 +288,7 @@ def pages() -> None:
         assert sorted(one["conversation"] for one in found) == sorted(made), (found, made)
         times = [one["created_at"] for one in found]
         assert times == sorted(times, reverse=True), times
-        for bad in ("limit=0", "limit=201", "limit=x", "before=x", "what=1"):
+        for bad in ("limit=0", "limit=201", "limit=x", "before=x", "before=", "what=1"):
             assert office.get(f"/conversations?{bad}", token=office.host).status == 400
 
 

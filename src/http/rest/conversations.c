@@ -104,13 +104,16 @@ void serve_conversation_list(struct call *call)
 {
     struct text params = { 0 };
     struct json_writer writer;
+    const char *before;
     int64_t limit;
 
     if (!query_integer(call, PARAMETER_PAGE, 50, &limit))
         return;
+    before = http_parameter(call->exchange, "before"); /* good until the next is asked for */
     writer = begin_params(call, &params);
     json_write_integer(&writer, "limit", limit);
-    json_write_text_if(&writer, "before", http_parameter(call->exchange, "before"));
+    if (before) /* an empty one is refused, not the first page again */
+        json_write_text(&writer, "before", before);
     bring(call, &writer, &params, look_listed);
 }
 
