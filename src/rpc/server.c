@@ -100,7 +100,6 @@ static void connection_close(struct connection *connection)
     LIST_REMOVE(server->connections, connection);
     server->count--;
     uv_close((uv_handle_t *)&connection->pipe, on_closed);
-    server->host.on_change(server->host.context);
 }
 
 static void connection_mark_dirty(struct connection *connection)
@@ -382,7 +381,6 @@ static void take_hello(struct rpc_peer *peer, const struct json *params, const c
     } else {
         peer->session = service->ops->open(service, &identity);
         rpc_peer_welcome(peer, id_json, identity.role);
-        connection->server->host.on_change(connection->server->host.context);
     }
 }
 
@@ -455,7 +453,6 @@ static void on_connection(uv_stream_t *stream, int status)
         return;
     connection_accept(server);
     drop_silent(server);
-    server->host.on_change(server->host.context);
 }
 
 static int bind_socket(const char *path)
