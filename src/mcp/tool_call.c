@@ -267,8 +267,10 @@ static void take_ask_event(struct mcp *mcp, const struct json *params)
     }
 }
 
-void tool_on_event(struct hub_session *session, const char *method, const struct json *params)
+void tool_on_event(void *context, const char *method, const struct json *params)
 {
+    struct hub_session *session = context;
+
     if (strcmp(method, "client/hold") == 0)
         hold_take(session, params);
     else if (strcmp(method, "client/present") == 0)
