@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/hub_call.h"
@@ -382,7 +383,7 @@ static void open_client(struct asking *asking)
 {
     static const struct client_ops ops = { .event = on_event };
 
-    asking->client = client_new_waiting(&asking->identity, &client_for_ask, &ops, asking);
+    asking->client = client_new(&asking->identity, &client_for_ask, &ops, asking, loop_boot_ms);
 }
 
 /* Until it is over, a hub that is lost notwithstanding. */

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/loop.h"
 #include "base/os.h"
 #include "cli/say.h"
 #include "core/visible_text.h"
@@ -60,7 +61,7 @@ void call_speak_as_asked(const struct json *ask)
 static bool open_client(const struct client_identity *identity, const struct client_policy *policy,
                         struct client **ret_link, struct error *err)
 {
-    *ret_link = client_new_waiting(identity, policy, NULL, NULL);
+    *ret_link = client_new(identity, policy, NULL, NULL, loop_boot_ms);
     if (client_open_and_wait(*ret_link, err))
         return true;
     client_free(*ret_link);

@@ -317,11 +317,6 @@ static void on_shutdown(void *context, enum shutdown shut_down)
     shutdown_begin(context, shut_down == SHUTDOWN_RETIRE ? "retire" : "stop");
 }
 
-static void on_peers(void *context)
-{
-    (void)context; /* before_sleep looks at what changed, once a turn */
-}
-
 static void on_revoked(void *context, const uint8_t *hash)
 {
     listener_cut(((struct hub *)context)->listener, hash);
@@ -437,7 +432,7 @@ static bool wait_until_loaded(struct hub *hub, struct error *err)
 static bool open_parts(struct hub *hub, struct error *err)
 {
     struct settings *settings = hub->options->settings;
-    struct rpc_host host = { hub, hub_write_status, on_shutdown, on_peers };
+    struct rpc_host host = { hub, hub_write_status, on_shutdown };
     struct engine_parts parts = {
         .clock = &hub->clock,
         .settings = settings,

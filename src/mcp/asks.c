@@ -228,7 +228,7 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
     char *uri;
 
     if (strcmp(method, "mine/following") == 0) { /* anew: who knows what happened meanwhile */
-        subscribe_tell_all(session);
+        subscribe_tell(session, NULL);
         return;
     }
     if (strcmp(method, "mine/changed") != 0 || !id)

@@ -229,8 +229,7 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value);
 
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
-void subscribe_tell(struct hub_session *session, const char *uri);
-void subscribe_tell_all(struct hub_session *session); /* nobody knows what changed */
+void subscribe_tell(struct hub_session *session, const char *uri); /* NULL: whichever changed */
 /* The session is used: from now on what changes is watched for those who subscribed. */
 void subscribe_used(struct hub_session *session);
 void subscribe_drop_all(struct mcp *mcp);
@@ -258,7 +257,8 @@ void content_write_tools(struct json_writer *writer, const struct mcp_request *r
 
 /* tool_call.c: tools/call, and the service */
 mcp_method_call tool_call;
-void tool_on_event(struct hub_session *session, const char *method, const struct json *params);
+/* `context` is a hub session. */
+void tool_on_event(void *context, const char *method, const struct json *params);
 /* One act of the service with parameters written by us: ends the object and releases its text.
  * `done` NULL: whatever comes of it. */
 void tool_act(enum method method, struct hub_session *session, struct json_writer *params,

@@ -41,11 +41,6 @@ void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *ca
 
 /* What comes back ------------------------------------------------------------------------------ */
 
-static bool is_scalar(const struct json *value)
-{
-    return json_kind(value) != KIND_LIST && json_kind(value) != KIND_OBJECT;
-}
-
 /* Values of a form are flat, and only those go to the service: nobody needs the rest. */
 static bool is_flat(const struct json *content)
 {
@@ -57,7 +52,9 @@ static bool is_flat(const struct json *content)
         if (json_kind(value) == KIND_OBJECT)
             return false;
         for (size_t i = 0; json_kind(value) == KIND_LIST && i < json_length(value); i++) {
-            if (!is_scalar(json_item(value, i)))
+            enum json_kind kind = json_kind(json_item(value, i));
+
+            if (kind == KIND_LIST || kind == KIND_OBJECT)
                 return false;
         }
     }

@@ -81,11 +81,6 @@ static void on_event(void *context, const char *line, size_t length)
     json_free(json);
 }
 
-static void on_message(void *context, const char *method, const struct json *params)
-{
-    tool_on_event(context, method, params);
-}
-
 static bool locate(void *context, int64_t *ret_uid, int64_t *ret_pid)
 {
     const struct mcp_parts *parts = &((struct hub_session *)context)->mcp->parts;
@@ -113,7 +108,7 @@ static struct hub_session *enter(struct mcp_request *request, char *take_name, c
         .is_sub_agent = mcp->parts.is_sub_agent,
         .context = session,
         .event = on_event,
-        .message = on_message,
+        .message = tool_on_event,
         .locate = mcp->parts.locate ? locate : NULL,
     };
 

@@ -144,17 +144,14 @@ static void serve(const struct mcp_to *to, const struct mcp_headers *headers,
     free(id_json);
 }
 
-/* A modern client cancels over HTTP by closing the stream, and its ids mean nothing elsewhere. */
-static bool may_cancel(const struct mcp_headers *headers)
-{
-    return !headers || !revision_is_modern_header(headers->protocol_version);
-}
-
 static void take_notification(struct mcp *mcp, const struct mcp_headers *headers,
                               const struct jsonrpc_message *message)
 {
-    /* the others tell of things we do not keep: initialized, roots, progress of ours */
-    if (strcmp(message->method, "notifications/cancelled") == 0 && may_cancel(headers))
+    /* A modern client cancels over HTTP by closing the stream, and its ids mean nothing elsewhere.
+     * The other notifications are of things we do not keep: initialized, roots, progress of ours.
+     */
+    if (strcmp(message->method, "notifications/cancelled") == 0 &&
+        !(headers && revision_is_modern_header(headers->protocol_version)))
         call_cancel(mcp, json_member(message->params, "requestId"),
                     json_member_text(message->params, "reason"));
 }

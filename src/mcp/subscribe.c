@@ -202,11 +202,6 @@ void subscribe_tell(struct hub_session *session, const char *uri)
     }
 }
 
-void subscribe_tell_all(struct hub_session *session)
-{
-    subscribe_tell(session, NULL);
-}
-
 void mcp_stand(struct mcp *mcp, struct mcp_stream *stream)
 {
     mcp->standing = stream;

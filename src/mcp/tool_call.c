@@ -273,8 +273,10 @@ static void take_retimed(struct mcp *mcp, const struct json *params)
     }
 }
 
-void tool_on_event(struct hub_session *session, const char *method, const struct json *params)
+void tool_on_event(void *context, const char *method, const struct json *params)
 {
+    struct hub_session *session = context;
+
     if (strcmp(method, "ask/created") == 0)
         take_created(session->mcp, params);
     else if (strcmp(method, "ask/retimed") == 0)

@@ -156,14 +156,6 @@ static void take_far(struct pump *pump, const char *bytes, size_t length)
         pump->reader.is_closed;
 }
 
-static void read_far(struct pump *pump, char *bytes, size_t size)
-{
-    size_t got = read_some(&pump->far, bytes, size);
-
-    if (got > 0)
-        take_far(pump, bytes, got);
-}
-
 static void write_some(struct end *end)
 {
     ssize_t put;
@@ -220,6 +212,7 @@ static bool turn(struct pump *pump, char *bytes, size_t size)
         watch(&pump->far, &pump->near),
         { .fd = leave_fds[0], .events = POLLIN },
     };
+    size_t far_length = 0;
 
     if (poll(ready, ARRAY_LEN(ready), PUMP_QUIET_MS) < 0 && errno != EINTR)
         return false;
@@ -232,7 +225,9 @@ static bool turn(struct pump *pump, char *bytes, size_t size)
     if (ready[0].revents & (POLLIN | POLLHUP | POLLERR))
         read_near(pump, bytes, size);
     if (ready[1].revents & (POLLIN | POLLHUP | POLLERR))
-        read_far(pump, bytes, size);
+        far_length = read_some(&pump->far, bytes, size);
+    if (far_length > 0)
+        take_far(pump, bytes, far_length);
     look_at_clock(pump);
     return true;
 }

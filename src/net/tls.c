@@ -29,11 +29,9 @@
  * headers give it.
  */
 struct tls_library {
-#define TLS_SSL(name)    __typeof__(name) *name;
-#define TLS_CRYPTO(name) __typeof__(name) *name;
+#define TLS(name) __typeof__(name) *name;
 #include "net/tls_library.def"
-#undef TLS_SSL
-#undef TLS_CRYPTO
+#undef TLS
 };
 
 static struct tls_library openssl;
@@ -43,22 +41,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const struct {
     const char *name;
     size_t place;
-    bool is_crypto;
 } functions[] = {
-#define TLS_SSL(name)    { #name, offsetof(struct tls_library, name), false },
-#define TLS_CRYPTO(name) { #name, offsetof(struct tls_library, name), true },
+#define TLS(name) { #name, offsetof(struct tls_library, name) },
 #include "net/tls_library.def"
-#undef TLS_SSL
-#undef TLS_CRYPTO
+#undef TLS
 };
 
 static void load(void)
 {
-    void *crypto = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
-    void *ssl = crypto ? dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *ssl = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL); /* and libcrypto, which it needs */
 
     for (size_t i = 0; ssl && i < ARRAY_LEN(functions); i++) {
-        void *symbol = dlsym(functions[i].is_crypto ? crypto : ssl, functions[i].name);
+        void *symbol = dlsym(ssl, functions[i].name);
 
         if (!symbol)
             return;

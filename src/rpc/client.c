@@ -127,15 +127,6 @@ static void set_id(struct client *client, struct client_call *call, int64_t id)
     }
 }
 
-static void remove_tag(struct client *client, struct client_call *call)
-{
-    struct client_call **at = tag_bucket(client, call->tag);
-
-    while (*at != call)
-        at = &(*at)->next_tag;
-    *at = call->next_tag;
-}
-
 struct client_call *client_call(struct client *client, const struct request *request,
                                 client_done *done, void *context)
 {
@@ -169,8 +160,13 @@ struct client_call *client_call(struct client *client, const struct request *req
 static void take(struct client *client, struct client_call *call)
 {
     set_id(client, call, 0);
-    if (call->tag[0])
-        remove_tag(client, call);
+    if (call->tag[0]) {
+        struct client_call **at = tag_bucket(client, call->tag);
+
+        while (*at != call)
+            at = &(*at)->next_tag;
+        *at = call->next_tag;
+    }
     if (client->unsent == call)
         client->unsent = call->next;
     *(call->previous ? &call->previous->next : &client->first) = call->next;

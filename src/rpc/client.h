@@ -24,6 +24,7 @@
 
 struct client;
 struct client_call;
+struct loop;
 
 enum client_resend {
     RESEND_SAFE,
@@ -95,9 +96,6 @@ bool client_is_idle(const struct client *client); /* and no call is to be made *
 const struct client_reply *client_failure(const struct client *client); /* of the last search */
 
 /* client_wait.c: for programs that wait. */
-struct client *client_new_waiting(const struct client_identity *who,
-                                  const struct client_policy *policy, const struct client_ops *ops,
-                                  void *context);
 /* Until there is a hub. False: `err` is why there is none. */
 bool client_open_and_wait(struct client *client, struct error *err);
 /* Until its reply, which the caller releases either way. False: `err` is the hub's refusal, or,
@@ -112,5 +110,21 @@ bool client_request_and_wait(struct client *client, const struct request *reques
  * borrowed for ever. False: it cannot be used as it is; `err` says what to change. */
 bool client_use_remote(const char *url, const char *token_file, const char *ca_file,
                        struct error *err);
+
+/* client_loop.c: on a loop. `who` is copied. What a turn of the loop called goes out before the
+ * loop sleeps. */
+struct loop_client *loop_client_new(struct loop *loop, const struct client_identity *who,
+                                    const struct client_policy *policy,
+                                    const struct client_ops *ops, void *context);
+struct client *loop_client_of(struct loop_client *client);
+void loop_client_free(struct loop_client *client); /* from within its ops, too; NULL is fine */
+
+/* The service of a process that has no engine: each session is a connection that is made at its
+ * first call, to the user's own hub, which may be started. `refuses` is called for each new ask:
+ * true ends it with `err` before a hub is looked for. */
+struct service *client_service_new(struct loop *loop,
+                                   bool (*refuses)(void *context, struct error *err),
+                                   void *context);
+void client_service_free(struct service *base); /* every session must have left */
 
 #endif

@@ -1,5 +1,7 @@
-/* client_loop.c - see client_loop.h. */
-#include "rpc/client_loop.h"
+/*
+ * client_loop.c - a client of the hub on a loop, by itself and as a service; see client.h.
+ */
+#include "rpc/client.h"
 
 #include <stdlib.h>
 #include <string.h>

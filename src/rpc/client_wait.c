@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/loop.h"
 #include "net/remote.h"
 #include "rpc/client.h"
 
@@ -12,13 +11,6 @@ struct waiting {
     struct error *err;
     bool is_done;
 };
-
-struct client *client_new_waiting(const struct client_identity *who,
-                                  const struct client_policy *policy, const struct client_ops *ops,
-                                  void *context)
-{
-    return client_new(who, policy, ops, context, loop_boot_ms);
-}
 
 static void wait_once(struct client *client)
 {

@@ -100,7 +100,6 @@ static void connection_close(struct connection *connection)
     LIST_REMOVE(server->connections, connection);
     server->count--;
     uv_close((uv_handle_t *)&connection->pipe, on_closed);
-    server->host.on_change(server->host.context);
 }
 
 static void connection_mark_dirty(struct connection *connection)
@@ -175,19 +174,17 @@ static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buffer)
 }
 
 /* HTTP, TLS or whatever a browser was talked into sending here: it gets one line and goes. */
-static bool is_foreign(struct connection *connection, char first)
+static bool refuse_foreign(struct connection *connection, char first)
 {
-    if (connection->has_begun)
-        return false;
-    connection->has_begun = true;
-    return first == '\0' || !strchr("{[ \t\r\n", first);
-}
+    bool is_ours = connection->has_begun || (first != '\0' && strchr("{[ \t\r\n", first));
 
-static void refuse_foreign(struct connection *connection)
-{
+    connection->has_begun = true;
+    if (is_ours)
+        return false;
     rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
     connection->closes_when_written = true;
     connection_mark_dirty(connection);
+    return true;
 }
 
 static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
@@ -198,12 +195,8 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
         connection_close(connection);
         return;
     }
-    if (connection->closes_when_written || got == 0)
+    if (connection->closes_when_written || got == 0 || refuse_foreign(connection, buffer->base[0]))
         return;
-    if (is_foreign(connection, buffer->base[0])) {
-        refuse_foreign(connection);
-        return;
-    }
     take_bytes(connection, buffer->base, (size_t)got);
     if (rpc_peer_is_full(&connection->peer) && connection->is_reading && !connection->is_closing) {
         uv_read_stop(stream);
@@ -382,7 +375,6 @@ static void take_hello(struct rpc_peer *peer, const struct json *params, const c
     } else {
         peer->session = service->ops->open(service, &identity);
         rpc_peer_welcome(peer, id_json, identity.role);
-        connection->server->host.on_change(connection->server->host.context);
     }
 }
 
@@ -455,7 +447,6 @@ static void on_connection(uv_stream_t *stream, int status)
         return;
     connection_accept(server);
     drop_silent(server);
-    server->host.on_change(server->host.context);
 }
 
 static int bind_socket(const char *path)

@@ -20,7 +20,6 @@ struct rpc_host {
     void *context;
     void (*write_status)(void *context, struct text *out); /* a JSON object */
     void (*shut_down)(void *context, enum shutdown shut_down);
-    void (*on_change)(void *context); /* a peer came or went */
 };
 
 /* The socket file is made with mode 0600; an old one of a dead hub is replaced. `passed_fd` listens

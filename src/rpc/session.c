@@ -155,14 +155,6 @@ static void on_allowed(void *context, const struct reply *reply)
     }
 }
 
-static void take_hub(struct rpc_peer *peer, const struct request *request, const char *id_json)
-{
-    struct service *service = peer->carrier->service;
-    struct wish wish = { peer, request->method, id_json };
-
-    service->ops->call(service, peer->session, request, on_allowed, &wish);
-}
-
 static void serve(struct rpc_peer *peer, const struct request *request, const char *id_json)
 {
     struct service *service = peer->carrier->service;
@@ -189,6 +181,8 @@ static void dispatch(struct rpc_peer *peer, const struct rpc_message *message, c
     const struct request request = { .method = method_find(message->method),
                                      .params = message->params };
     enum method method = request.method;
+    struct wish wish = { peer, method, id_json };
+    struct service *service = peer->carrier->service;
 
     if (method < METHOD_COUNT && peer->carrier->greet(peer, method, message->params, id_json))
         return;
@@ -197,7 +191,7 @@ static void dispatch(struct rpc_peer *peer, const struct rpc_message *message, c
     else if (method == METHOD_COUNT || method == METHOD_hub_prove)
         rpc_peer_refuse(peer, id_json, JSONRPC_METHOD_NOT_FOUND, "no such method");
     else if (methods[method].flags & METHOD_OF_HUB)
-        take_hub(peer, &request, id_json);
+        service->ops->call(service, peer->session, &request, on_allowed, &wish);
     else
         serve(peer, &request, id_json);
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "base/text.h"
-#include "rpc/client_loop.h"
+#include "rpc/client.h"
 #include "tui/ask_screen.h"
 #include "tui/inbox_screen.h"
 #include "tui/keyboard.h"

@@ -13,7 +13,7 @@
 #include "base/watch.h"
 #include "memory.h"
 #include "net.h"
-#include "rpc/client_loop.h"
+#include "rpc/client.h"
 #include "rpc/protocol.h"
 #include "rpc/service.h"
 #include "turns.h"

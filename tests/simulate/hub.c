@@ -85,11 +85,6 @@ static void on_wish(void *context, enum shutdown wish)
     (void)wish; /* the scheduler says when hubs stop */
 }
 
-static void on_peers(void *context)
-{
-    (void)context;
-}
-
 static void put_setting(void *context, const char *name, const char *value)
 {
     settings_put_saved(context, name, value);
@@ -98,7 +93,7 @@ static void put_setting(void *context, const char *name, const char *value)
 static void start(void *context)
 {
     struct hub *hub = context;
-    const struct rpc_host host = { hub, write_status, on_wish, on_peers };
+    const struct rpc_host host = { hub, write_status, on_wish };
     struct engine_parts parts = { .clock = &hub->clock,
                                   .person = "owner",
                                   .uid = (int64_t)geteuid(),

@@ -73,11 +73,6 @@ static void on_wish(void *context, enum shutdown action)
     (void)action;
 }
 
-static void on_change(void *context)
-{
-    (void)context;
-}
-
 static void before_sleep(void *context)
 {
     rpc_server_flush(((struct place *)context)->server);
@@ -86,7 +81,7 @@ static void before_sleep(void *context)
 static int set_up(void **state)
 {
     struct place *place = mem_new(sizeof *place);
-    const struct rpc_host host = { place, write_status, on_wish, on_change };
+    const struct rpc_host host = { place, write_status, on_wish };
     struct error err;
 
     place->service.ops = &ops;

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "cli/hub_call.h"
@@ -206,7 +207,8 @@ void gate_ask(const struct gate_question *question, struct gate_answer *ret_answ
                                                      .directory = ret_answer->directory };
     ret_answer->policy = client_for_ask;
     ret_answer->policy.max_losses = TRIES - 1;
-    ret_answer->client = client_new_waiting(&ret_answer->identity, &ret_answer->policy, NULL, NULL);
+    ret_answer->client =
+        client_new(&ret_answer->identity, &ret_answer->policy, NULL, NULL, loop_boot_ms);
     if (!write_params(question, &params))
         text_add_format(&ret_answer->reason, too_long, question->match->pattern);
     else if (ask_and_wait(ret_answer->client, &params, &reply, &err))

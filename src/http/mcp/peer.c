@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "base/list.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/random.h"
@@ -140,27 +141,18 @@ static void unlink_peer(struct peer *peer)
 {
     struct http_mcp *front = peer->front;
 
-    if (peer->previous)
-        peer->previous->next = peer->next;
-    else
-        front->first = peer->next;
-    if (peer->next)
-        peer->next->previous = peer->previous;
-    else
+    if (front->last == peer)
         front->last = peer->previous;
-    peer->next = peer->previous = NULL;
+    LIST_REMOVE(front->first, peer);
 }
 
 static void link_first(struct peer *peer)
 {
     struct http_mcp *front = peer->front;
 
-    peer->next = front->first;
-    if (peer->next)
-        peer->next->previous = peer;
-    else
+    LIST_ADD(front->first, peer);
+    if (!peer->next)
         front->last = peer;
-    front->first = peer;
 }
 
 void peer_confirm(struct peer *peer, struct mcp_stream *stream)

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "core/limits.h"
 #include "http/rest/call.h"
-#include "i18n/i18n.h"
 #include "net/http.h"
 
 /* Parameters and headers: known ones only, each once, each what its row says. */
@@ -256,17 +255,6 @@ bool act_read_conditions(struct call *call, int64_t *ret_version, const char **r
            (!operation_takes(call->operation, PARAMETER_KEY) || query_key(call, ret_key));
 }
 
-static bool knows_id(struct call *call) /* false: refused already */
-{
-    struct error err;
-
-    if (call->id[0])
-        return true;
-    error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
-    reply_error(call, &err, NULL);
-    return false;
-}
-
 void serve_act(struct call *call)
 {
     struct text params = { 0 };
@@ -275,7 +263,7 @@ void serve_act(struct call *call)
     const char *key;
     int64_t version;
 
-    if (!knows_id(call) || !act_read_conditions(call, &version, &key) ||
+    if (!call_knows_id(call) || !act_read_conditions(call, &version, &key) ||
         !act_read_body(call, &body))
         return;
     writer = json_object_to(&params);
@@ -478,15 +466,6 @@ void poll_on_timer(void *context)
         arm(rest, next_ms);
 }
 
-static void answer_look(struct call *call, const struct reply *reply, int64_t version)
-{
-    reply_etag(call, version);
-    if (query_knows(call, version))
-        rest_call_reply(call, 304, NULL, NULL, 0);
-    else
-        reply_json(call, 200, reply->json, strlen(reply->json));
-}
-
 static void on_looked(void *context, const struct reply *reply)
 {
     struct call *call = context;
@@ -510,10 +489,15 @@ static void on_looked(void *context, const struct reply *reply)
     /* the first look says what it is to change from */
     if (call->version == 0 && (call->has_known ? query_knows(call, version) : is_open))
         call->version = version;
-    if (call->may_wait && version == call->version && loop_boot_ms() < call->until_ms)
+    if (call->may_wait && version == call->version && loop_boot_ms() < call->until_ms) {
         poll_park(call);
+        return;
+    }
+    reply_etag(call, version);
+    if (query_knows(call, version))
+        rest_call_reply(call, 304, NULL, NULL, 0);
     else
-        answer_look(call, reply, version);
+        reply_json(call, 200, reply->json, strlen(reply->json));
 }
 
 static void look_again(struct call *call)
@@ -531,7 +515,7 @@ void serve_look(struct call *call)
 {
     int64_t wait_s;
 
-    if (!query_integer(call, PARAMETER_WAIT, 0, &wait_s) || !knows_id(call))
+    if (!query_integer(call, PARAMETER_WAIT, 0, &wait_s) || !call_knows_id(call))
         return;
     call->may_wait = wait_s > 0;
     call->until_ms = loop_boot_ms() + wait_s * 1000;

@@ -177,6 +177,7 @@ void reply_error(struct call *call, const struct error *err, const char *detail_
 void reply_bad_parameter(struct call *call, enum error_code code, const char *name,
                          const char *message);
 void reply_etag(struct call *call, int64_t version);
+bool call_knows_id(struct call *call); /* false: refused, its path names nothing of ours */
 void reply_gone(struct call *call, const struct error *err); /* it was there: 410 */
 
 /* asks.c: what stands around the body; false: refused already */

@@ -37,17 +37,6 @@ static void enter(struct call *call, void (*event)(void *context, const char *li
         call->session = service->ops->open(service, &identity);
 }
 
-static bool knows_id(struct call *call) /* false: refused already */
-{
-    struct error err;
-
-    if (call->id[0])
-        return true;
-    error_set(&err, ERROR_not_found, "", "no conversation has this id");
-    reply_error(call, &err, NULL);
-    return false;
-}
-
 /* The beginning of a method's parameters. */
 static struct json_writer begin_params(const struct call *call, struct text *out)
 {
@@ -122,7 +111,7 @@ void serve_conversation_get(struct call *call)
     struct text params = { 0 };
     struct json_writer writer;
 
-    if (!knows_id(call))
+    if (!call_knows_id(call))
         return;
     writer = begin_params(call, &params);
     bring(call, &writer, &params, on_done);
@@ -136,7 +125,7 @@ void serve_conversation_say(struct call *call)
     const char *key;
     int64_t version;
 
-    if (!knows_id(call) || !act_read_conditions(call, &version, &key) ||
+    if (!call_knows_id(call) || !act_read_conditions(call, &version, &key) ||
         !act_read_body(call, &body))
         return;
     writer = begin_params(call, &params);
@@ -392,7 +381,7 @@ void serve_conversation_events(struct call *call)
     struct json_writer writer;
     int64_t after;
 
-    if (!knows_id(call) || !read_after(call, &after))
+    if (!call_knows_id(call) || !read_after(call, &after))
         return;
     listening = mem_new(sizeof *listening);
     listening->call = call;

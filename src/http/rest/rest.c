@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "http/rest/call.h"
+#include "i18n/i18n.h"
 #include "net/http.h"
 
 static void reply_status(struct call *call, int status, const char *what)
@@ -61,16 +62,11 @@ void serve_metrics(struct call *call)
 
 void serve_index(struct call *call)
 {
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
+    static const char index[] = "{\"version\":\"" SAYSO_VERSION "\",\"asks\":\"/api/asks\","
+                                "\"conversations\":\"/conversations\","
+                                "\"openapi\":\"/api/openapi.json\"}";
 
-    json_write_text(&writer, "version", SAYSO_VERSION);
-    json_write_text(&writer, "asks", "/api/asks");
-    json_write_text(&writer, "conversations", "/conversations");
-    json_write_text(&writer, "openapi", "/api/openapi.json");
-    json_write_end_object(&writer);
-    reply_json(call, 200, out.bytes, out.used);
-    text_release(&out);
+    reply_json(call, 200, index, strlen(index));
 }
 
 enum { REPLY_RETRY_S = 1 };
@@ -164,11 +160,16 @@ static void refuse(struct call *call, int status, const struct error *err, const
     text_release(&out);
 }
 
+static bool is_of_asks(const struct call *call)
+{
+    return strncmp(call->operation->path, "/api/asks", strlen("/api/asks")) == 0;
+}
+
 void reply_error(struct call *call, const struct error *err, const char *detail_json)
 {
     struct error shown = *err;
     struct json *detail = NULL;
-    bool is_ask = strncmp(call->operation->path, "/api/asks", strlen("/api/asks")) == 0;
+    bool is_ask = is_of_asks(call);
     int status;
 
     if (detail_json && !json_parse(detail_json, strlen(detail_json), &detail, NULL))
@@ -192,6 +193,20 @@ void reply_bad_parameter(struct call *call, enum error_code code, const char *na
 
     error_set(&err, code, "", "%s", message);
     refuse(call, 400, &err, name, NULL);
+}
+
+bool call_knows_id(struct call *call)
+{
+    struct error err;
+
+    if (call->id[0])
+        return true;
+    if (is_of_asks(call))
+        error_say(&err, ERROR_not_found, "", TEXT_REASON_NO_SUCH_ASK, NULL);
+    else
+        error_set(&err, ERROR_not_found, "", "no conversation has this id");
+    reply_error(call, &err, NULL);
+    return false;
 }
 
 void reply_gone(struct call *call, const struct error *err)

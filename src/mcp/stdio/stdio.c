@@ -19,7 +19,7 @@
 #include "mcp/mcp.h"
 #include "mcp/mcp_features.h"
 #include "mcp/stdio/current_settings.h"
-#include "rpc/client_loop.h"
+#include "rpc/client.h"
 #include "rpc/service.h"
 #include "settings/settings.h"
 
