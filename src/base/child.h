@@ -1,6 +1,5 @@
 /*
- * child.h - another program, run beside the loop: it gets words on its standard input, has a time
- * to end, and is heard of once. Nothing it prints is read.
+ * child.h - another program beside the loop: it gets an input, has a time to end, is heard of once.
  */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H

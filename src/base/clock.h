@@ -8,8 +8,7 @@ struct clock {
     int64_t (*utc_ms)(struct clock *clock);
     /* engine_on_time is wanted at this moment; replaces the one wanted before; -1: at none. */
     void (*wake_at)(struct clock *clock, int64_t boot_ms);
-    /* By how much boot_ms may round down: nothing is due before that has passed as well, or it
-     * would be early by a part of a millisecond. */
+    /* By how much boot_ms may round down: nothing is due before that has passed as well. */
     int64_t rounding_ms;
 };
 

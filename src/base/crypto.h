@@ -31,8 +31,7 @@ void base64_encode(const uint8_t *bytes, size_t length, struct text *out);
  * texts never mean the same bytes. False also where it would be more than `size` bytes. */
 bool base64_decode(const char *text, size_t length, uint8_t *out, size_t size, size_t *ret_length);
 
-/* The reply to a WebSocket handshake (RFC 6455 4.2.2): SHA-1 and base64 of what the client sent.
- * It proves that we speak the protocol, and nothing else. */
+/* The reply to a WebSocket handshake (RFC 6455 4.2.2): SHA-1 and base64 of what the client sent. */
 
 enum { ACCEPT_KEY_BYTES = 29 }; /* with the NUL */
 void accept_key(const char *key, char out[ACCEPT_KEY_BYTES]);
@@ -55,11 +54,9 @@ void webhook_make_secret(struct text *out); /* "whsec_" and 32 bytes as base64 *
 bool webhook_sign(const char *secret, const char *id, int64_t time_s, const char *body,
                   size_t length, struct text *out);
 
-/* Whether a browser's key signed a text: ECDSA on P-256 with SHA-256 (FIPS 186-4), in the forms of
- * WebCrypto. Nettle behind it. */
+/* Whether a browser's key signed a text: ECDSA on P-256 with SHA-256, in the forms of WebCrypto. */
 
-/* Both in base64url: a point that isn't compressed, and r and s. False too where one is not that.
- */
+/* Both in base64url: a point that isn't compressed, and r and s. False too for anything else. */
 bool signature_is_good(const char *key, const char *signature, const char *text);
 
 #endif

@@ -41,13 +41,6 @@ static size_t cut(const char *bytes, size_t length, size_t max)
     return max;
 }
 
-static void put(struct error *err, size_t *used, const char *bytes, size_t length)
-{
-    length = cut(bytes, length, sizeof err->message - 1 - *used);
-    memcpy(err->message + *used, bytes, length);
-    *used += length;
-}
-
 bool error_fill(struct error *err, enum error_code code, const char *path, unsigned text,
                 const char *english, const struct text_pairs *pairs)
 {
@@ -59,13 +52,13 @@ bool error_fill(struct error *err, enum error_code code, const char *path, unsig
     *err = (struct error){ .code = code, .text = (uint16_t)(text + 1) };
     text_put(err->path, sizeof err->path, path);
     while (text_next_piece(&english, pairs, &piece)) {
-        size_t before = used;
-
         if (piece.is_value) /* something of the sentence is left */
             piece.length = cut(piece.bytes, piece.length, VALUE_BYTES);
-        put(err, &used, piece.bytes, piece.length);
+        piece.length = cut(piece.bytes, piece.length, sizeof err->message - 1 - used);
+        memcpy(err->message + used, piece.bytes, piece.length);
+        used += piece.length;
         if (piece.is_value && count < ERROR_VALUES)
-            err->lengths[count++] = (uint16_t)(used - before);
+            err->lengths[count++] = (uint16_t)piece.length;
     }
     return false;
 }
@@ -100,17 +93,6 @@ void error_hear(struct error *err, const struct json *said)
         words_reader(err, said);
 }
 
-/* All of a mistake but what follows it in `more`. */
-static struct error one_of(const void *head, const char *path, const char *message)
-{
-    struct error one = { 0 };
-
-    memcpy(&one, head, offsetof(struct error, path));
-    text_put(one.path, sizeof one.path, path);
-    text_put(one.message, sizeof one.message, message);
-    return one;
-}
-
 /* What error_add packed at `at`; NULL: nothing is there. Moves `at` on. */
 static const char *next_packed(const struct error *err, size_t *at, const char **ret_path,
                                const char **ret_message)
@@ -128,13 +110,18 @@ static const char *next_packed(const struct error *err, size_t *at, const char *
 bool error_at(const struct error *err, size_t index, struct error *ret_one)
 {
     const char *head = (const char *)err, *path = err->path, *message = err->message;
+    struct error one = { 0 };
     size_t at = 0;
 
     for (size_t i = 0; head && i < index; i++)
         head = next_packed(err, &at, &path, &message);
-    if (head)
-        *ret_one = one_of(head, path, message);
-    return head != NULL;
+    if (!head)
+        return false;
+    memcpy(&one, head, offsetof(struct error, path)); /* without what follows in `more` */
+    text_put(one.path, sizeof one.path, path);
+    text_put(one.message, sizeof one.message, message);
+    *ret_one = one;
+    return true;
 }
 
 bool error_add(struct error *err, const struct error *next)

@@ -67,8 +67,7 @@ typedef void error_add_words(const struct error *err, struct json_writer *writer
 /* Member errors: all of them, where there are several; `add_words` NULL: nothing more. */
 void error_write_list(const struct error *err, error_add_words *add_words,
                       struct json_writer *writer);
-/* Members code, path and, where there are any, retry_after_seconds and errors of the object being
- * written. */
+/* As members: code, path and, where there are any, retry_after_seconds and errors. */
 void error_write(const struct error *err, error_add_words *add_words, struct json_writer *writer);
 const char *error_name(enum error_code code); /* "missing_property" */
 enum error_code error_find(const char *name); /* ERROR_NONE where unknown */

@@ -32,8 +32,7 @@ enum { JSON_MAX_DEPTH = 64 };
 
 /* On failure `err` is bad_json without a path. */
 bool json_parse(const char *bytes, size_t length, struct json **ret_value, struct error *err);
-/* The same, and where the value of the root's member `key` is written, so that it can be passed on
- * without being encoded again. */
+/* The same, and where the root's member `key` is written: it can be passed on as it is. */
 struct json_piece {
     const char *bytes; /* of those that were read; NULL: there is no such member */
     size_t length;
@@ -79,8 +78,7 @@ const char *json_key(void *iterator);
 size_t json_key_length(void *iterator);
 const struct json *json_value(void *iterator);
 
-/* The one change reading code needs: dropping members, by name or by place among those left.
- * Members received after it move: look them up again. */
+/* Drop a member, by name or by place among those left. Those behind it move: look them up again. */
 void json_drop_member(struct json *object, const char *key);
 void json_drop_part(struct json *object, size_t index);
 struct json *json_part(struct json *value, size_t index); /* an item or member that is there */

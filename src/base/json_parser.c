@@ -1,9 +1,8 @@
 /*
  * json_parser.c - RFC 8259 and nothing else: strict UTF-8, no duplicate keys, no lone surrogates.
  * The bytes are copied into the document once and read there: no text needs more room than it was
- * written with, and each is closed by a NUL where its quote was. Behind the copy are bytes that no
- * JSON has, so that nobody needs to look for its end. One look at the text says how many values to
- * allocate.
+ * written with, and each is closed by a NUL where its quote was. Bytes that no JSON has are behind
+ * the copy: nobody looks for its end. One look at the text says how many values to allocate.
  */
 #include <errno.h>
 #include <math.h>
@@ -391,13 +390,6 @@ static bool read_key(struct reader *reader, struct json *member)
     return skip(reader, ':') || fail_syntax(reader);
 }
 
-/* The copy has its bytes where those that are read have them. */
-static void note_piece(struct reader *reader, const char *at)
-{
-    reader->wanted_at = (size_t)(at - reader->begin);
-    reader->wanted_end = (size_t)(reader->at - reader->begin);
-}
-
 /* Behind the opening bracket. */
 static bool read_parts(struct reader *reader, int depth, char close, struct json *out)
 {
@@ -418,8 +410,10 @@ static bool read_parts(struct reader *reader, int depth, char close, struct json
         at = reader->at;
         if (!read_value(reader, depth, &part) || !push(reader, &part))
             return false;
-        if (reader->wanted && depth == 1 && part.key && strcmp(part.key, reader->wanted) == 0)
-            note_piece(reader, at);
+        if (reader->wanted && depth == 1 && part.key && strcmp(part.key, reader->wanted) == 0) {
+            reader->wanted_at = (size_t)(at - reader->begin);
+            reader->wanted_end = (size_t)(reader->at - reader->begin);
+        }
         skip_blanks(reader);
     } while (skip(reader, ','));
     return skip(reader, close) ? close_parts(reader, first, out) : fail_syntax(reader);

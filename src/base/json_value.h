@@ -1,8 +1,7 @@
 /*
- * json_value.h - how JSON lies in memory; for json.c, json_parser.c and json.c only.
+ * json_value.h - how JSON lies in memory; for json.c and json_parser.c only.
  * A document is one allocation: values, then the bytes of the texts. The parts of a list or an
- * object stand beside each other. Every value knows its place in its document, so that any of them
- * keeps it.
+ * object stand beside each other. Every value knows its place, so that any of them keeps the whole.
  */
 #ifndef BASE_JSON_VALUE_H
 #define BASE_JSON_VALUE_H

@@ -1,6 +1,5 @@
 /*
  * jsonrpc.h - JSON-RPC 2.0 messages: reading their shape and writing them as one line each.
- * Who speaks it (the wire, MCP) knows what the methods mean.
  */
 #ifndef BASE_JSONRPC_H
 #define BASE_JSONRPC_H
@@ -27,17 +26,14 @@ struct jsonrpc_message {
 bool jsonrpc_parse(const char *bytes, size_t length, struct json_piece *ret_result,
                    struct json **ret_value, struct error *err);
 /* False: not a JSON-RPC 2.0 message; then only `id` is set, where one can be read. An id is an
- * integer or a text, params an object; the error about any other number has that number as its id.
- */
+ * integer or a text, params an object; an error about any other number has that number as id. */
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message);
 
 /* The id of a message that is not JSON or was cut, as JSON; the caller frees it. NULL: it has none,
- * or more than one, or is a response. A client that sent a request waits for an answer with its id,
- * whatever else is wrong with it. */
+ * or more than one, or is a response. Whoever sent a request waits for an answer with its id. */
 char *jsonrpc_find_id(const char *bytes, size_t length);
 
-/* Looks like an answer to something: who answers an answer, even a broken one, starts an endless
- * exchange. */
+/* Looks like an answer, even a broken one: to answer it would start an endless exchange. */
 bool jsonrpc_is_response(const struct json *value);
 
 /* Each appends one whole line. `id_json` is the request's id as JSON. */

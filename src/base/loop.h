@@ -45,9 +45,8 @@ void loop_before_sleep(struct loop *loop, loop_call *call, void *context);
 struct loop_turn *loop_turn_new(struct loop *loop, loop_call *call, void *context);
 void loop_turn_free(struct loop_turn *turn); /* NULL is fine */
 
-/* In builds with -Dcrash_points=true, SAYSO_CLOCK_RATE=N makes both clocks go N times as fast, and
- * timers with them: tests need not sit out minutes. N@MS: since that time of the boot clock, which
- * processes that tell each other times must agree on. */
+/* In builds with -Dcrash_points=true, SAYSO_CLOCK_RATE=N makes both clocks and timers N times as
+ * fast for tests. N@MS: since that time of the boot clock, the same for all that tell times. */
 int64_t loop_boot_ms(void); /* CLOCK_BOOTTIME */
 int64_t loop_utc_ms(void);  /* CLOCK_REALTIME */
 

@@ -1,6 +1,5 @@
 /*
- * os.h - what is particular to the operating system, in os_linux*.c alone, so that another
- * system is others of that kind.
+ * os.h - what is particular to the operating system; for Linux in os_linux*.c alone.
  */
 #ifndef BASE_OS_H
 #define BASE_OS_H
@@ -44,8 +43,7 @@ bool os_peer(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* Whose process is at the other end of a TCP connection within this machine; -1: it is gone, or
  * can't be looked up now. False: it is on another machine, or this one has no such tables. */
 bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid);
-/* Which process it is as well; pid 0: unknown, -1: it has hung up. Looks at the descriptors of that
- * user's processes, so it is for what is rare. */
+/* And which process; pid 0: unknown, -1: it has hung up. Slow: it looks at many processes. */
 bool os_tcp_peer_process(int socket_fd, int64_t *ret_uid, int64_t *ret_pid);
 /* What was written to a TCP socket and not yet acknowledged by the other side; -1: unknown. */
 int64_t os_unacknowledged_bytes(int socket_fd);
@@ -65,8 +63,7 @@ bool os_user_name(char *out, size_t size);
 
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
-/* A file that only we and root can read: a key, a token. False with `err` that says how to mend it,
- * or not_found. */
+/* A key or token that only we and root can read. `err` is not_found or says how to mend it. */
 bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
@@ -74,14 +71,12 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
 /* The same for a file with a mode of its own; `group` -1: whatever it gets. */
 bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
                       int64_t group, struct error *err);
-/* Removes what writers of that file left beside it when they were killed. Only for whoever keeps
- * others from writing it meanwhile. */
+/* Removes what killed writers of that file left beside it; nobody may write it meanwhile. */
 void os_drop_unfinished(const char *path);
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */
 int64_t os_port_owner(int port);
 
-/* Zeroed memory of whole pages that lies at a multiple of its size, a power of two; only what is
- * touched is taken from the system. NULL: there is none. */
+/* Zeroed pages at a multiple of their size, a power of two; only what is touched is taken. */
 void *os_map_aligned(size_t bytes);
 void os_unmap(void *memory, size_t bytes);
 
@@ -135,19 +130,12 @@ enum os_daemon os_hear_daemon(int ready_fd, struct os_daemon_words *words);
 void os_read_why(const struct os_daemon_words *words, struct error *err);
 /* False, and `err` is why it failed. */
 bool os_blame_daemon(const struct os_daemon_words *words, const char *log_path, struct error *err);
-/* Starts a program that outlives us and is not waited for: own session, /dev/null for all three
- * streams and no other file, only the named environment variables, the usual limit of open files.
- * False: no process could be made. */
+/* Starts a program that outlives us: own session, /dev/null for all three streams, no other file,
+ * the named environment variables, the usual limit of open files. False: there is no process. */
 bool os_start_detached(const char *program, const char *const *arguments,
                        const char *const *environment_names);
-/* Where the person's browser was found, or why none was: we are at the far end of an SSH session,
- * in a container, or there is no screen. */
-enum os_browser {
-    OS_BROWSER_OPENED,
-    OS_BROWSER_REMOTE,
-    OS_BROWSER_CONTAINED,
-    OS_BROWSER_NONE,
-};
+/* Whether it was opened, or why not: we are behind SSH, in a container, or without a screen. */
+enum os_browser { OS_BROWSER_OPENED, OS_BROWSER_REMOTE, OS_BROWSER_CONTAINED, OS_BROWSER_NONE };
 enum os_browser os_open_browser(const char *url); /* NULL: opens none, says what would be done */
 /* On the person's desktop; waits for it, up to a few seconds. */
 enum os_notify { OS_NOTIFY_SHOWN, OS_NOTIFY_NO_LIBRARY, OS_NOTIFY_NO_BUS, OS_NOTIFY_REFUSED };
@@ -158,8 +146,7 @@ bool os_passed_socket(int *ret_fd, char *path, size_t path_size, struct error *e
 void os_turn_away(int listening_fd); /* closes whoever waits there to be let in */
 /* "READY=1" and the like; false where no service manager wants to hear it. */
 bool os_tell_manager(const char *state);
-/* In the daemon, once: NULL, it serves or another one already does; else why it does not, as
- * error_pack (i18n) writes it. */
+/* In the daemon, once. NULL: it or another one serves; else why not, as error_pack writes it. */
 void os_tell_starter(const struct text *failure);
 
 #endif

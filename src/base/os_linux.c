@@ -413,8 +413,7 @@ bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void 
     return epoll_ctl(poller, act, fd, &wanted) == 0;
 }
 
-/* A descriptor that has come to its end on both sides, and says nothing else, is ready for
- * everything: whoever tries learns what happened. */
+/* What has ended on both sides, and says nothing else, is ready for all: whoever tries learns. */
 static unsigned events_of(uint32_t found)
 {
     unsigned events = found & EPOLLERR ? OS_BROKEN : 0;
@@ -548,9 +547,8 @@ static void put_address(const struct sockaddr_storage *address, __be32 words[4],
 
 enum kernel_reply { NOT_ASKED, NO_SUCH_SOCKET, SOCKET_FOUND };
 
-/* Asks the kernel for this one socket, so that the cost doesn't grow with how many there are. It
- * answers with a listener of that port where there is no such connection. A socket that no process
- * holds any more has no inode. */
+/* Asks for this one socket: the cost doesn't grow with how many there are. The kernel answers with
+ * a listener of that port where there is no such connection. A socket nobody holds has no inode. */
 static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
                                     const struct sockaddr_storage *own, int64_t *ret_uid,
                                     unsigned long long *ret_inode)

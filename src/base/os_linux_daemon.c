@@ -1,7 +1,6 @@
 /* os_linux_daemon.c - starting a process that outlives us and shares nothing with us. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,11 +18,7 @@
 #include "base/os.h"
 #include "base/text.h"
 
-enum {
-    DAEMON_READY_FD = 3,
-    DAEMON_MAX_ENVIRONMENT = 128,
-    DETACHED_FILES = 1024,
-};
+enum { DAEMON_READY_FD = 3, DAEMON_MAX_ENVIRONMENT = 128, DETACHED_FILES = 1024 };
 
 static void reset_signals(void)
 {
@@ -96,8 +91,7 @@ static void reap(pid_t child)
         continue;
 }
 
-/* In a session of its own, as a child of nobody; `streams` become its first descriptors, and those
- * that are -1 /dev/null. */
+/* In a session of its own, a child of nobody; `streams`, /dev/null for -1, are its descriptors. */
 static void become(const char *program, const char *const *arguments, char **environment,
                    int streams[], int count)
 {

@@ -66,10 +66,8 @@ static bool start(const struct opener *opener, const char *url)
 
     if (!find_program(opener->words[0], program))
         return false;
-    while (count < BROWSER_WORDS && opener->words[count]) {
+    for (; count < BROWSER_WORDS && opener->words[count]; count++)
         arguments[count] = opener->words[count];
-        count++;
-    }
     arguments[count] = url;
     return !url || os_start_detached(program, arguments, passed_on);
 }
@@ -131,8 +129,7 @@ enum os_browser os_open_browser(const char *url)
 
 struct sd_bus;
 
-/* A notification on the person's desktop, by the session's D-Bus. libsystemd speaks it and is not
- * needed otherwise: it is looked for when it is wanted. */
+/* A notification by the session's D-Bus. libsystemd is needed for nothing else: it loads late. */
 
 struct bus_calls {
     int (*open_user)(struct sd_bus **bus);

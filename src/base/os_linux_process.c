@@ -46,8 +46,7 @@ static bool read_stat(const char *text, int64_t numbers[STAT_COUNT])
     return true;
 }
 
-/* At most size - 1 bytes of a file in /proc/PID, or in /proc where pid is 0; 0: it can't be read.
- */
+/* At most size - 1 bytes of a file in /proc/PID, or in /proc for pid 0; 0: it can't be read. */
 static size_t read_some(int64_t pid, const char *file, char *out, size_t size)
 {
     char path[64];

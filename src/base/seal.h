@@ -30,8 +30,7 @@ struct seal_ring {
 };
 /* A key seals for 30 days; what it sealed can be opened for as long again, the longest an ask may
  * take, and a day. A new one is used when it is a minute old, unless there is none else: hubs that
- * share a store learn of each other's. One that is there is not added again; the oldest may fall
- * out. */
+ * share a store learn of each other's. None is added twice; the oldest may fall out. */
 void seal_ring_add(struct seal_ring *ring, const struct seal_key *key);
 bool seal_ring_is_stale(const struct seal_ring *ring, int64_t now_ms); /* time for a new key */
 

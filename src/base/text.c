@@ -27,8 +27,7 @@ void text_clear(struct text *text)
 }
 
 /* What is short moves by malloc, which has such memory at hand; glibc's realloc looks for it in its
- * lists. What is long may stay where it is. Without memory, where that does not end the process
- * (mem.h), it is as beyond the maximum. */
+ * lists. What is long may stay. No memory, where that ends no process, is as over the maximum. */
 static bool move(struct text *text, size_t capacity)
 {
     bool is_short = capacity <= TEXT_SHORT_BYTES;
@@ -95,24 +94,13 @@ void text_add_integer(struct text *text, int64_t number)
 
 size_t text_encode(int32_t code_point, char bytes[4])
 {
-    size_t length = 0;
+    static const uint8_t leads[] = { 0, 0xc0, 0xe0, 0xf0 };
+    size_t more = (code_point >= 0x80) + (code_point >= 0x800) + (code_point >= 0x10000);
 
-    if (code_point < 0x80) {
-        bytes[length++] = (char)code_point;
-    } else if (code_point < 0x800) {
-        bytes[length++] = (char)(0xc0 | code_point >> 6);
-        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
-    } else if (code_point < 0x10000) {
-        bytes[length++] = (char)(0xe0 | code_point >> 12);
-        bytes[length++] = (char)(0x80 | (code_point >> 6 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
-    } else {
-        bytes[length++] = (char)(0xf0 | code_point >> 18);
-        bytes[length++] = (char)(0x80 | (code_point >> 12 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code_point >> 6 & 0x3f));
-        bytes[length++] = (char)(0x80 | (code_point & 0x3f));
-    }
-    return length;
+    for (size_t i = more; i > 0; i--, code_point >>= 6)
+        bytes[i] = (char)(0x80 | (code_point & 0x3f));
+    bytes[0] = (char)(leads[more] | code_point);
+    return more + 1;
 }
 
 void text_add_code_point(struct text *text, int32_t code_point)

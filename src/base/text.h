@@ -65,8 +65,7 @@ const char *text_string(const struct text *text); /* borrowed, never NULL */
 int32_t text_decode(const char **at, const char *end);
 bool text_is_utf8(const char *bytes, size_t length);
 bool text_is_ascii(const char *bytes, size_t length);
-/* How many bytes from the first on are printable ASCII that JSON writes as it is: neither a quote
- * nor a backslash. */
+/* How many bytes from the first on are printable ASCII but no quote or backslash. */
 size_t text_plain_run(const char *bytes, size_t length);
 size_t text_count(const char *bytes, size_t length); /* code points; bytes must be UTF-8 */
 
@@ -106,8 +105,7 @@ struct text_piece {
 };
 void text_read_pairs(struct text_pairs *ret_pairs, va_list arguments);
 /* The next piece of a text whose names are filled in: its own words up to a name, or the value
- * there, which is the {name} itself where there is no such pair. Moves `at` on; false at the end.
- * Braces in a value mean nothing. */
+ * there, which is the {name} itself if there is no such pair. Moves `at` on; false at the end. */
 bool text_next_piece(const char **at, const struct text_pairs *pairs, struct text_piece *ret_piece);
 
 /* Whole decimal integer, nothing before or behind it. */

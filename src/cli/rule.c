@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "cli/hub_call.h"
 #include "cli/say.h"

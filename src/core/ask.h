@@ -1,6 +1,5 @@
 /*
- * ask.h - an ask as the store keeps it, what agents and people are told about one, and what is
- * learned of clients' time limits.
+ * ask.h - an ask as the store keeps it, what is told about one, and what time limits clients have.
  */
 #ifndef CORE_ASK_H
 #define CORE_ASK_H
@@ -47,9 +46,8 @@ struct ask {
 bool ask_id_is_valid(const char *id); /* 26 of a-z2-7 */
 
 /* Late answers of earlier asks, announced in the result of another call (R5.7). A notice says that
- * there is an answer and how to collect it, never what it is: collecting is what makes it
- * delivered. Of an ask that timed out it says what a person told the agent after the deadline.
- * That is no answer, so there is nothing to collect. */
+ * there is an answer and how to collect it, never what it is: collecting makes it delivered. Of an
+ * ask that timed out it says what a person told the agent later, which is no answer to collect. */
 
 enum { NOTICES_MAX = 8 }; /* in one result */
 struct notice {
@@ -77,8 +75,7 @@ int64_t client_timeout_hold_ms(int64_t known_ms);
 /* Whether the reason a client gives for a cancellation is its own clock. */
 bool client_timeout_is_time_up(const char *reason);
 
-/* That an agent waits, told to a person who looks at none of our screens. The words are made
- * harmless; everything is borrowed for the call. */
+/* That an agent waits, for a person who sees none of our screens; harmless words, all borrowed. */
 
 struct announcement {
     const char *session_id, *title, *agent;

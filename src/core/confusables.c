@@ -157,8 +157,7 @@ int32_t confusable_stroke(int32_t code_point)
     }
 }
 
-/* Ranges of the Unicode Character Database, version 14 as utf8proc 2.8 has it. Every table is in
- * ascending order: it is searched by halving. */
+/* Ranges of Unicode 14, as utf8proc 2.8 has it; ascending, since they are searched by halving. */
 
 struct range {
     int32_t first, last;

@@ -15,8 +15,7 @@ int32_t confusable_of(int32_t code_point);
 int32_t confusable_stroke(int32_t code_point);
 
 /* What the sanitizer must know about a single code point. Pure tables where no library answers the
- * question (shape, direction, joining, look-alike scripts); categories and pictographs are
- * utf8proc's. */
+ * question: shape, direction, joining, look-alikes. Categories and pictographs are utf8proc's. */
 
 enum unicode_point {
     UNICODE_ZERO_WIDTH_NON_JOINER = 0x200c,

@@ -230,15 +230,6 @@ static bool begin_turn(const struct move *move)
     return true;
 }
 
-static void copy_form(const struct form *form, struct form *ret_copy)
-{
-    struct text json = { 0 };
-
-    form_encode(form, &json);
-    form_parse(json.bytes, json.used, ret_copy, NULL);
-    text_release(&json);
-}
-
 static bool is_about_current(const struct move *move)
 {
     return strcmp(move->event->tool_use_id, move->conversation->current.id) == 0;
@@ -246,10 +237,14 @@ static bool is_about_current(const struct move *move)
 
 static bool pause_for_person(const struct move *move)
 {
+    struct text form = { 0 };
+
     if (!is_about_current(move))
         return refuse(move);
     move->conversation->state = CONVERSATION_AWAITING;
-    copy_form(move->event->form, &move->conversation->form);
+    form_encode(move->event->form, &form);
+    form_parse(form.bytes, form.used, &move->conversation->form, NULL); /* a copy */
+    text_release(&form);
     move->conversation->timeout_s = move->event->timeout_s;
     return true;
 }

@@ -153,8 +153,7 @@ bool conversation_parse(const char *json, size_t length, struct conversation *re
                      CONVERSATION_VERSION);
 }
 
-/* What a person's side sends back to a conversation, by question, as what core/answer reads, by
- * field. Every refusal points into the body. */
+/* What a person answers by question, as core/answer reads it by field; refusals point into it. */
 
 static const struct field *find_question(const struct form *form, const char *question)
 {
@@ -187,23 +186,18 @@ static bool is_label(const struct field *field, const struct json *value)
     return text && strlen(text) == json_length(value) && field_find_option(field, text);
 }
 
-/* Own words: what is no label; several are joined, as labels are. */
-static bool add_words(const struct json *value, struct text *words, const char *path,
-                      struct error *err)
+/* What is no label is own words; several are joined, as labels are. */
+static bool write_one(const struct field *field, const struct json *value, const char *path,
+                      struct json_writer *writer, struct text *words, struct error *err)
 {
+    if (is_label(field, value)) {
+        json_write_text(writer, NULL, json_text(value));
+        return true;
+    }
     if (!answer_check_text(value, path, err))
         return false;
     text_add_text(words, words->used ? ", " : "");
     text_add(words, json_text(value), json_length(value));
-    return true;
-}
-
-static bool write_one(const struct field *field, const struct json *value, const char *path,
-                      struct json_writer *writer, struct text *words, struct error *err)
-{
-    if (!is_label(field, value))
-        return add_words(value, words, path, err);
-    json_write_text(writer, NULL, json_text(value));
     return true;
 }
 

@@ -46,8 +46,7 @@ static bool begins_comment(const char *at, const char *command)
            (at == command || isspace((unsigned char)at[-1]));
 }
 
-/* Words with one blank between them, commands with a line's end; case stays. {rm,-r} is a list of
- * words, and $'rm' a quoted one. */
+/* Words get one blank between them, commands a line's end. {rm,-r} is words, $'rm' a quoted one. */
 static void normalize(const char *command, enum quotes quotes, struct text *out)
 {
     const char *value = NULL; /* the end of one that is a word */
@@ -150,7 +149,36 @@ static bool has_letters(const char *letters, const char *words, bool is_no)
     return !*letters;
 }
 
-static bool gate_glob(const char *pattern, const char *text, size_t length, unsigned how);
+static bool gate_glob(const char *pattern, const char *text, size_t length, unsigned how)
+{
+    const char *star = NULL, *retry = NULL, *end = text + length;
+
+    while (text < end) {
+        bool is_plain = pattern[0] == '\\' && pattern[1] == '*'; /* \* is a star */
+        char wanted = pattern[is_plain];
+        bool is_same = how & GATE_CASE ? wanted == *text : strncasecmp(&wanted, text, 1) == 0;
+
+        if ((how & GATE_PARENTS) && !wanted && *text == '/')
+            return true;
+        if (!is_plain && *pattern == '*') {
+            if ((how & GATE_STEPS) && *text == '.' && pattern[-1] == '/')
+                return false;
+            star = ++pattern;
+            retry = text;
+        } else if (is_same) {
+            pattern += 1 + is_plain;
+            text++;
+        } else if (star && !((how & GATE_STEPS) && *retry == '/')) {
+            pattern = star;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}
 
 /* --force: also --force=yes, cut short (--for) as programs allow, and with one dash (-delete). */
 static bool is_option(const char *wanted, struct word word)
@@ -258,8 +286,7 @@ static bool matches_at(const struct pattern *pattern, const char *at)
     return true;
 }
 
-/* One command. What is behind an option of a starter or a redirection may be its
- * value, or the command. */
+/* One command. What is behind a starter's option or a redirection may be its value. */
 static bool matches_one(const struct pattern *pattern, const char *words)
 {
     bool may_be_value = false, is_carried = false;
@@ -373,8 +400,7 @@ static bool leads(struct trail *trail, struct word into, struct word word, enum 
                              reach);
 }
 
-/* One command: what it names, what it moves with a path of the rule in it (all but its last word),
- * and what it puts there by the name it has now. */
+/* What a command names, what it moves with a path of the rule in it, what it puts there by name. */
 static bool has_path(struct trail *trail, const char *line)
 {
     enum gate_reach reach = begins_with(line, lookers) ? GATE_BELOW : GATE_ITSELF;
@@ -418,8 +444,7 @@ static bool gate_has_argument(const char *pattern, const struct gate_reading *re
 }
 
 /* By the name of the member; all others are read as commands, since many a tool takes a script or a
- * message to a shell under a name of its own. What is only written into a file is not run now, and
- * what describes a call is not the call. */
+ * message to a shell under a name of its own. What is written to a file or describes isn't run. */
 static const char paths[] = "file_path;path;paths;filePath;notebook_path;absolute_path;destination",
                   contents[] = "content;old_string;new_string;old_str;new_str;file_text;"
                                "new_source;description;instruction",
@@ -452,37 +477,6 @@ static const char *next_pattern(const char *list, char out[GATE_PATTERN_BYTES])
         length--;
     snprintf(out, GATE_PATTERN_BYTES, "%.*s", (int)length, at);
     return length > 0 ? at + length : NULL;
-}
-
-static bool gate_glob(const char *pattern, const char *text, size_t length, unsigned how)
-{
-    const char *star = NULL, *retry = NULL, *end = text + length;
-
-    while (text < end) {
-        bool is_plain = pattern[0] == '\\' && pattern[1] == '*'; /* \* is a star */
-        char wanted = pattern[is_plain];
-        bool is_same = how & GATE_CASE ? wanted == *text : strncasecmp(&wanted, text, 1) == 0;
-
-        if ((how & GATE_PARENTS) && !wanted && *text == '/')
-            return true;
-        if (!is_plain && *pattern == '*') {
-            if ((how & GATE_STEPS) && *text == '.' && pattern[-1] == '/')
-                return false;
-            star = ++pattern;
-            retry = text;
-        } else if (is_same) {
-            pattern += 1 + is_plain;
-            text++;
-        } else if (star && !((how & GATE_STEPS) && *retry == '/')) {
-            pattern = star;
-            text = ++retry;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
 }
 
 /* A command that names a file changes it, for all we know; then there is a reading, and no text. */
@@ -660,8 +654,7 @@ static void make_pattern(const char *pattern, const struct gate_call *call, stru
 }
 
 /* A shell may make of the path, from one of its steps on, what the rule names, or `is_above` what
- * that is in: wherever it may put something, anything may be. .* is part of a regular expression
- * more often than of a path. */
+ * that is in: wherever it may put something, anything may be. .* is rather a regular expression. */
 static bool may_become(const char *path, const struct text *wanted, bool is_above)
 {
     unsigned how = GATE_CASE | GATE_STEPS | (is_above ? GATE_PARENTS : 0);

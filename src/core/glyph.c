@@ -29,14 +29,7 @@ static bool is_doubtful(int32_t code_point, int columns)
            category == UTF8PROC_CATEGORY_CO || is_within(code_point, FLAG_FIRST, FLAG_LAST);
 }
 
-/* A mark beside its letter instead of above or below it. */
-static bool is_spacing(int32_t code_point)
-{
-    return utf8proc_category(code_point) == UTF8PROC_CATEGORY_MC;
-}
-
-/* A sign that joins the letter behind it. As many as there are would be one glyph, and terminals
- * give each a column: here each stands alone. */
+/* A sign that joins the letter behind it. Terminals give each a column: here each stands alone. */
 static bool is_prepended(int32_t code_point)
 {
     return utf8proc_get_property(code_point)->boundclass == UTF8PROC_BOUNDCLASS_PREPEND;
@@ -50,7 +43,8 @@ static void widen(struct glyph *glyph, int32_t code_point, bool is_first)
 
     if (!is_first || is_doubtful(code_point, columns))
         glyph->is_disputed = true;
-    if (is_spacing(code_point)) /* many terminals give it a column: it must not be drawn over */
+    /* a mark beside its letter: many terminals give it a column, it must not be drawn over */
+    if (utf8proc_category(code_point) == UTF8PROC_CATEGORY_MC)
         columns = glyph->columns < 2 ? glyph->columns + 1 : 2;
     else if (is_prepended(code_point))
         columns = 1;

@@ -1,7 +1,6 @@
 /*
  * known_clients.h - what the clients of agents were measured to do (docs/clients.md), by the name
- * they send in clientInfo. Every fact about a client is here and nowhere else; zero is what holds
- * for a client that was not measured. Pure.
+ * they send in clientInfo, and nowhere else; zero is what holds for one that was not measured.
  */
 #ifndef CORE_KNOWN_CLIENTS_H
 #define CORE_KNOWN_CLIENTS_H
@@ -37,8 +36,7 @@ struct known_client {
     int title_columns;     /* a title or option is cut there; 0: nowhere */
 };
 
-/* The row of this name, else the one with the longest beginning, else that of all others. NULL is a
- * client without a name. */
+/* The row of this name, else of the longest beginning of it, else of all others; NULL: no name. */
 const struct known_client *known_client(const char *name);
 /* For how long a call of it may be held: as it was measured, with progress or without a word, or as
  * long as its configuration lets it wait (`timeout_s`; 0: unknown). */

@@ -96,8 +96,8 @@ struct cell {
 #define OPEN  STATE_PENDING
 
 /* What an event means in the two open states and in all that are over, and where it leads from an
- * open one; STATE_NEW: nowhere. What has no row is wrong, and so is all but `created` of an ask
- * that is not yet there. */
+ * open one; STATE_NEW: nowhere. What has no row is wrong; before an ask is there only `created`
+ * is right. */
 static const struct {
     enum cell_kind waiting, pending, over;
     enum ask_state to;

@@ -60,16 +60,12 @@ static enum client_rank rank_of(const char *name)
     return CLIENT_FOUND;
 }
 
-static bool is_interpreter(const char *program)
-{
-    return has_word(interpreters, program) || strncmp(program, "python3.", 8) == 0;
-}
-
 /* Above the first process of a terminal is what shows the terminal: an emulator, an editor, a
  * multiplexer. It may hold other terminals, which are the person's. */
 enum client_rank client_rank(const struct client_facts *process)
 {
-    bool is_script = is_interpreter(process->program);
+    bool is_script =
+        has_word(interpreters, process->program) || strncmp(process->program, "python3.", 8) == 0;
     enum client_rank rank = is_script ? rank_of(process->title) : CLIENT_FOUND;
 
     if (is_script && rank == CLIENT_FOUND)

@@ -4,8 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which of the processes above a front is the agent's client (R12.1). Pure. Whatever runs below
- * the client is the agent's; what is above it is not. */
+/* Which process above a front is the agent's client (R12.1): what runs below it is the agent's. */
 
 enum client_rank {
     CLIENT_FOUND, /* this is the client */
@@ -21,15 +20,13 @@ struct client_facts {
 };
 enum client_rank client_rank(const struct client_facts *process);
 
-/* Whether a machine has one human user, by its account files (R12.2). Pure. Whatever isn't
- * understood says no. */
+/* Whether a machine has one human user, by its account files (R12.2). In doubt it has not. */
 
 /* As text, each as it lies in /etc. */
 struct account_files {
     const char *login_defs, *nsswitch, *passwd;
 };
-/* True: this user has the only account with a login shell in UID_MIN to UID_MAX, and accounts come
- * from no network directory. */
+/* True: the only account with a login shell in UID_MIN to UID_MAX is theirs, and none is remote. */
 bool sole_user_is(const struct account_files *files, int64_t uid);
 
 #endif

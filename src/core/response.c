@@ -145,8 +145,6 @@ void response_summary(const struct response_facts *facts, struct text *out)
     text_release(&line);
 }
 
-/* Eras of 400 years that begin in March make the leap rule a division. Times outside the years
- * 1970 to 9999 are not ours; they are printed as the nearest that is. */
 /* Over the noughts that end at `last`; by hand, since four times are written for each ask. */
 static void write_digits(char *last, unsigned number)
 {
@@ -154,6 +152,8 @@ static void write_digits(char *last, unsigned number)
         *last-- = (char)('0' + number % 10);
 }
 
+/* Eras of 400 years that begin in March make the leap rule a division. Times outside the years
+ * 1970 to 9999 are not ours; they are printed as the nearest that is. */
 void response_write_time(int64_t utc_ms, char out[32])
 {
     int64_t ms = utc_ms < 0 ? 0 : utc_ms > LAST_MS ? LAST_MS : utc_ms;
@@ -266,16 +266,6 @@ static void write_decider(struct json_writer *writer, const struct response_fact
     }
 }
 
-static void write_texts(struct json_writer *writer, const char *key, const char *const *texts)
-{
-    if (!texts || !*texts)
-        return;
-    json_write_list(writer, key);
-    for (; *texts; texts++)
-        json_write_text(writer, NULL, *texts);
-    json_write_end_list(writer);
-}
-
 static void write_instructions(struct json_writer *writer, const struct response_facts *facts)
 {
     const struct outcome *outcome = outcome_find(facts);
@@ -324,7 +314,12 @@ enum reply_kind response_write(const struct response_facts *facts, struct text *
         json_write_text_if(&writer, "terminal_command", facts->terminal_command);
         json_write_text_if(&writer, "url", facts->url);
     }
-    write_texts(&writer, "warnings", facts->warnings);
+    if (facts->warnings && *facts->warnings) {
+        json_write_list(&writer, "warnings");
+        for (const char *const *warning = facts->warnings; *warning; warning++)
+            json_write_text(&writer, NULL, *warning);
+        json_write_end_list(&writer);
+    }
     json_write_end_object(&writer);
     return outcome->ending != ENDING_PENDING ? REPLY_FINAL
            : outcome->is_told                ? REPLY_TOLD

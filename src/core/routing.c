@@ -6,9 +6,7 @@
 
 #include "base/text.h"
 
-enum {
-    ROUTING_BROWSER_MS = 60000,
-};
+enum { ROUTING_BROWSER_MS = 60000 };
 
 const char *const interface_choices[] = {
     [INTERFACE_AUTO - 1] = "auto",         [INTERFACE_WEB - 1] = "web",
@@ -39,8 +37,8 @@ static bool is_usable(const struct routing_facts *facts, enum ask_interface inte
     return usable[interface];
 }
 
-/* The agent's choice, else the person's, else `auto`; an unusable one leaves it to the next. Only
- * the agent's own choice is worth a warning to it. */
+/* The agent's choice, else the person's, else `auto`. An unusable one leaves it to the next; only
+ * the agent's is worth a warning. */
 static enum ask_interface choose_interface(const struct routing_facts *facts, bool *ret_unavailable)
 {
     bool is_named = facts->asked != INTERFACE_NONE && facts->asked != INTERFACE_AUTO;

@@ -1,6 +1,5 @@
 /*
- * routing.h - one pure function says where an ask is announced (R2.6). Announcing is not
- * permission: whoever may answer may do so anywhere.
+ * routing.h - where an ask is announced (R2.6). Whoever may answer may do so anywhere.
  */
 #ifndef CORE_ROUTING_H
 #define CORE_ROUTING_H

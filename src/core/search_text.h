@@ -20,8 +20,7 @@ enum {
 /* One line a text of form and answer, each of which may be NULL; what is no JSON has no texts. */
 void search_text(const char *form_json, const char *answer_json, struct text *out);
 
-/* What is looked for: words that must all be there, as they are or inside of longer ones; in
- * double quotes several words are one. */
+/* What is looked for: words, all of them, inside of longer ones too; "several words" are one. */
 struct search_terms {
     char *folded; /* owned; the terms lie in it */
     const char *terms[SEARCH_TERMS];

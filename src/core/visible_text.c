@@ -31,10 +31,6 @@ enum treatment {
 };
 
 static const unsigned flags_of[] = {
-    [KEPT] = 0,
-    [LINE_BREAK] = 0,
-    [TAB] = 0,
-    [SWALLOWED] = 0,
     [CONTROL] = VISIBLE_HIDDEN,
     [STEERING] = VISIBLE_HIDDEN | VISIBLE_BIDI,
     [SHAPELESS] = VISIBLE_HIDDEN | VISIBLE_INVISIBLE,
@@ -277,8 +273,7 @@ size_t visible_count(const char *bytes, size_t length, size_t enough)
     return count;
 }
 
-/* Trimmed, runs of blanks made one space, without what leaves no trace; always UTF-8. Returns
- * whether anything would be shown otherwise than it is. */
+/* Trimmed, with single blanks, without what leaves no trace; UTF-8. True: it is not shown as is. */
 static bool add_plain(const char *bytes, size_t length, struct text *plain)
 {
     struct reading reading = reading_of(bytes, length);
@@ -411,28 +406,20 @@ static void add_keys(const struct text *plain, struct text *keys)
     free(shaped.at);
 }
 
-/* An escape we write and the same one typed by the agent are two labels with one look. */
-static void add_shown_plain(const char *bytes, size_t length, struct text *plain)
-{
-    struct text shown = { 0 };
-
-    visible_text(bytes, length, VISIBLE_ONE_LINE, &shown);
-    add_plain(text_string(&shown), shown.used, plain);
-    text_release(&shown);
-}
-
 void visible_look_init(struct visible_look *look, const char *bytes, size_t length)
 {
-    struct text plain = { 0 };
+    struct text plain = { 0 }, shown = { 0 };
 
     *look = (struct visible_look){ 0 };
     look->has_hidden = add_plain(bytes, length, &plain);
     add_keys(&plain, look->keys);
-    if (look->has_hidden) {
+    if (look->has_hidden) { /* an escape we write looks like the same one typed by the agent */
         text_clear(&plain);
-        add_shown_plain(bytes, length, &plain);
+        visible_text(bytes, length, VISIBLE_ONE_LINE, &shown);
+        add_plain(text_string(&shown), shown.used, &plain);
         add_keys(&plain, look->shown_keys);
     }
+    text_release(&shown);
     text_release(&plain);
 }
 

@@ -23,12 +23,10 @@ enum visible_flags {
     VISIBLE_MIXED_SCRIPT = 8, /* one word mixes scripts with look-alike letters */
 };
 
-/* Appends the shown form of UTF-8 `bytes` to `out`; returns visible_flags. Bytes that are not
- * UTF-8 are written \xNN one by one, so this is total. */
+/* Appends the shown form; returns visible_flags. Bytes that are not UTF-8 are written \xNN each. */
 unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines, struct text *out);
 
-/* Code points that are left after trimming blanks and dropping invisible ones (minimums, R2); not
- * all of them once there are `enough`. */
+/* Code points left without outer blanks and invisible ones, for minimums (R2); up to `enough`. */
 size_t visible_count(const char *bytes, size_t length, size_t enough);
 bool visible_is_empty(const char *bytes, size_t length); /* that none is left */
 
@@ -49,8 +47,7 @@ bool visible_look_alike(const struct visible_look *a, const struct visible_look 
 /* NFC of valid UTF-8, for comparing ids. Appends to `out`. */
 void visible_nfc(const char *bytes, size_t length, struct text *out);
 
-/* Names of fields that ask for secrets, which no form may (R4.4), and questions that speak of
- * them, which a person is warned about. */
+/* Fields that ask for secrets, which no form may (R4.4), and questions people are warned of. */
 
 /* "password", "apiKey", "GITHUB_TOKEN", "PIN code"; not "max_tokens", "token_count" or "key". */
 bool sensitive_is_name(const char *name);

@@ -1,8 +1,7 @@
 /*
  * i18n.h - every word a person reads, in every language (R8.2).
  * To add a text: one row, in texts.def or a file it includes. Placeholders are {named}, since word
- * order differs and a translation must never be a printf format. What only agents and logs read is
- * English and not here.
+ * order differs. What only agents and logs read is English and not here.
  */
 #ifndef I18N_I18N_H
 #define I18N_I18N_H
@@ -28,8 +27,7 @@ enum language {
     LANGUAGE_COUNT,
 };
 
-/* The language of this process, English until said otherwise; to be called by its one thread that
- * speaks with people. */
+/* The language of this process, at first English; for its one thread that speaks with people. */
 void i18n_use(enum language language);
 enum language i18n_language(void);
 
@@ -63,11 +61,9 @@ static inline bool error_is(const struct error *err, enum text_id text)
 /* {takes} of the text is the inner text; names of both are given. */
 bool error_say_within(struct error *err, enum error_code code, enum text_id text,
                       enum text_id inner, ...);
-/* Appends its message, the first one's where there are several, its values as they are. False: it
- * is in English alone. */
+/* Appends its message, of several the first, its values as they are. False: only in English. */
 bool error_write_in(const struct error *err, enum language language, struct text *out);
-/* Members text and values, where the error has a text; the other way round: the error gets the
- * words of our own text, where we have it. */
+/* Members text and values, where there is a text; and the error's words from them, where we can. */
 void error_write_words(const struct error *err, struct json_writer *writer);
 /* The message, NUL, and its words as JSON: for who starts a hub (os_read_why). */
 void error_pack(const struct error *err, struct text *out);

@@ -9,7 +9,6 @@
  */
 #ifndef LIB_HANDLE_H
 #define LIB_HANDLE_H
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -203,14 +203,6 @@ static int on_leave_block(MD_BLOCKTYPE type, void *detail, void *context)
     return is_stopped(reading);
 }
 
-static void add_code_point(struct text *out, long code_point)
-{
-    bool is_none = code_point <= 0 || code_point > MARKDOWN_CODE_POINT_MAX ||
-                   (code_point >= 0xd800 && code_point <= 0xdfff);
-
-    text_add_code_point(out, is_none ? 0xfffd : (int32_t)code_point);
-}
-
 /* The entities that people write; the others stay as they were written. */
 static void add_entity(struct text *out, const char *bytes, size_t length)
 {
@@ -222,7 +214,8 @@ static void add_entity(struct text *out, const char *bytes, size_t length)
         { "&mdash;", "—" }, { "&ndash;", "–" },
     };
     char number[MARKDOWN_ENTITY_BYTES] = "";
-    bool is_hex = length > 3 && (bytes[2] == 'x' || bytes[2] == 'X');
+    bool is_hex = length > 3 && (bytes[2] == 'x' || bytes[2] == 'X'), is_none;
+    long point;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strlen(known[i].entity) == length && memcmp(known[i].entity, bytes, length) == 0) {
@@ -235,7 +228,9 @@ static void add_entity(struct text *out, const char *bytes, size_t length)
         return;
     }
     memcpy(number, bytes + 2 + is_hex, length - 3 - (size_t)is_hex);
-    add_code_point(out, strtol(number, NULL, is_hex ? 16 : 10));
+    point = strtol(number, NULL, is_hex ? 16 : 10);
+    is_none = point <= 0 || point > MARKDOWN_CODE_POINT_MAX || (point >= 0xd800 && point <= 0xdfff);
+    text_add_code_point(out, is_none ? 0xfffd : (int32_t)point);
 }
 
 static void read_attribute(const MD_ATTRIBUTE *attribute, struct text *out)
@@ -358,8 +353,7 @@ bool markdown_build(struct builder *builder, const char *text, size_t length)
     return is_whole;
 }
 
-/* A unified diff into a block a line. Hunks are counted by their heads, so that a removed line "--
- * x" is not taken for the name of a file. */
+/* A unified diff, a block a line. Hunks are counted: a removed "-- x" is not the name of a file. */
 
 struct hunk {
     long old_left, new_left;

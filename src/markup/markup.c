@@ -253,11 +253,6 @@ static const struct {
     { VISIBLE_MIXED_SCRIPT, "mixed_script" },
 };
 
-const char *markup_kind_name(enum markup_kind kind)
-{
-    return kind_names[kind];
-}
-
 static void write_span(const struct markup *markup, const struct markup_span *span,
                        struct json_writer *writer)
 {

@@ -86,6 +86,5 @@ void markup_free(struct markup *markup);
  * `address` is what is shown; `href` is there only where a link may be offered.
  */
 void markup_write(const struct markup *markup, struct json_writer *writer, const char *key);
-const char *markup_kind_name(enum markup_kind kind);
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef NET_ORIGIN_H
 #define NET_ORIGIN_H
 #include <stdbool.h>
-#include <stddef.h>
 
 struct http_virtual_host;
 

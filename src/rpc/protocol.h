@@ -8,7 +8,6 @@
 #define RPC_PROTOCOL_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/error.h"
 #include "base/jsonrpc.h"

@@ -16,17 +16,12 @@
 #include "settings/settings.h"
 #include "settings/values.h"
 
-#define KIND_BIT(kind) (1u << (kind))
-
-/* What kinds of JSON a type may be written as; text is read as on a command line. */
-static const unsigned kinds[] = {
-    [SETTING_TYPE_BOOL] = KIND_BIT(KIND_BOOL) | KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_INTEGER] = KIND_BIT(KIND_INTEGER) | KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_SECONDS] = KIND_BIT(KIND_INTEGER) | KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_ENUM] = KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_TEXT] = KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_PERIOD] = KIND_BIT(KIND_TEXT),
-    [SETTING_TYPE_LIMITS] = KIND_BIT(KIND_OBJECT) | KIND_BIT(KIND_TEXT),
+/* What kind of JSON a type is written as; each may be a text, read as on a command line. */
+static const enum json_kind kinds[] = {
+    [SETTING_TYPE_BOOL] = KIND_BOOL,       [SETTING_TYPE_INTEGER] = KIND_INTEGER,
+    [SETTING_TYPE_SECONDS] = KIND_INTEGER, [SETTING_TYPE_ENUM] = KIND_TEXT,
+    [SETTING_TYPE_TEXT] = KIND_TEXT,       [SETTING_TYPE_PERIOD] = KIND_TEXT,
+    [SETTING_TYPE_LIMITS] = KIND_OBJECT,
 };
 
 static size_t line_at(const struct text *bytes, int64_t offset)
@@ -46,8 +41,7 @@ static const char *detail_of(const struct error *err)
     return colon && colon[1] ? colon + 2 : err->message;
 }
 
-/* Never created: the last thing that exists on the way to it is a directory, not a link that leads
- * nowhere, and every directory on the way can be searched. */
+/* Never created: what exists of its path is directories that can be searched, no broken link. */
 static bool is_absent(const char *path)
 {
     char *way = mem_text(path), *slash;
@@ -62,8 +56,7 @@ static bool is_absent(const char *path)
     return is_missing;
 }
 
-/* The object in the file, and its bytes; NULL with ERROR_NONE where there is no file yet. Else it
- * is warned of. */
+/* The object in the file, and its bytes; NULL and a warning, or ERROR_NONE: there is no file. */
 static struct json *read_object(struct settings *settings, const char *path, struct text *bytes,
                                 struct error *err)
 {
@@ -97,7 +90,7 @@ static struct json *read_object(struct settings *settings, const char *path, str
 /* False: of a kind that setting can't be. */
 static bool value_to_text(const struct setting_row *row, const struct json *value, struct text *out)
 {
-    if (!(kinds[row->type] & KIND_BIT(json_kind(value))))
+    if (!json_text(value) && json_kind(value) != kinds[row->type])
         return false;
     if (json_text(value))
         text_add(out, json_text(value), json_length(value));

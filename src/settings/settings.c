@@ -199,11 +199,6 @@ const char *settings_text(const struct settings *settings, enum setting_id id)
     return value_of(settings, id)->text;
 }
 
-void settings_print(const struct settings *settings, enum setting_id id, struct text *out)
-{
-    settings_print_value(id, value_of(settings, id), out);
-}
-
 void setting_write_value(enum setting_id id, const struct setting_value *value,
                          struct json_writer *writer, const char *key)
 {

@@ -4,8 +4,7 @@
  * agent asks for, is combined with these values by the engine.
  *
  * Nothing here logs, prints or aborts: an invalid value becomes a warning and is ignored. Each
- * entry of the program asks settings_problem whether it can run without it (R8). Messages are in
- * the language of the process.
+ * entry of the program asks settings_problem whether it can run without it (R8).
  */
 #ifndef SETTINGS_SETTINGS_H
 #define SETTINGS_SETTINGS_H
@@ -70,10 +69,8 @@ struct setting_row {
 
 /* What settings_integer gives for an ENUM: the place of the word in its row's choices. The rows
  * interface and language are read by settings_interface and settings_language. */
-enum { SINGLE_SUBMIT_AGENT, SINGLE_SUBMIT_SINGLE, SINGLE_SUBMIT_BATCH };
 enum { TIMEOUT_ACTION_NONE, TIMEOUT_ACTION_SUBMIT_DEFAULTS };
 enum { CLI_ANSWERS_ANY, CLI_ANSWERS_TTY, CLI_ANSWERS_OFF };
-enum { THEME_SYSTEM, THEME_LIGHT, THEME_DARK };
 enum { MCP_AUTH_TOKEN, MCP_AUTH_NONE };
 enum { COME_BACK_AUTO, COME_BACK_ON, COME_BACK_OFF };
 enum { MCP_MODERN_AUTO, MCP_MODERN_ON, MCP_MODERN_OFF };
@@ -94,8 +91,7 @@ const char *setting_type_name(enum setting_type type); /* "bool" */
 void setting_add_values(enum setting_id id, struct text *out);
 bool setting_find(const char *name, enum setting_id *ret_id);
 
-/* On false `err` is bad_type, bad_enum, bad_format, out_of_range, too_long or bad_unicode at path
- * "/<name>"; its message says what the setting takes. */
+/* On false `err` is at path "/<name>"; its message says what the setting takes. */
 bool settings_parse(enum setting_id id, const char *text, struct setting_value *ret_value,
                     struct error *err);
 void settings_print_value(enum setting_id id, const struct setting_value *value,
@@ -131,8 +127,7 @@ bool settings_is_on(const struct settings *settings, enum setting_id id);      /
 int64_t settings_integer(const struct settings *settings, enum setting_id id); /* numbers, ENUM */
 /* ENUM: its word; TEXT, PERIOD, LIMITS: the text. Borrowed until that setting changes. */
 const char *settings_text(const struct settings *settings, enum setting_id id);
-/* Any type, as text (appended) or as a JSON value of its own kind. */
-void settings_print(const struct settings *settings, enum setting_id id, struct text *out);
+/* Any type, as a JSON value of its own kind. */
 void settings_write(const struct settings *settings, enum setting_id id, struct json_writer *writer,
                     const char *key);
 /* As an object with its source and scope; `is_described`: also what its row takes. */
@@ -149,9 +144,9 @@ enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);
 const char *settings_language_tag(const struct settings *settings);
-/* For a process that shows an ask: speaks what the person saved, else what CHOICE_LANG says here,
- * else what it said where the agent's client runs (`asked`, or NULL), else the hub's `value`.
- * False: none of them is a language. */
+/* Speaks what the person saved, else what CHOICE_LANG says here, else what it said where the
+ * agent's client runs (`asked`, or NULL), else the hub's `value`. False: none of them is a
+ * language. */
 bool settings_speak(const char *value, bool is_saved, const char *asked);
 /* do_not_disturb, or minute_of_day (local time, 0..1439) inside quiet_hours. */
 bool settings_is_quiet(const struct settings *settings, int minute_of_day);
@@ -176,8 +171,7 @@ size_t settings_warning_count(const struct settings *settings);
 const struct setting_warning *settings_warning(const struct settings *settings, size_t index);
 /* Whether settings_problem speaks of such a warning. */
 bool settings_is_fatal(const struct settings *settings, const struct setting_warning *warning);
-/* Appends one sentence for a person: what is wrong, and what to do or that the value is not used.
- * It quotes nothing of the bad value. */
+/* Appends a sentence: what is wrong, and what to do or that it is not used; never the bad value. */
 void settings_describe_warning(const struct settings *settings, enum language language,
                                const struct setting_warning *warning, struct text *out);
 

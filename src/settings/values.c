@@ -1,5 +1,4 @@
-/* values.c - the rows of settings.def, and their types: reading a value from text and printing it.
- */
+/* values.c - the rows of settings.def, and their types: values read from text and printed. */
 #include "settings/values.h"
 
 #include <arpa/inet.h>

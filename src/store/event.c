@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/json_writer.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "core/ask.h"
 #include "store/sqlite/statement.h"

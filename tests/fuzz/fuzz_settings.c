@@ -51,15 +51,19 @@ static void check_values(const struct settings *settings)
     for (int i = 0; i < SETTING_COUNT; i++) {
         enum setting_id id = (enum setting_id)i;
         struct setting_value value;
-        struct text printed = { 0 };
+        enum setting_type type = setting_row(id)->type;
+        char number[TEXT_INTEGER_BYTES];
         struct error err;
 
-        settings_print(settings, id, &printed);
-        require(settings_parse(id, text_string(&printed), &value, &err));
+        require(settings_parse(
+            id,
+            type == SETTING_TYPE_BOOL  ? settings_is_on(settings, id) ? "on" : "off"
+            : type < SETTING_TYPE_ENUM ? text_of_integer(settings_integer(settings, id), number)
+                                       : settings_text(settings, id),
+            &value, &err));
         require(setting_row(id)->scope == SETTING_SCOPE_HOST ||
                 settings_source(settings, id) == SETTING_BUILT_IN);
         setting_value_release(&value);
-        text_release(&printed);
     }
     require(settings_hold_limit_s(settings, "claude-code", false, 0) > 0);
 }

@@ -46,10 +46,17 @@ static void write_span(const struct markup *markup, const struct markup_span *sp
 
 static void write_markup(const struct markup *markup, struct text *out)
 {
+    static const char *const kinds[MARKUP_KIND_COUNT] = {
+        [MARKUP_PARAGRAPH] = "paragraph", [MARKUP_HEADING] = "heading", [MARKUP_ITEM] = "item",
+        [MARKUP_CODE] = "code",           [MARKUP_RULE] = "rule",       [MARKUP_ROW] = "row",
+        [MARKUP_FILE] = "file",           [MARKUP_HUNK] = "hunk",       [MARKUP_ADDED] = "added",
+        [MARKUP_REMOVED] = "removed",     [MARKUP_SAME] = "same",       [MARKUP_META] = "meta",
+    };
+
     for (size_t i = 0; i < markup->block_count; i++) {
         const struct markup_block *block = &markup->blocks[i];
 
-        text_add_text(out, markup_kind_name(block->kind));
+        text_add_text(out, kinds[block->kind]);
         if (block->level || block->depth || block->quotes)
             text_add_format(out, " %d/%d/%d", block->level, block->depth, block->quotes);
         if (block->kind == MARKUP_ITEM)

@@ -151,24 +151,19 @@ static bool said_by_members(const struct json *object, struct said *said, struct
     return true;
 }
 
-/* A misspelt member would leave the defaults standing without anybody having looked at them. */
-static bool said_by_hybrid(const struct json *object, struct said *said, struct error *err)
-{
-    if (!said_by_members(object, said, err))
-        return false;
-    if (json_length(object) > (size_t)(said->picks != NULL) + (said->words != NULL))
-        return error_say(err, ERROR_unknown_property, "", TEXT_REASON_ANSWER_MEMBERS, NULL);
-    return true;
-}
-
 /* `value` is the field's in `fields`, NULL when it is not there. */
 static bool said_by_value(const struct field *field, const struct json *value, struct said *said,
                           struct error *err)
 {
     const struct field_class *class = class_of(field);
 
-    if (class->has_options && class->has_words && json_kind(value) == KIND_OBJECT)
-        return said_by_hybrid(value, said, err);
+    if (class->has_options && class->has_words && json_kind(value) == KIND_OBJECT) {
+        if (!said_by_members(value, said, err))
+            return false;
+        /* a misspelt member would leave the defaults standing, and nobody looked at them */
+        return json_length(value) <= (size_t)(said->picks != NULL) + (said->words != NULL) ||
+               error_say(err, ERROR_unknown_property, "", TEXT_REASON_ANSWER_MEMBERS, NULL);
+    }
     *said = (struct said){ .picks_path = "", .words_path = "" };
     if (class->has_options)
         said->picks = value;
@@ -254,8 +249,8 @@ static void find_strangers(const struct form *form, const struct json *fields,
                            struct mistakes *mistakes)
 {
     if (fields && json_kind(fields) != KIND_OBJECT) {
-        answer_refuse_type(fields, "/fields", "an object", mistakes_next(mistakes));
-        mistakes_count(mistakes, false);
+        mistakes_count(mistakes,
+                       answer_refuse_type(fields, "/fields", "an object", mistakes_next(mistakes)));
         return;
     }
     for (void *it = json_first(fields); it && mistakes->count < mistakes->max;
@@ -533,8 +528,7 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
         json_write_bool(writer, "placeholder_visible", false);
 }
 
-/* What stood there beforehand and is gone is written as gone: leaving it out would mean the
- * defaults. */
+/* What stood there beforehand and is gone is written so: left out it would mean the defaults. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
 {
     const struct field_value *value = &answer->values[0];

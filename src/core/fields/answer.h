@@ -1,6 +1,5 @@
 /*
- * answer.h - what a person decided: values per field, notes; checked against the form in the hub
- * whatever channel it came through (R2.3).
+ * answer.h - what a person decided: values and notes; the hub checks it against the form (R2.3).
  */
 #ifndef CORE_FIELDS_ANSWER_H
 #define CORE_FIELDS_ANSWER_H
@@ -37,16 +36,14 @@ void answer_release(struct answer *answer);
  * Reads {selected_ids?, custom_input?, fields? {name: value}, option_annotations? {id: text},
  * field_annotations? {name: text}, global_annotation?}: selected_ids and custom_input speak of the
  * first field, and so do the notes of options. A field that is not mentioned keeps its defaults
- * (R2.3); null or an empty text leaves it empty. Unknown ids, wrong
- * counts, lengths over the limits, notes where they are off: false with the JSON pointer of the
- * culprit. Other members are ignored (they are the wire's: session_id, answer_key, …).
+ * (R2.3); null or an empty text leaves it empty. Unknown ids, wrong counts, what is too long, notes
+ * where they are off: false with the culprit's JSON pointer. Other members are the wire's: ignored.
  */
 bool answer_check(const struct form *form, const struct json *given, struct answer *ret_answer,
                   struct error *err);
 /*
  * Whether it takes the confirmation code: anything destructive chosen; and where the form is so as
- * a whole, whatever is not a no or a choice of safe options alone. The one rule of all channels:
- * the hub judges by it, the others ask for the code by it.
+ * a whole, whatever is not a no or a choice of safe options alone. All channels have this one rule.
  */
 bool answer_needs_code(const struct form *form, const struct answer *answer);
 /* The same of an answer still to be sent; false of one that the hub will refuse anyway. */
@@ -60,8 +57,7 @@ void answer_keep_notes(const struct form *form, const struct json *given, struct
 /* The answer made of the form's defaults alone, for auto-submission. */
 void answer_from_defaults(const struct form *form, struct answer *ret_answer);
 
-/* The store's representation: what answer_check accepts, canonical, so equal answers are equal
- * bytes. answer_check reads it back. */
+/* For the store: what answer_check reads back; equal answers are equal bytes. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out);
 /* The ids chosen, in the order of the options. */
 void answer_write_picks(struct json_writer *writer, const char *key, const struct field *field,

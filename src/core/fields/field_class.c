@@ -121,17 +121,6 @@ static const struct {
     { is_date_time, "a date and time such as 2026-11-15T12:00:00Z" },
 };
 
-/* False with bad_format at `path`. One we do not know, or NULL, accepts anything. */
-static bool text_format_check(const char *format, const char *text, const char *path,
-                              struct error *err)
-{
-    size_t i = text_index(format, text_format_names, ARRAY_LEN(formats));
-
-    return i == ARRAY_LEN(formats) || formats[i].is_so(text) ||
-           error_say(err, ERROR_bad_format, path, TEXT_REASON_ANSWER_FORMAT, "hint",
-                     formats[i].wanted, NULL);
-}
-
 /* Steps are written as decimal fractions, which doubles miss by a little. */
 static const double STEP_TOLERANCE = 1e-6;
 
@@ -296,6 +285,7 @@ static bool judge_words(const struct field *field, const struct said *said,
                         const struct field_value *value, struct error *err)
 {
     const char *text = value->text, *path = said->words_path;
+    size_t format;
 
     if (!text && field->is_required)
         return error_say(err, ERROR_empty_text, path, TEXT_REASON_WRITE_SOMETHING, NULL);
@@ -308,7 +298,10 @@ static bool judge_words(const struct field *field, const struct said *said,
     if (field->max_chars > 0 && (int64_t)text_count(text, strlen(text)) > field->max_chars)
         return error_say(err, ERROR_too_long, path, TEXT_REASON_MOST_CHARACTERS, "limit",
                          TEXT_NUMBER(field->max_chars), NULL);
-    return text_format_check(field->format, text, path, err);
+    format = text_index(field->format, text_format_names, ARRAY_LEN(formats));
+    return format == ARRAY_LEN(formats) || formats[format].is_so(text) || /* one of ours, or any */
+           error_say(err, ERROR_bad_format, path, TEXT_REASON_ANSWER_FORMAT, "hint",
+                     formats[format].wanted, NULL);
 }
 
 static bool judge_scalar(const struct field *field, const struct said *said,

@@ -37,9 +37,8 @@ struct field_class {
                  struct error *err);
     bool (*judge)(const struct field *field, const struct said *said,
                   const struct field_value *value, struct error *err);
-    /* The value alone, as agents get it: an id or text, a list of ids, a number, true or false;
-     * null where there is none. And as answer_check reads it below `fields`: picks are a list, what
-     * is gone is null or "". */
+    /* The value alone, as agents get it: an id or text, a list of ids, a number, true, false, null;
+     * and as answer_check reads it below `fields`: picks are a list, what is gone is null or "". */
     void (*write)(struct json_writer *writer, const struct field *field,
                   const struct field_value *value);
     void (*write_stored)(struct json_writer *writer, const struct field *field,
@@ -75,8 +74,7 @@ void answer_read_picks(const struct field *field, const struct said *said,
 bool answer_read_words(const struct said *said, struct field_value *value, struct error *err);
 size_t answer_count_picks(const struct field_value *value);
 
-/* Puts parent/key before the error's path. Keys are other people's text: shown form, pointer
- * escapes, cut between characters. Always false. */
+/* False. Puts parent/key before the error's path: a foreign key is shown escaped and cut. */
 bool answer_error_below(struct error *err, const char *parent, const char *key);
 bool answer_refuse_type(const struct json *value, const char *path, const char *wanted,
                         struct error *err);
@@ -100,9 +98,8 @@ void client_form_option_key(const struct form *form, size_t field, size_t option
 void client_form_words_key(const struct form *form, size_t field, struct text *out);
 void client_form_note_key(const struct form *form, struct text *out);
 
-/* From content to what answer_check reads. Every field is said something about, since nobody knows
- * whether a client showed its defaults: what is not there is left empty, never the default. False:
- * there is nothing in it that the form asked for. */
+/* From content to what answer_check reads. What is not there is left empty, never the default:
+ * nobody knows whether a client showed it. False: nothing in it was asked for. */
 bool client_form_read(const struct form *form, const struct json *content, struct text *out,
                       struct error *err);
 

@@ -42,20 +42,18 @@ unsigned form_name_find(const char *const *names, const char *name, unsigned fal
     return fallback;
 }
 
-static void option_release(struct option *option)
-{
-    free(option->id);
-    free(option->label);
-    free(option->description);
-    free(option->annotation);
-    free(option->preview.text);
-    free(option->preview.language);
-}
-
 static void field_release(struct field *field)
 {
-    for (size_t i = 0; i < field->option_count; i++)
-        option_release(&field->options[i]);
+    for (size_t i = 0; i < field->option_count; i++) {
+        struct option *option = &field->options[i];
+
+        free(option->id);
+        free(option->label);
+        free(option->description);
+        free(option->annotation);
+        free(option->preview.text);
+        free(option->preview.language);
+    }
     free(field->options);
     free(field->name);
     free(field->label);

@@ -84,8 +84,7 @@ bool form_read(const struct json *value, struct form *ret_form, struct error *er
 const struct field *form_find_field(const struct form *form, const char *name); /* may miss */
 /* May miss. Ids are one where their NFC is: a channel may have normalised what it sends back. */
 const struct option *field_find_option(const struct field *field, const char *id);
-/* The first two options with the same id (in NFC), or with labels that a person cannot tell apart;
- * false: there are none. */
+/* The first two options with one id (in NFC), or with labels that look alike; false: none. */
 bool field_find_same_ids(const struct field *field, size_t *ret_first, size_t *ret_second);
 bool field_find_same_labels(const struct field *field, size_t *ret_first, size_t *ret_second);
 /* Enough defaults that a person's own setting may submit them at the deadline (R5.6). */

@@ -1,8 +1,7 @@
 /*
  * arguments.c - reads a call by its tool's table, in passes: unknown properties, presence and
  * type, limits; then the tool builds its call and core/validation looks at the whole. A pass that
- * fails says where by JSON pointer. Nothing a caller wrote reaches a path or a message except in
- * its shown form and cut (core/visible_text).
+ * fails says where by JSON pointer. What a caller wrote is repeated only in its shown form and cut.
  */
 #include "core/tools/arguments.h"
 
@@ -141,8 +140,7 @@ static bool check_range(const struct given *given, struct error *err)
                            "hint", row->help, NULL);
 }
 
-/* Maximums count what was received, emptiness looks at what is left for the eye. Whether a text
- * that is not empty says enough is a later rule. */
+/* Maximums count what was received, emptiness is about what is left for the eye. */
 static bool check_length(const struct given *given, struct error *err)
 {
     const struct argument *row = given->row;
@@ -533,8 +531,7 @@ static bool is_absent(const struct scope *scope, const struct argument *row, con
            (row->min > 0 || row->type == ARGUMENT_ID || row->type == ARGUMENT_ENUM);
 }
 
-/* From `copy`, which is as the scope's object; NULL: only looks. False: there is nothing to drop.
- */
+/* From `copy`, which is as the scope's object; NULL: only looks. False: nothing to drop. */
 static bool drop_absent(struct scope scope, struct json *copy)
 {
     const struct json *whole = scope.object;

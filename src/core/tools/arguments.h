@@ -78,9 +78,8 @@ struct ask_tool {
     const struct argument *arguments;
     size_t argument_count;
     size_t values_bytes; /* size of the tool's own struct */
-    /* Makes the call out of the filled struct; types and limits hold, rules between fields are
-     * not checked yet. False: an argument that only the tool can read is wrong; the caller
-     * releases what is there of the call. */
+    /* Makes the call out of the filled struct, before the rules between fields. False: an argument
+     * that only the tool can read is wrong; the caller releases what is there of the call. */
     bool (*build)(const void *values, struct ask_call *call, struct error *err);
     const struct rule *rules; /* between fields (core/tools/validation.h) */
     size_t rule_count;
@@ -116,12 +115,10 @@ const struct ask_tool *ask_tool_at(size_t index);       /* NULL behind the last 
 /* False: `err` is for the sub-agent that called it. Asked before anything of the call is read. */
 bool ask_tool_allows(const struct ask_tool *tool, bool is_sub_agent, struct error *err);
 
-/* `arguments` must be an object (else bad_type without a path). On false nothing is in *ret_call.
- */
+/* `arguments` must be an object (else bad_type without a path). False: nothing is in *ret_call. */
 bool arguments_check(const struct ask_tool *tool, const struct json *arguments,
                      struct ask_call *ret_call, struct error *err);
-/* The same without the canonical text, for who passes the call on: *ret_owner is what was read, in
- * the order received, which is the order of a form's fields. */
+/* The same without the canonical text, to pass the call on: *ret_owner is as received, in order. */
 bool arguments_check_call(const struct ask_tool *tool, const struct json *arguments,
                           struct ask_call *ret_call, struct json **ret_owner, struct error *err);
 void ask_call_release(struct ask_call *call);
@@ -135,11 +132,9 @@ struct json *arguments_without_absent(const struct argument *rows, size_t row_co
 bool arguments_read(const struct argument *rows, size_t row_count, const struct json *arguments,
                     void *values, struct json **ret_owner, struct error *err);
 
-/*
- * Fills a tool's struct from an object that has the right types. Stored are: texts as borrowed
- * `const char *`, booleans and integers as int64_t, all else as borrowed `const struct json *`;
- * NULL or its `otherwise` where nothing was given.
- */
+/* Fills a tool's struct from an object that has the right types: texts as borrowed `const char *`,
+ * booleans and integers as int64_t, all else as borrowed `const struct json *`; NULL or its
+ * fallback where nothing was given. */
 void arguments_fill(const struct argument *rows, size_t row_count, const struct json *object,
                     void *values);
 
@@ -195,8 +190,7 @@ struct argument_class {
 /* Empty, or what counts anyway. */
 bool argument_says_nothing(const struct argument *row, const struct json *value);
 const struct argument *argument_find(const struct argument *rows, size_t count, const char *name);
-/* An object inside a call by its own rows: unknown properties, types, limits; then filled. `err`
- * has the mistakes of this object alone. */
+/* An object inside a call, checked and filled by its own rows; `err` is about this object alone. */
 bool argument_read_object(const struct argument *rows, size_t row_count, const struct json *object,
                           const struct argument_path *place, void *values, struct error *err);
 /* A key that is not ours as the name of a place: its shown form with a pointer's escapes, cut. */

@@ -107,8 +107,7 @@ void elicit_fill_bounds(struct field *field, const struct json *minimum, const s
     field->maximum = json_number_of(maximum);
 }
 
-/* What a rule is about. Of elicit_choice: where values and labels stand; of the others: what is
- * asked for. */
+/* What a rule is about: where elicit_choice has values and labels; what the others ask for. */
 enum {
     BY_OPTIONS = 1,
     BY_ENUM = 2,
@@ -117,10 +116,9 @@ enum {
     LABELS = 16,
     TEXT = 32,
     NUMBER = 64,
-    FIELD = 128,
-    SLIDER = 256,
-    RATING = 512,
-    ANY = 1023,
+    SLIDER = 128,
+    RATING = 256,
+    ANY = 511,
 };
 
 /* The tool elicit_choice: one of several values; result under `choice`. */
@@ -354,30 +352,14 @@ static bool is_no_secret(const struct subject *subject)
 }
 
 /* Members of a result: a value under one of these names could not be told from ours. */
-static const char *const taken_names[] = { "action",
-                                           "session_id",
-                                           "explicit",
-                                           "auto_submitted",
-                                           "withdrawn",
-                                           "replayed",
-                                           "answered_by",
-                                           "answered_at",
-                                           "instructions",
-                                           "summary",
-                                           "asked_back",
-                                           "rule",
-                                           "terminal_command",
-                                           "url",
-                                           "warnings",
-                                           "notices",
-                                           "error",
-                                           "notices_more",
-                                           "option_annotations",
-                                           "field_annotations",
-                                           "global_annotation",
-                                           "action_status",
-                                           "selection",
-                                           "declined" };
+static const char *const taken_names[] = {
+    "url",     "explicit",  "session_id",   "action_status",
+    "rule",    "replayed",  "asked_back",   "auto_submitted",
+    "error",   "warnings",  "answered_by",  "terminal_command",
+    "action",  "declined",  "answered_at",  "field_annotations",
+    "summary", "withdrawn", "instructions", "global_annotation",
+    "notices", "selection", "notices_more", "option_annotations",
+};
 
 static bool name_is_free(const struct subject *subject)
 {
@@ -456,13 +438,6 @@ static const struct argument number_arguments[] = {
     ELICIT_REST,
 };
 
-static enum number_style style_of(const struct number_values *values)
-{
-    if (values->style)
-        return form_name_find(number_style_names, values->style, NUMBER_FIELD);
-    return values->minimum && values->maximum ? NUMBER_SLIDER : NUMBER_FIELD;
-}
-
 static bool build_number(const void *filled, struct ask_call *call, struct error *err)
 {
     const struct number_values *values = filled;
@@ -474,7 +449,10 @@ static bool build_number(const void *filled, struct ask_call *call, struct error
                              .is_required = true,
                              .step = json_number_of(values->step),
                              .unit = arguments_copy_if_any(values->unit),
-                             .style = style_of(values) };
+                             .style = values->minimum && values->maximum ? NUMBER_SLIDER
+                                                                         : NUMBER_FIELD };
+    if (values->style)
+        field->style = form_name_find(number_style_names, values->style, NUMBER_FIELD);
     elicit_fill_bounds(field, values->minimum, values->maximum);
     if (field->style == NUMBER_RATING) {
         field->is_integer = field->has_minimum = field->has_maximum = true;
@@ -528,13 +506,9 @@ static const struct rule number_rules[] = {
 
 static unsigned number_calls(const struct subject *subject)
 {
-    static const unsigned by_style[] = {
-        [NUMBER_FIELD] = FIELD,
-        [NUMBER_SLIDER] = SLIDER,
-        [NUMBER_RATING] = RATING,
-    };
+    enum number_style style = subject->field->style;
 
-    return by_style[subject->field->style];
+    return style == NUMBER_RATING ? RATING : style == NUMBER_SLIDER ? SLIDER : NUMBER;
 }
 
 const struct ask_tool tool_elicit_number = {

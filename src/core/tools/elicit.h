@@ -31,8 +31,7 @@ struct elicit_values {
         ARGUMENT("idempotency_key", TEXT, ELICIT(idempotency_key), "Same key, same ask.",          \
                  ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES), .is_obvious = true)
 
-/* A value that the agent gets back, and the label a person reads for it: in a list of either, or as
- * two members of an object. */
+/* A value that the agent gets back, and its label: in a list of either, or in an object of both. */
 #define ELICIT_VALUE(key, words)                                                                   \
     ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_OPTION_ID_BYTES, BYTES),                \
              .is_required = true, .is_obvious = true)

@@ -168,8 +168,7 @@ static bool fill_boolean(const struct property_values *values, struct field *fie
     return true;
 }
 
-/* What options are made of: values that may have labels, or pairs of both; and what the lists that
- * differ are called. */
+/* What options are made of: values that may have labels, or pairs of both; and the lists' names. */
 struct option_lists {
     const struct argument_path *outer;
     const struct json *values, *labels, *pairs;

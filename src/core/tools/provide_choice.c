@@ -158,16 +158,6 @@ static void build_option(const struct json *given, bool is_destructive, struct o
     preview_build(values.preview, &option->preview);
 }
 
-static void build_options(const struct choice_values *values, struct field *field)
-{
-    field->option_count = json_length(values->options);
-    if (field->option_count == 0)
-        return;
-    field->options = mem_new(field->option_count * sizeof *field->options);
-    for (size_t i = 0; i < field->option_count; i++)
-        build_option(json_item(values->options, i), values->destructive, &field->options[i]);
-}
-
 static void build_defaults(const struct choice_values *values, struct field *field)
 {
     for (size_t i = 0; i < json_length(values->default_selection_ids); i++) {
@@ -199,7 +189,11 @@ static void build_field(const struct choice_values *values, struct field *field)
     field->kind = form_name_find(mode_names, values->selection_mode, FIELD_SINGLE);
     field->placeholder = arguments_copy_if_any(values->placeholder);
     field->placeholder_visible = values->placeholder_visible && class_of(field)->has_words;
-    build_options(values, field);
+    field->option_count = json_length(values->options);
+    if (field->option_count)
+        field->options = mem_new(field->option_count * sizeof *field->options);
+    for (size_t i = 0; i < field->option_count; i++)
+        build_option(json_item(values->options, i), values->destructive, &field->options[i]);
     build_bounds(values, field);
 }
 
@@ -339,18 +333,16 @@ static bool defaults_are_unique(const struct subject *subject)
     return true;
 }
 
-static bool is_reachable(const struct subject *subject, int64_t selections, enum text_id text)
+static bool is_reachable(const struct subject *subject)
 {
-    size_t count = subject->field->option_count;
+    bool is_min = strcmp(subject->rule->argument, "min_selections") == 0;
+    const struct field *field = subject->field;
+    size_t count = field->option_count;
 
-    return selections <= (int64_t)count ||
-           validation_refuse(subject, RULE_WHOLE, text, "count", TEXT_NUMBER(count), "most",
-                             TEXT_NUMBER(count), NULL);
-}
-
-static bool max_is_reachable(const struct subject *subject)
-{
-    return is_reachable(subject, subject->field->max_selections, TEXT_REASON_CHOICE_MAX);
+    return (is_min ? field->min_selections : field->max_selections) <= (int64_t)count ||
+           validation_refuse(subject, RULE_WHOLE,
+                             is_min ? TEXT_REASON_CHOICE_MIN : TEXT_REASON_CHOICE_MAX, "count",
+                             TEXT_NUMBER(count), "most", TEXT_NUMBER(count), NULL);
 }
 
 static bool min_is_below_max(const struct subject *subject)
@@ -361,11 +353,6 @@ static bool min_is_below_max(const struct subject *subject)
            field->min_selections <= field->max_selections ||
            validation_refuse(subject, RULE_WHOLE, TEXT_REASON_CHOICE_MIN_MAX, "most",
                              TEXT_NUMBER(field->max_selections), NULL);
-}
-
-static bool min_is_reachable(const struct subject *subject)
-{
-    return is_reachable(subject, subject->field->min_selections, TEXT_REASON_CHOICE_MIN);
 }
 
 static bool defaults_fit(const struct subject *subject)
@@ -421,9 +408,9 @@ static const struct rule choice_rules[] = {
     { SINGLE, ERROR_too_many_recommended, "options", "/recommended", one_is_recommended },
     { OPTIONS, ERROR_default_not_in_options, "default_selection_ids", "", defaults_are_options },
     { OPTIONS, ERROR_duplicate_default, "default_selection_ids", "", defaults_are_unique },
-    { MULTI | HYBRID, ERROR_out_of_range, "max_selections", "", max_is_reachable },
+    { MULTI | HYBRID, ERROR_out_of_range, "max_selections", "", is_reachable },
     { MULTI | HYBRID, ERROR_min_exceeds_max, "min_selections", "", min_is_below_max },
-    { MULTI | HYBRID, ERROR_min_exceeds_options, "min_selections", "", min_is_reachable },
+    { MULTI | HYBRID, ERROR_min_exceeds_options, "min_selections", "", is_reachable },
     { OPTIONS, ERROR_too_many_defaults, "default_selection_ids", "", defaults_fit },
     { MULTI | HYBRID, ERROR_unsupported_flag, "single_submit_mode", "", one_pick_is_enough },
     { OPTIONS, ERROR_no_recommended_option, "options", "", some_are_recommended },

@@ -35,8 +35,7 @@ struct rule {
     bool (*holds)(const struct subject *subject);
 };
 
-/* `call` is what that tool built of `arguments`. On false, `err` names the offending arguments by
- * JSON pointer so that the agent can repair its call. */
+/* `call` is what the tool built of `arguments`. On false, `err` points at the wrong ones. */
 bool validation_check(const struct ask_tool *tool, const struct json *arguments,
                       const struct ask_call *call, struct error *err);
 

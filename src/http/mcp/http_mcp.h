@@ -6,7 +6,6 @@
  */
 #ifndef HTTP_MCP_HTTP_MCP_H
 #define HTTP_MCP_HTTP_MCP_H
-#include <stddef.h>
 #include <stdint.h>
 
 #include "rpc/service.h"

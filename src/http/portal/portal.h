@@ -6,7 +6,6 @@
 #define HTTP_PORTAL_PORTAL_H
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "rpc/service.h"
 

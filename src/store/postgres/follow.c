@@ -15,7 +15,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "store/columns.h"
 #include "store/postgres/address.h"
 #include "store/postgres/cache.h"

@@ -10,7 +10,6 @@
  */
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/text.h"
 #include "core/search_text.h"
 #include "store/reads.h"

@@ -20,7 +20,6 @@
 
 #include "base/crash_point.h"
 #include "base/mem.h"
-#include "core/ask.h"
 #include "store/sqlite/statement.h"
 
 static const char people_tables[] =

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/crash_point.h"
-#include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "store/row.h"
