@@ -101,19 +101,14 @@ void inbox_history_take(struct inbox_screen *screen, const struct json *result)
     history->cursor = history->top = 0;
 }
 
-static void move(struct inbox_history *history, int by)
-{
-    int last = history->count > 0 ? (int)history->count - 1 : 0, at = (int)history->cursor + by;
-
-    history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
-}
-
 static void key_in_history(struct inbox_screen *screen, const struct key *key)
 {
     struct inbox_history *history = &screen->history;
     const struct history_row *row =
         history->cursor < history->count ? &history->rows[history->cursor] : NULL;
     char letter = key_letter(key);
+    int last = history->count > 0 ? (int)history->count - 1 : 0;
+    int at = (int)history->cursor + key_distance(key);
 
     if (history->is_searching) {
         bool was_empty = history->search.text.used == 0;
@@ -122,7 +117,7 @@ static void key_in_history(struct inbox_screen *screen, const struct key *key)
         if (!history->is_searching && !(was_empty && key->code == KEY_ESCAPE))
             look_back(screen);
     } else if (key_distance(key) != 0) {
-        move(history, key_distance(key));
+        history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
     } else if (key->code == KEY_ENTER && row) {
         inbox_look(screen, row->facts.id);
     } else if (letter == 'a' && row) {
