@@ -263,27 +263,21 @@ static const struct json *find_value(const struct asking *asking, const struct j
     return value ? value : json_member(result, "input");
 }
 
-/* What a script wants to read: a text as it is, all else as JSON. */
-static void print_value(const struct json *value)
-{
-    char *json = value ? json_encode(value) : NULL;
-
-    if (json)
-        printf("%s\n", json_text(value) ? json_text(value) : json);
-    free(json);
-}
-
-/* The ids chosen, then the text, each on its own line. */
-static void print_values(const struct json *result)
+/* What a script wants to read, each on its own line: the ids chosen, then the text; of other tools
+ * a text as it is, all else as JSON. */
+static void print_values(const struct asking *asking, const struct json *result)
 {
     const struct json *selection = json_member(result, "selection");
     const struct json *ids = json_member(selection, "selected_ids");
-    const char *text = json_member_text(selection, "custom_input");
+    const struct json *value =
+        selection ? json_member(selection, "custom_input") : find_value(asking, result);
+    char *json = value && !json_text(value) && !selection ? json_encode(value) : NULL;
 
     for (size_t i = 0; i < json_length(ids); i++)
         printf("%s\n", json_text(json_item(ids, i)));
-    if (text)
-        printf("%s\n", text);
+    if (json || json_text(value))
+        printf("%s\n", json ? json : json_text(value));
+    free(json);
 }
 
 /* Of an ask that is over: the exit code, and what a person is told where it is no answer. */
@@ -338,10 +332,7 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
         else
             say_note(TEXT_CLI_STILL_PENDING);
     } else {
-        if (json_member(result, "selection"))
-            print_values(result);
-        else
-            print_value(find_value(asking, result));
+        print_values(asking, result);
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
             say_note(endings[ending].said);
     }
