@@ -88,15 +88,6 @@ static void write_defaults(const struct arguments *arguments, struct json_writer
     json_write_end_list(writer);
 }
 
-static const char *selection_mode(const struct arguments *arguments)
-{
-    if (arguments_value(arguments, "text"))
-        return "text_input";
-    if (arguments_value(arguments, "hybrid"))
-        return "hybrid";
-    return arguments_value(arguments, "multi") ? "multi" : "single";
-}
-
 /* or said */
 static bool ask_arguments_from_options(const struct arguments *arguments, struct text *out)
 {
@@ -113,7 +104,11 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
     json_write_text(&writer, "title", arguments->words[0]);
     if (prompt)
         json_write_text(&writer, "prompt", prompt);
-    json_write_text(&writer, "selection_mode", selection_mode(arguments));
+    json_write_text(&writer, "selection_mode",
+                    arguments_value(arguments, "text")     ? "text_input"
+                    : arguments_value(arguments, "hybrid") ? "hybrid"
+                    : arguments_value(arguments, "multi")  ? "multi"
+                                                           : "single");
     write_options(arguments, &writer);
     write_defaults(arguments, &writer);
     if (timeout_s > 0)

@@ -193,18 +193,10 @@ static bool is_title_needed(const struct ask_screen *screen, const struct pen *p
            (!screen->prompt || form_may_destroy(&screen->form)) && draw_cuts_title(screen, pen);
 }
 
-static void draw_answered(const struct ask_screen *screen, struct pen *pen)
-{
-    struct text line = { 0 };
-
-    facts_add_answered(&line, screen->form.answered_ms, screen->now.utc_ms);
-    pen_lines(pen, INK_WARN, text_string(&line));
-    text_release(&line);
-}
-
 static void draw_above(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
 {
     bool is_review = ask_is_review(screen), is_narrow = pen->end < SCREEN_NARROW;
+    struct text answered = { 0 };
 
     draw_header(screen, pen);
     if (screen->is_lost)
@@ -217,8 +209,10 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_ASKED_BACK));
     else if (screen->facts.is_detached && !screen->is_lost)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
-    if (screen->form.answered_ms && !screen->is_lost)
-        draw_answered(screen, pen);
+    if (!screen->is_lost)
+        facts_add_answered(&answered, screen->form.answered_ms, screen->now.utc_ms);
+    pen_text(pen, INK_WARN, &answered);
+    text_release(&answered);
     if (screen->is_sensitive)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_MENTIONS_SECRET));
     if (screen->flags & (VISIBLE_BIDI | VISIBLE_INVISIBLE | VISIBLE_MIXED_SCRIPT))

@@ -490,18 +490,8 @@ bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
     return true;
 }
 
-static void add_value(const struct field_state *state, struct text *out)
-{
-    if (state->digits.text.used > 0)
-        text_add(out, text_string(&state->digits.text), state->digits.text.used);
-    else
-        ask_add_number(out, state->number);
-    if (state->shown->unit)
-        text_add_format(out, " %s", state->shown->unit);
-}
-
-static int draw_label(const struct ask_screen *screen, const struct field_state *state,
-                      struct pen *pen)
+static void draw_label(const struct ask_screen *screen, const struct field_state *state,
+                       struct pen *pen)
 {
     const struct field *field = state->field;
     struct text line = { 0 };
@@ -519,7 +509,6 @@ static int draw_label(const struct ask_screen *screen, const struct field_state 
     }
     pen_text(pen, INK_PLAIN, &line);
     text_release(&line);
-    return pen->row;
 }
 
 /* "100 ╍╍╍◉╌╌╌ 5000", the value beside it, or below where it is narrow. */
@@ -532,7 +521,12 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
 
     ask_add_number(&min, field->minimum);
     ask_add_number(&max, field->maximum);
-    add_value(state, &value);
+    if (state->digits.text.used > 0)
+        text_add(&value, text_string(&state->digits.text), state->digits.text.used);
+    else
+        ask_add_number(&value, state->number);
+    if (state->shown->unit)
+        text_add_format(&value, " %s", state->shown->unit);
     columns = pen->end - column - draw_columns(&min) - draw_columns(&max) - 2 -
               (is_narrow ? 3 : 4 + draw_columns(&value));
     if (columns < SCALE_MIN_COLUMNS)

@@ -316,15 +316,6 @@ static void tell_effects(const struct job *job)
     settings_free(settings);
 }
 
-static void tell_undone(const struct job *job, const struct change *change)
-{
-    enum text_id id = change->is_file_removed ? TEXT_CLI_INSTALL_FILE_REMOVED
-                      : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
-                                              : TEXT_CLI_INSTALL_REMOVED;
-
-    say_result(id, "client", job->client->title, "file", change->file.path, "name", change->name);
-}
-
 static void tell_done(const struct job *job)
 {
     if (!job->is_undo)
@@ -334,7 +325,11 @@ static void tell_done(const struct job *job)
         const struct change *change = &job->changes[i];
 
         if (job->is_undo && job_has_change(change))
-            tell_undone(job, change);
+            say_result(change->is_file_removed ? TEXT_CLI_INSTALL_FILE_REMOVED
+                       : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
+                                               : TEXT_CLI_INSTALL_REMOVED,
+                       "client", job->client->title, "file", change->file.path, "name",
+                       change->name);
         else if (!job->is_undo && access(change->file.backup, F_OK) == 0)
             say_note(TEXT_CLI_INSTALL_BACKUP, "file", change->file.backup);
     }
