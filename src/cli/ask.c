@@ -89,15 +89,6 @@ static void write_defaults(const struct arguments *arguments, struct json_writer
     json_write_end_list(writer);
 }
 
-static const char *selection_mode(const struct arguments *arguments)
-{
-    if (arguments_value(arguments, "text"))
-        return "text_input";
-    if (arguments_value(arguments, "hybrid"))
-        return "hybrid";
-    return arguments_value(arguments, "multi") ? "multi" : "single";
-}
-
 /* or said */
 static bool ask_arguments_from_options(const struct arguments *arguments, struct text *out)
 {
@@ -114,7 +105,11 @@ static bool ask_arguments_from_options(const struct arguments *arguments, struct
     json_write_text(&writer, "title", arguments->words[0]);
     if (prompt)
         json_write_text(&writer, "prompt", prompt);
-    json_write_text(&writer, "selection_mode", selection_mode(arguments));
+    json_write_text(&writer, "selection_mode",
+                    arguments_value(arguments, "text")     ? "text_input"
+                    : arguments_value(arguments, "hybrid") ? "hybrid"
+                    : arguments_value(arguments, "multi")  ? "multi"
+                                                           : "single");
     write_options(arguments, &writer);
     write_defaults(arguments, &writer);
     if (timeout_s > 0)
@@ -264,27 +259,21 @@ static const struct json *find_value(const struct asking *asking, const struct j
     return value ? value : json_member(result, "input");
 }
 
-/* What a script wants to read: a text as it is, all else as JSON. */
-static void print_value(const struct json *value)
-{
-    char *json = value ? json_encode(value) : NULL;
-
-    if (json)
-        printf("%s\n", json_text(value) ? json_text(value) : json);
-    free(json);
-}
-
-/* The ids chosen, then the text, each on its own line. */
-static void print_values(const struct json *result)
+/* What a script wants to read, each on its own line: the ids chosen, then the text; of other tools
+ * a text as it is, all else as JSON. */
+static void print_values(const struct asking *asking, const struct json *result)
 {
     const struct json *selection = json_member(result, "selection");
     const struct json *ids = json_member(selection, "selected_ids");
-    const char *text = json_member_text(selection, "custom_input");
+    const struct json *value =
+        selection ? json_member(selection, "custom_input") : find_value(asking, result);
+    char *json = value && !json_text(value) && !selection ? json_encode(value) : NULL;
 
     for (size_t i = 0; i < json_length(ids); i++)
         printf("%s\n", json_text(json_item(ids, i)));
-    if (text)
-        printf("%s\n", text);
+    if (json || json_text(value))
+        printf("%s\n", json ? json : json_text(value));
+    free(json);
 }
 
 /* Of an ask that is over: the exit code, and what a person is told where it is no answer. */
@@ -339,10 +328,7 @@ static enum exit_code finish(struct asking *asking, enum reply_kind kind, const 
         else
             say_note(TEXT_CLI_STILL_PENDING);
     } else {
-        if (json_member(result, "selection"))
-            print_values(result);
-        else
-            print_value(find_value(asking, result));
+        print_values(asking, result);
         if (code == EXIT_REFUSED || code == EXIT_TIMEOUT)
             say_note(endings[ending].said);
     }

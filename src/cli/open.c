@@ -38,18 +38,6 @@ void open_say(enum os_browser outcome, const char *url)
         say_note(notes[outcome]);
 }
 
-static void print_json(const struct json *link, bool is_opened)
-{
-    struct text out = { 0 };
-    struct json_writer writer = json_object_to(&out);
-
-    json_write_text(&writer, "url", json_member_text(link, "url"));
-    json_write_text(&writer, "link", json_member_text(link, "link"));
-    json_write_integer(&writer, "seconds", json_member_integer(link, "seconds", 0));
-    json_write_bool(&writer, "opened", is_opened);
-    say_object(&writer);
-}
-
 static bool show(const struct arguments *arguments, struct client *hub, const struct json *link)
 {
     const char *address = json_member_text(link, "link");
@@ -62,7 +50,14 @@ static bool show(const struct arguments *arguments, struct client *hub, const st
     if (is_wanted)
         outcome = os_open_browser(address);
     if (arguments->is_json) {
-        print_json(link, outcome == OS_BROWSER_OPENED);
+        struct text out = { 0 };
+        struct json_writer writer = json_object_to(&out);
+
+        json_write_text(&writer, "url", json_member_text(link, "url"));
+        json_write_text(&writer, "link", address);
+        json_write_integer(&writer, "seconds", json_member_integer(link, "seconds", 0));
+        json_write_bool(&writer, "opened", outcome == OS_BROWSER_OPENED);
+        say_object(&writer);
         return true;
     }
     printf("%s\n", address);

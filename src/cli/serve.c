@@ -63,13 +63,6 @@ struct told {
     struct error err;       /* neither: why */
 };
 
-/* A person is looking, and wants it. */
-static bool serve_may_show(const struct arguments *arguments)
-{
-    return !arguments->is_json && !arguments_value(arguments, "no-inbox") &&
-           isatty(STDOUT_FILENO) && terminal_is_person_here(false);
-}
-
 static void tell(int fd, const struct told *told)
 {
     ssize_t put = write(fd, told, sizeof *told);
@@ -108,37 +101,16 @@ static void run_hub(const struct hub_options *options, int tell_fd)
     _exit(outcome == HUB_ENDED ? EXIT_DONE : EXIT_ERROR);
 }
 
-static void listen_to(int fd, struct told *ret_told)
-{
-    ssize_t got;
-
-    do
-        got = read(fd, ret_told, sizeof *ret_told);
-    while (got < 0 && errno == EINTR);
-    if (got != sizeof *ret_told)
-        *ret_told = (struct told){ .err = { .code = ERROR_unavailable } };
-}
-
-static enum exit_code show_inbox(const struct arguments *arguments)
-{
-    const struct app_options options = { .is_inbox = true };
-    struct app_result result;
-    enum exit_code code = EXIT_DONE;
-
-    app_run(&options, &result);
-    if (result.end == APP_FAILED)
-        code = terminal_finish(arguments, &result);
-    app_result_release(&result);
-    return code;
-}
-
 /* The hub is a child of ours, in a job of its own so that Ctrl-Z does not stop it; it ends with the
  * inbox. What it has to say goes into its log. */
 static enum exit_code serve_with_inbox(const struct arguments *arguments,
                                        const struct hub_options *options)
 {
+    const struct app_options inbox = { .is_inbox = true };
+    struct app_result result;
     enum exit_code code = EXIT_ERROR;
     struct told told;
+    ssize_t got;
     int ends[2];
     pid_t pid;
 
@@ -148,10 +120,16 @@ static enum exit_code serve_with_inbox(const struct arguments *arguments,
     if (pid == 0)
         run_hub(options, ends[1]);
     close(ends[1]);
-    listen_to(ends[0], &told);
+    do
+        got = read(ends[0], &told, sizeof told);
+    while (got < 0 && errno == EINTR);
+    if (got != sizeof told)
+        told = (struct told){ .err = { .code = ERROR_unavailable } };
     close(ends[0]);
     if (told.is_ready) {
-        code = show_inbox(arguments);
+        app_run(&inbox, &result);
+        code = result.end == APP_FAILED ? terminal_finish(arguments, &result) : EXIT_DONE;
+        app_result_release(&result);
         kill(pid, SIGTERM);
     } else if (told.is_busy) {
         say_problem(TEXT_CLI_HUB_BUSY);
@@ -226,8 +204,11 @@ static enum exit_code run_serve(const struct arguments *arguments)
         code = EXIT_USAGE;
     } else {
         log_set_level((enum log_level)settings_integer(settings, SETTING_LOG_LEVEL));
-        code = !is_auto && serve_may_show(arguments) ? serve_with_inbox(arguments, &options)
-                                                     : serve_here(arguments, &options, is_auto);
+        /* a person is looking, and wants it */
+        code = !is_auto && !arguments->is_json && !arguments_value(arguments, "no-inbox") &&
+                       isatty(STDOUT_FILENO) && terminal_is_person_here(false)
+                   ? serve_with_inbox(arguments, &options)
+                   : serve_here(arguments, &options, is_auto);
     }
     settings_free(settings);
     return code;

@@ -180,19 +180,6 @@ static void read_line(struct edit *edit, const char *line, size_t length, int64_
     free(value);
 }
 
-static void read_page(struct edit *edit, const struct text *page)
-{
-    const char *at = text_string(page);
-
-    for (int64_t number = 1; *at; number++) {
-        size_t length = strcspn(at, "\n");
-
-        if (at[strspn(at, " \t")] != '#')
-            read_line(edit, at, length, number);
-        at += length + (at[length] == '\n');
-    }
-}
-
 static bool set_one(const struct edit *edit, enum setting_id id, struct json_writer *changed)
 {
     struct text params = { 0 };
@@ -262,6 +249,7 @@ static bool write_page(struct edit *edit, const struct json *settings)
 static enum exit_code edit_page(struct edit *edit)
 {
     struct text page = { 0 };
+    int64_t number = 1;
     struct error err;
     bool ok;
 
@@ -273,7 +261,13 @@ static enum exit_code edit_page(struct edit *edit)
         say_error(edit->arguments, &err, NULL);
         return EXIT_ERROR;
     }
-    read_page(edit, &page);
+    for (const char *at = text_string(&page); *at; number++) {
+        size_t length = strcspn(at, "\n");
+
+        if (at[strspn(at, " \t")] != '#')
+            read_line(edit, at, length, number);
+        at += length + (at[length] == '\n');
+    }
     text_release(&page);
     if (edit->is_bad) {
         say_note(TEXT_CLI_EDIT_KEPT, "path", edit->path);

@@ -15,16 +15,6 @@
 #include "core/visible_text.h"
 #include "tui/facts.h"
 
-/* What an option would look like; not coloured here, but whole. */
-static void print_preview(const struct json *preview)
-{
-    const char *language = json_member_text(preview, "language");
-
-    printf("      %s (", i18n_text(TEXT_SHOW_PREVIEW));
-    say_words("", language ? language : json_member_text(preview, "type"), "):\n");
-    say_lines(json_member_text(preview, "text"), 8);
-}
-
 static void print_note(int indent, const char *note)
 {
     printf("%*s%s", indent, "", i18n_text(TEXT_ROW_NOTE));
@@ -35,6 +25,8 @@ static void print_option(const struct json *option)
 {
     const char *description = json_member_text(option, "description");
     const char *note = json_member_text(option, "annotation");
+    const struct json *preview = json_member(option, "preview");
+    const char *language = json_member_text(preview, "language");
     struct text line = { 0 };
 
     say_add_shown(&line, json_member_text(option, "id"));
@@ -53,8 +45,11 @@ static void print_option(const struct json *option)
         say_lines(description, 6);
     if (note)
         print_note(6, note);
-    if (json_member(option, "preview"))
-        print_preview(json_member(option, "preview"));
+    if (preview) { /* what it would look like; not coloured here, but whole */
+        printf("      %s (", i18n_text(TEXT_SHOW_PREVIEW));
+        say_words("", language ? language : json_member_text(preview, "type"), "):\n");
+        say_lines(json_member_text(preview, "text"), 8);
+    }
     text_release(&line);
 }
 
@@ -176,7 +171,8 @@ static void print_limits(const struct json *form, const struct json *field)
     text_release(&remarks);
 }
 
-static bool mentions_secret(const struct json *form)
+/* What may be answered. */
+static void show_limits(const struct json *form)
 {
     const struct json *fields = json_member(form, "fields");
     bool is_mentioned = sensitive_is_mentioned(json_member_text(form, "title")) ||
@@ -185,18 +181,10 @@ static bool mentions_secret(const struct json *form)
     for (size_t i = 0; i < json_length(fields); i++) {
         const char *label = json_member_text(json_item(fields, i), "label");
 
+        print_limits(form, json_item(fields, i));
         is_mentioned = is_mentioned || (label && sensitive_is_mentioned(label));
     }
-    return is_mentioned;
-}
-
-static void show_limits(const struct json *form)
-{
-    const struct json *fields = json_member(form, "fields");
-
-    for (size_t i = 0; i < json_length(fields); i++)
-        print_limits(form, json_item(fields, i));
-    if (mentions_secret(form))
+    if (is_mentioned)
         printf("! %s\n", i18n_text(TEXT_MENTIONS_SECRET));
 }
 
@@ -292,17 +280,6 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     text_release(&line);
 }
 
-/* What a summary would cut is printed whole. */
-static void print_fields(const struct json *fields)
-{
-    for (void *it = json_first(fields); it; it = json_next(fields, it)) {
-        if (!json_text(json_value(it)))
-            continue;
-        say_words("  ", json_key(it), ":\n");
-        say_lines(json_text(json_value(it)), 4);
-    }
-}
-
 /* Each question with what was chosen, written and noted. */
 static void print_answers(const struct json *list)
 {
@@ -326,6 +303,7 @@ static void print_result(const struct arguments *arguments, const struct json *a
     const struct json *inner = json_member(result, "selection");
     const struct json *selection = inner ? inner : result; /* the elicit tools have none */
     const struct json *by = json_member(ask, "answered_by");
+    const struct json *fields = json_member(answer, "fields");
     const char *summary = json_member_text(selection, "summary");
     const char *note = json_member_text(selection, "global_annotation");
     struct text line = { 0 };
@@ -338,7 +316,12 @@ static void print_result(const struct arguments *arguments, const struct json *a
     } else {
         if (json_member_text(answer, "custom_input"))
             say_lines(json_member_text(answer, "custom_input"), 2);
-        print_fields(json_member(answer, "fields"));
+        for (void *it = json_first(fields); it; it = json_next(fields, it)) {
+            if (!json_text(json_value(it)))
+                continue;
+            say_words("  ", json_key(it), ":\n"); /* what a summary would cut is printed whole */
+            say_lines(json_text(json_value(it)), 4);
+        }
     }
     say_row(TEXT_ROW_ANSWER, summary);
     say_row(TEXT_ROW_NOTE, note);

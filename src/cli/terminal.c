@@ -21,17 +21,6 @@
 
 enum { APP_PATH_BYTES = 4096 };
 
-static void add_command(struct text *out, const char *const *words)
-{
-    char program[APP_PATH_BYTES];
-
-    text_add_shell_word(out, os_own_program(program, sizeof program) ? program : "sayso");
-    for (; *words; words++) {
-        text_add_char(out, ' ');
-        text_add_shell_word(out, *words);
-    }
-}
-
 /* A terminal of its own over the person's, if they look at a tmux that we run in. False: no. */
 static bool run_popup(const char *command, enum exit_code *ret_code)
 {
@@ -117,13 +106,18 @@ static bool terminal_is_there(const struct arguments *arguments, const char *con
     enum tty_trouble trouble = tty_check();
     struct text command = { 0 };
     bool is_drawn = strcmp(words[0], "attach") != 0;
+    char program[APP_PATH_BYTES];
 
     *ret_code = EXIT_PENDING;
     if (trouble == TTY_FINE && is_drawn && is_dumb())
         say_problem(TEXT_CLI_DUMB_TERMINAL);
     if (trouble == TTY_FINE)
         return !is_drawn || !is_dumb();
-    add_command(&command, words);
+    text_add_shell_word(&command, os_own_program(program, sizeof program) ? program : "sayso");
+    for (; *words; words++) {
+        text_add_char(&command, ' ');
+        text_add_shell_word(&command, *words);
+    }
     if (!run_popup(text_string(&command), ret_code))
         say_where(arguments, trouble, text_string(&command));
     text_release(&command);
@@ -154,17 +148,6 @@ static enum exit_code finish_over(const struct arguments *arguments, const char 
     return state == STATE_SUBMITTED ? EXIT_DONE : EXIT_REFUSED;
 }
 
-/* Standard output is the answer's alone, so all of it goes to standard error. */
-static void say_moved(const struct app_result *result)
-{
-    if (result->browser == OS_BROWSER_OPENED) {
-        say_note(TEXT_TUI_MOVED, "url", text_string(&result->url));
-    } else {
-        fprintf(stderr, "%s\n", text_string(&result->link));
-        open_say(result->browser, text_string(&result->url));
-    }
-}
-
 enum exit_code terminal_finish(const struct arguments *arguments, const struct app_result *result)
 {
     struct json *detail = NULL;
@@ -180,7 +163,12 @@ enum exit_code terminal_finish(const struct arguments *arguments, const struct a
         say_note(TEXT_CLI_ELSEWHERE, "id", result->session_id);
         return EXIT_PENDING;
     case APP_MOVED:
-        say_moved(result);
+        if (result->browser == OS_BROWSER_OPENED) {
+            say_note(TEXT_TUI_MOVED, "url", text_string(&result->url));
+        } else { /* standard output is the answer's alone */
+            fprintf(stderr, "%s\n", text_string(&result->link));
+            open_say(result->browser, text_string(&result->url));
+        }
         return EXIT_PENDING;
     case APP_FAILED:
         if (!json_parse(text_string(&result->detail_json), result->detail_json.used, &detail, NULL))

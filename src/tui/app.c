@@ -595,14 +595,6 @@ static void on_agent_event(void *context, const struct rpc_message *message, con
     app_attach(app);
 }
 
-static void app_ask(struct app *app)
-{
-    static const struct client_ops ops = { .lost = on_agent_lost, .event = on_agent_event };
-
-    app->agent = loop_client_new(app->loop, app->options->asker, &client_for_terminal, &ops, app);
-    call(app, app->agent, METHOD_ask_create, app->options->create_json, on_asked);
-}
-
 static void dial_up(struct app *app)
 {
     static const struct client_identity who = { .role = "person",
@@ -611,10 +603,14 @@ static void dial_up(struct app *app)
     static const struct client_ops ops = { .opened = on_opened,
                                            .lost = on_lost,
                                            .event = on_event };
+    static const struct client_ops agent_ops = { .lost = on_agent_lost, .event = on_agent_event };
 
     app->person = loop_client_new(app->loop, &who, &client_for_terminal, &ops, app);
-    if (app->options->create_json)
-        app_ask(app);
+    if (!app->options->create_json)
+        return;
+    app->agent =
+        loop_client_new(app->loop, app->options->asker, &client_for_terminal, &agent_ops, app);
+    call(app, app->agent, METHOD_ask_create, app->options->create_json, on_asked);
 }
 
 /* What stays on the terminal, in the place where the picture was. */

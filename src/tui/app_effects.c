@@ -115,24 +115,13 @@ static void on_snooze(void *context, const struct client_reply *reply)
         app_end(app, APP_LEFT);
 }
 
-/* An inbox goes on, and says where the ask went. */
-static void tell_moved(struct app *app, const char *address)
-{
-    struct text out = { 0 }, words = { 0 };
-    struct json_writer writer = json_object_to(&out);
-
-    i18n_format(&words, TEXT_TUI_MOVED, "url", address, NULL);
-    json_write_text(&writer, "words", text_string(&words));
-    json_write_end_object(&writer);
-    app_take_text(app, NEWS_LINK, &out);
-    text_release(&words);
-}
-
 /* The draft was sent before this was asked for, so it is there when the browser is. */
 static void on_link(void *context, const struct client_reply *reply)
 {
     const char *link = json_member_text(reply->json, "link");
     const char *url = json_member_text(reply->json, "url");
+    struct text out = { 0 }, words = { 0 };
+    struct json_writer writer;
     struct app *app = context;
     enum os_browser browser;
 
@@ -140,8 +129,13 @@ static void on_link(void *context, const struct client_reply *reply)
     if (client_refusal(reply) || !link || !url)
         return;
     browser = os_open_browser(link);
-    if (app->inbox) {
-        tell_moved(app, browser == OS_BROWSER_OPENED ? url : link);
+    if (app->inbox) { /* it goes on, and says where the ask went */
+        writer = json_object_to(&out);
+        i18n_format(&words, TEXT_TUI_MOVED, "url", browser == OS_BROWSER_OPENED ? url : link, NULL);
+        json_write_text(&writer, "words", text_string(&words));
+        json_write_end_object(&writer);
+        app_take_text(app, NEWS_LINK, &out);
+        text_release(&words);
         return;
     }
     text_add_text(&app->result->link, link);

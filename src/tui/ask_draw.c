@@ -91,19 +91,14 @@ static void draw_list_with_pane(struct ask_screen *screen, struct field_state *s
         canvas_put_text(pen->canvas, row, column, pen->end, INK_QUIET, screen->marks->divider);
 }
 
-static bool has_previews(const struct field_state *state)
-{
-    for (size_t i = 0; i < state->field->option_count; i++) {
-        if (state->previews[i])
-            return true;
-    }
-    return false;
-}
-
 void draw_options(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                   const struct draw_plan *plan)
 {
-    if (has_previews(state))
+    bool has_preview = false;
+
+    for (size_t i = 0; i < state->field->option_count; i++)
+        has_preview = has_preview || state->previews[i];
+    if (has_preview)
         draw_list_with_pane(screen, state, pen, plan);
     else
         draw_list(screen, state, pen, plan);
@@ -127,19 +122,6 @@ static void draw_question(const struct ask_screen *screen, const struct field_st
     else if (rule.used > 0)
         pen->row++;
     text_release(&rule);
-}
-
-static void draw_body(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
-{
-    struct field_state *state = ask_field(screen);
-
-    if (!state) {
-        draw_review(screen, pen);
-        return;
-    }
-    draw_question(screen, state, pen);
-    view_of(state)->draw(screen, state, pen, plan);
-    pen_text(pen, INK_DANGER, &state->problem);
 }
 
 static bool shows_common_note(const struct ask_screen *screen)
@@ -211,18 +193,10 @@ static bool is_title_needed(const struct ask_screen *screen, const struct pen *p
            (!screen->prompt || form_may_destroy(&screen->form)) && draw_cuts_title(screen, pen);
 }
 
-static void draw_answered(const struct ask_screen *screen, struct pen *pen)
-{
-    struct text line = { 0 };
-
-    facts_add_answered(&line, screen->form.answered_ms, screen->now.utc_ms);
-    pen_lines(pen, INK_WARN, text_string(&line));
-    text_release(&line);
-}
-
 static void draw_above(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
 {
     bool is_review = ask_is_review(screen), is_narrow = pen->end < SCREEN_NARROW;
+    struct text answered = { 0 };
 
     draw_header(screen, pen);
     if (screen->is_lost)
@@ -235,8 +209,10 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
         pen_lines(pen, INK_QUIET, i18n_text(TEXT_TUI_ASKED_BACK));
     else if (screen->facts.is_detached && !screen->is_lost)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_TUI_AGENT_GONE));
-    if (screen->form.answered_ms && !screen->is_lost)
-        draw_answered(screen, pen);
+    if (!screen->is_lost)
+        facts_add_answered(&answered, screen->form.answered_ms, screen->now.utc_ms);
+    pen_text(pen, INK_WARN, &answered);
+    text_release(&answered);
     if (screen->is_sensitive)
         pen_lines(pen, INK_WARN, i18n_text(TEXT_MENTIONS_SECRET));
     if (screen->flags & (VISIBLE_BIDI | VISIBLE_INVISIBLE | VISIBLE_MIXED_SCRIPT))
@@ -263,8 +239,16 @@ static void draw_above(struct ask_screen *screen, struct pen *pen, const struct 
 
 static void draw_whole(struct ask_screen *screen, struct pen *pen, const struct draw_plan *plan)
 {
+    struct field_state *state = ask_field(screen);
+
     draw_above(screen, pen, plan);
-    draw_body(screen, pen, plan);
+    if (state) {
+        draw_question(screen, state, pen);
+        view_of(state)->draw(screen, state, pen, plan);
+        pen_text(pen, INK_DANGER, &state->problem);
+    } else {
+        draw_review(screen, pen);
+    }
     draw_question_note(screen, pen);
     if (shows_common_note(screen)) {
         pen->row++;
@@ -419,23 +403,23 @@ static void draw_cancel(struct ask_screen *screen, struct pen *pen)
 }
 
 /* A text on a screen of its own, to be scrolled. */
-static void draw_reading(struct ask_screen *screen, struct pen *pen, const struct markup *markup,
-                         int rows)
+static void draw_reading(struct ask_screen *screen, struct pen *pen, int rows)
 {
+    bool is_prompt = screen->panel == PANEL_PROMPT;
     int all, room = rows - 5 > 1 ? rows - 5 : 1;
 
     draw_header(screen, pen);
     pen->row++;
-    if (screen->panel == PANEL_PROMPT && draw_cuts_title(screen, pen)) {
+    if (is_prompt && draw_cuts_title(screen, pen)) {
         int top = pen->row;
 
         pen_lines(pen, INK_STRONG, screen->shown.title);
         pen->row++;
         room = room - (pen->row - top) > 1 ? room - (pen->row - top) : 1;
     }
-    all = draw_markup(pen, markup, screen->scroll, room);
+    all = draw_markup(pen, is_prompt ? screen->prompt : ask_preview(screen), screen->scroll, room);
     screen->scroll_max = all > room ? all - room : 0;
-    if (screen->panel == PANEL_PROMPT && screen->scroll >= screen->scroll_max)
+    if (is_prompt && screen->scroll >= screen->scroll_max)
         screen->is_prompt_seen = true;
     pen->row++;
     draw_reading_hints(pen, true);
@@ -477,17 +461,6 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
     text_release(&until);
 }
 
-static void draw_panel(struct ask_screen *screen, struct pen *pen, int rows)
-{
-    if (screen->panel == PANEL_SETTINGS)
-        draw_settings(screen, pen);
-    else if (screen->panel == PANEL_HELP)
-        screen->scroll_max = draw_help(pen, rows, screen->scroll);
-    else
-        draw_reading(screen, pen,
-                     screen->panel == PANEL_PROMPT ? screen->prompt : ask_preview(screen), rows);
-}
-
 void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
                      struct screen_time now)
 {
@@ -504,8 +477,12 @@ void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int colum
         draw_past(screen, &pen, rows);
     } else if (screen->phase == PHASE_THEIRS || screen->phase == PHASE_OURS) {
         draw_ended(screen, &pen);
+    } else if (screen->panel == PANEL_SETTINGS) {
+        draw_settings(screen, &pen);
+    } else if (screen->panel == PANEL_HELP) {
+        screen->scroll_max = draw_help(&pen, rows, screen->scroll);
     } else if (screen->panel != PANEL_NONE) {
-        draw_panel(screen, &pen, rows);
+        draw_reading(screen, &pen, rows);
     } else if (screen->focus == FOCUS_CANCEL) {
         draw_cancel(screen, &pen);
     } else if (screen->focus == FOCUS_BACK) {

@@ -306,20 +306,6 @@ void ask_cancel(struct ask_screen *screen)
     send_now(screen, screen->is_declining ? EFFECT_DECLINE : EFFECT_CANCEL);
 }
 
-/* Nothing is sent by one act here: the hub gives a code, and the person types it. */
-static void begin_second_act(struct ask_screen *screen)
-{
-    if (!screen->is_prompt_seen) {
-        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_READ_TO_THE_END));
-        return;
-    }
-    if (screen->is_challenged)
-        return;
-    screen->is_challenged = true;
-    screen->challenge[0] = '\0';
-    ask_emit_kind(screen, EFFECT_CHALLENGE);
-}
-
 bool ask_needs_code(const struct ask_screen *screen)
 {
     struct text answer = { 0 };
@@ -345,10 +331,15 @@ void ask_send(struct ask_screen *screen)
         screen->focus = is_text ? FOCUS_WORDS : FOCUS_LIST;
         return;
     }
-    if (ask_needs_code(screen))
-        begin_second_act(screen);
-    else
+    if (!ask_needs_code(screen)) {
         ask_submit(screen, NULL);
+    } else if (!screen->is_prompt_seen) {
+        ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_READ_TO_THE_END));
+    } else if (!screen->is_challenged) { /* the hub gives a code, and the person types it */
+        screen->is_challenged = true;
+        screen->challenge[0] = '\0';
+        ask_emit_kind(screen, EFFECT_CHALLENGE);
+    }
 }
 
 /* The second act: the code as it was typed, or back. */

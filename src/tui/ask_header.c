@@ -223,15 +223,6 @@ void draw_strip(const struct ask_screen *screen, struct pen *pen)
 
 enum { TAB_COLUMNS = 12 };
 
-static const char *name_of(const struct ask_screen *screen, size_t i)
-{
-    const struct field *field = &screen->shown.fields[i];
-
-    return field->header && *field->header ? field->header
-           : field->label && *field->label ? field->label
-                                           : field->name;
-}
-
 const char *ask_question(const struct field *shown)
 {
     return shown->description && *shown->description ? shown->description
@@ -257,7 +248,10 @@ const char *ask_title(const struct ask_screen *screen)
 static int draw_tab(const struct ask_screen *screen, struct pen *pen, int column, size_t i)
 {
     bool is_here = screen->step == i, is_answered = ask_is_answered(screen, i);
-    const char *name = name_of(screen, i);
+    const struct field *field = &screen->shown.fields[i];
+    const char *name = field->header && *field->header ? field->header
+                       : field->label && *field->label ? field->label
+                                                       : field->name;
     struct text mark = { 0 };
     int end;
 
@@ -277,22 +271,16 @@ static int draw_tab(const struct ask_screen *screen, struct pen *pen, int column
     return column;
 }
 
-/* Where they do not all fit, those behind the one that is open are numbers only. */
-static bool is_terse(const struct ask_screen *screen, const struct pen *pen, size_t i)
-{
-    return pen->end < SCREEN_NARROW && i > screen->step && !ask_is_answered(screen, i);
-}
-
 void draw_tabs(const struct ask_screen *screen, struct pen *pen)
 {
     int gap = pen->end < SCREEN_NARROW ? 2 : 4, column = pen->left;
 
     for (size_t i = 0; i < screen->form.field_count && column < pen->end; i++) {
-        if (is_terse(screen, pen, i)) {
-            column = pen_at(pen, column, INK_QUIET, TEXT_NUMBER((int64_t)i + 1));
-        } else {
-            column = draw_tab(screen, pen, column, i);
-        }
+        /* where they do not all fit, those behind the one that is open are numbers only */
+        bool is_terse = gap == 2 && i > screen->step && !ask_is_answered(screen, i);
+
+        column = is_terse ? pen_at(pen, column, INK_QUIET, TEXT_NUMBER((int64_t)i + 1))
+                          : draw_tab(screen, pen, column, i);
         column += gap;
     }
     if (ask_is_review(screen))
@@ -347,17 +335,6 @@ int draw_pane_column(const struct ask_screen *screen, int columns)
     return column > columns - PANE_COLUMNS_MIN ? columns - PANE_COLUMNS_MIN : column;
 }
 
-static void draw_place(struct pen *pen, int first, int last, int all)
-{
-    struct text line = { 0 };
-
-    i18n_format(&line, TEXT_TUI_LINES, "first", TEXT_NUMBER(first), "last", TEXT_NUMBER(last),
-                "all", TEXT_NUMBER(all), NULL);
-    if (glyph_columns(text_string(&line), line.used) + 20 < pen->end - pen->left)
-        pen_right(pen, INK_QUIET, text_string(&line));
-    text_release(&line);
-}
-
 void draw_pane(struct ask_screen *screen, struct pen *pen, int rows)
 {
     const struct markup *markup = ask_preview(screen);
@@ -369,8 +346,13 @@ void draw_pane(struct ask_screen *screen, struct pen *pen, int rows)
     screen->scroll_max = all > rows ? all - rows : 0;
     if (all > rows || screen->focus == FOCUS_PREVIEW) {
         struct pen head = { pen->canvas, top, pen->left, pen->end };
+        int last = screen->scroll + rows < all ? screen->scroll + rows : all;
+        struct text line = { 0 };
 
-        draw_place(&head, screen->scroll + 1,
-                   screen->scroll + rows < all ? screen->scroll + rows : all, all);
+        i18n_format(&line, TEXT_TUI_LINES, "first", TEXT_NUMBER(screen->scroll + 1), "last",
+                    TEXT_NUMBER(last), "all", TEXT_NUMBER(all), NULL);
+        if (draw_columns(&line) + 20 < pen->end - pen->left)
+            pen_right(&head, INK_QUIET, text_string(&line));
+        text_release(&line);
     }
 }

@@ -9,21 +9,16 @@
 
 enum { HINTS_MAX = 10 };
 
-static int hint_columns(const struct hint *hint)
-{
-    int columns = glyph_columns(hint->key, strlen(hint->key));
-
-    if (hint->word && *hint->word)
-        columns += (columns > 0) + glyph_columns(hint->word, strlen(hint->word));
-    return columns;
-}
-
 static int row_columns(const struct hint *hints, size_t count)
 {
     int columns = 0;
 
-    for (size_t i = 0; i < count; i++)
-        columns += hint_columns(&hints[i]) + (i > 0 ? 2 : 0);
+    for (size_t i = 0; i < count; i++) {
+        columns += glyph_columns(hints[i].key, strlen(hints[i].key)) + (i > 0 ? 2 : 0);
+        if (hints[i].word && *hints[i].word)
+            columns +=
+                (*hints[i].key != '\0') + glyph_columns(hints[i].word, strlen(hints[i].word));
+    }
     return columns;
 }
 

@@ -164,24 +164,14 @@ static void show_hidden(struct ask_screen *screen)
         list_move_to_shown(screen, ask_field(screen));
 }
 
-static void emit_hidden(struct ask_screen *screen, const struct field_state *state, size_t item)
-{
-    struct text json = { 0 };
-    struct json_writer writer = json_object_to(&json);
-
-    json_write_text(&writer, "option_id", state->field->options[item].id);
-    json_write_bool(&writer, "hidden", state->is_hidden[item]);
-    json_write_end_object(&writer);
-    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_HIDE, .json = text_string(&json) });
-    text_release(&json);
-}
-
 /* Hides the option under the cursor from now on, or shows it again; never below the minimum. */
 static void hide(struct ask_screen *screen)
 {
     struct field_state *state = ask_field(screen);
     size_t left = 0, item;
     int64_t min;
+    struct text json = { 0 };
+    struct json_writer writer;
 
     if (state != screen->fields || !is_list(state) || form_may_destroy(&screen->form) ||
         state->cursor >= state->field->option_count)
@@ -198,7 +188,12 @@ static void hide(struct ask_screen *screen)
     if (state->is_hidden[item])
         state->is_picked[item] = false;
     list_move_to_shown(screen, state);
-    emit_hidden(screen, state, item);
+    writer = json_object_to(&json);
+    json_write_text(&writer, "option_id", state->field->options[item].id);
+    json_write_bool(&writer, "hidden", state->is_hidden[item]);
+    json_write_end_object(&writer);
+    ask_emit(screen, &(struct screen_effect){ .kind = EFFECT_HIDE, .json = text_string(&json) });
+    text_release(&json);
 }
 
 static void reconnect(struct ask_screen *screen)
@@ -331,24 +326,18 @@ static void tick(struct ask_screen *screen)
         list_toggle(screen, state, state->cursor);
 }
 
-static void pick_number(struct ask_screen *screen, struct field_state *state, size_t number)
-{
-    if (number == 0 || number > list_numbered_count(state) ||
-        !list_is_shown(screen, state, number - 1))
-        return;
-    state->cursor = number - 1;
-    if (list_toggle(screen, state, number - 1) && ask_sends_at_once(screen))
-        ask_send(screen);
-}
-
 void ask_take_digits(struct ask_screen *screen)
 {
     struct field_state *state = ask_field(screen);
     size_t number = screen->digit;
 
     screen->digit = 0;
-    if (is_list(state))
-        pick_number(screen, state, number);
+    if (!is_list(state) || number == 0 || number > list_numbered_count(state) ||
+        !list_is_shown(screen, state, number - 1))
+        return;
+    state->cursor = number - 1;
+    if (list_toggle(screen, state, number - 1) && ask_sends_at_once(screen))
+        ask_send(screen);
 }
 
 void ask_list_digit(struct ask_screen *screen, struct field_state *state, char digit)
@@ -484,15 +473,6 @@ static bool take_control(struct ask_screen *screen, const struct key *key)
     return key->text[0] == 'c' || key->text[0] == 'z';
 }
 
-/* Whoever was typing when the question appeared did not mean it. */
-static bool is_too_early(const struct ask_screen *screen)
-{
-    bool is_answerable = screen->phase == PHASE_OPEN || screen->phase == PHASE_THEIRS;
-
-    return is_answerable && (screen->visible_mono_ms < 0 ||
-                             screen->now.mono_ms - screen->visible_mono_ms < SCREEN_TOO_EARLY_MS);
-}
-
 void ask_screen_cancel(struct ask_screen *screen)
 {
     if (screen->phase == PHASE_OPEN)
@@ -501,12 +481,17 @@ void ask_screen_cancel(struct ask_screen *screen)
 
 void ask_screen_key(struct ask_screen *screen, const struct key *key, struct screen_time now)
 {
+    bool is_answerable;
+
     ask_pass_time(screen, now);
     text_clear(&screen->said);
     text_clear(&screen->problem);
     if (take_control(screen, key))
         return;
-    if (is_too_early(screen))
+    is_answerable = screen->phase == PHASE_OPEN || screen->phase == PHASE_THEIRS;
+    /* whoever was typing when the question appeared did not mean it */
+    if (is_answerable && (screen->visible_mono_ms < 0 ||
+                          now.mono_ms - screen->visible_mono_ms < SCREEN_TOO_EARLY_MS))
         ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_TOO_EARLY));
     else if (screen->phase == PHASE_SENDING)
         return;

@@ -248,14 +248,6 @@ bool edit_search_key(struct edit *edit, const struct key *key)
     return key->code != KEY_ESCAPE && key->code != KEY_ENTER;
 }
 
-static void put_cursor(const struct edit *edit, struct canvas *canvas, struct row drawn, int row,
-                       int column)
-{
-    canvas->cursor_row = row;
-    canvas->cursor_column =
-        column + glyph_columns(bytes_of(edit) + drawn.begin, edit->at - drawn.begin);
-}
-
 int edit_draw_from(struct edit *edit, struct canvas *canvas, int row, int first, int column,
                    int end, int rows, bool has_focus)
 {
@@ -274,8 +266,11 @@ int edit_draw_from(struct edit *edit, struct canvas *canvas, int row, int first,
 
         canvas_need_row(canvas, row);
         canvas_put(canvas, row, begin, end, INK_FIELD, bytes_of(edit) + drawn.begin, drawn.bytes);
-        if (has_focus && drawn.begin == cursor.begin)
-            put_cursor(edit, canvas, drawn, row, begin);
+        if (has_focus && drawn.begin == cursor.begin) {
+            canvas->cursor_row = row;
+            canvas->cursor_column =
+                begin + glyph_columns(bytes_of(edit) + drawn.begin, edit->at - drawn.begin);
+        }
         if (drawn.is_last)
             return row + 1;
         drawn = row_at(edit, drawn.next);

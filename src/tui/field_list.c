@@ -189,22 +189,15 @@ void list_tick_all(struct ask_screen *screen, struct field_state *state, bool is
     state->is_emptied = list_picked_count(state) == 0;
 }
 
-static size_t count_unseen(const struct ask_screen *screen, const struct field_state *state)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < state->field->option_count; i++)
-        count += state->is_picked[i] && !list_is_shown(screen, state, i);
-    return count;
-}
-
 /* What can still be ticked: "2 chosen, 1 more possible". Appends. */
 static void list_add_count(const struct ask_screen *screen, const struct field_state *state,
                            bool is_short, struct text *out)
 {
     int64_t picked = (int64_t)list_picked_count(state), max = state->field->max_selections;
-    size_t unseen = count_unseen(screen, state);
+    size_t unseen = 0;
 
+    for (size_t i = 0; i < state->field->option_count; i++)
+        unseen += state->is_picked[i] && !list_is_shown(screen, state, i);
     if (unseen > 0 && !is_short)
         i18n_format(out, TEXT_TUI_CHOSEN_UNSEEN, "count", TEXT_NUMBER(picked), "unseen",
                     TEXT_NUMBER((int64_t)unseen), NULL);
@@ -333,18 +326,6 @@ static void draw_note(struct ask_screen *screen, struct pen *pen, int column, si
     pen->row--;
 }
 
-static void draw_words(struct ask_screen *screen, struct field_state *state, struct pen *pen,
-                       int column)
-{
-    bool has_focus = screen->focus == FOCUS_WORDS && ask_field(screen) == state;
-
-    if (!has_focus && state->words.text.used == 0)
-        return;
-    pen->row++;
-    draw_edit(screen, state, pen, column, WORDS_ROWS, has_focus);
-    pen->row--;
-}
-
 /* In the question of several the text of "Other" stands behind it, until it is being written. */
 static bool draw_words_inline(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                               int column)
@@ -373,6 +354,7 @@ static void draw_item(struct ask_screen *screen, struct field_state *state, stru
     struct columns columns = lay_out(screen, state, pen->left);
     const char *label = label_of(screen, state, item);
     bool is_option = item < state->field->option_count, is_cursor = state->cursor == item;
+    bool is_writing = screen->focus == FOCUS_WORDS && ask_field(screen) == state;
     const struct option *option = is_option ? &state->shown->options[item] : NULL;
     bool has_more =
         is_option && is_described(plan, state, item) && option->description && *option->description;
@@ -395,8 +377,12 @@ static void draw_item(struct ask_screen *screen, struct field_state *state, stru
     }
     if (is_option && state == screen->fields)
         draw_note(screen, pen, columns.label, item);
-    if (list_is_own(state, item) && !draw_words_inline(screen, state, pen, column))
-        draw_words(screen, state, pen, columns.label);
+    if (list_is_own(state, item) && !draw_words_inline(screen, state, pen, column) &&
+        (is_writing || state->words.text.used > 0)) {
+        pen->row++;
+        draw_edit(screen, state, pen, columns.label, WORDS_ROWS, is_writing);
+        pen->row--;
+    }
     pen->row++;
 }
 
@@ -530,23 +516,12 @@ static void draw_below(struct ask_screen *screen, struct field_state *state, str
     pen->row++;
 }
 
-static void draw_hidden(struct ask_screen *screen, struct field_state *state, struct pen *pen)
-{
-    size_t hidden = list_hidden_count(screen, state);
-    struct text line = { 0 };
-
-    if (hidden == 0)
-        return;
-    i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN, "count",
-                TEXT_NUMBER((int64_t)hidden), NULL);
-    pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
-    text_release(&line);
-}
-
 void draw_list(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                const struct draw_plan *plan)
 {
     size_t items[LIST_MAX], count = list_items(screen, state, items);
+    size_t hidden = list_hidden_count(screen, state);
+    struct text line = { 0 };
 
     draw_legend(screen, state, pen, count);
     if (count == 0)
@@ -554,5 +529,10 @@ void draw_list(struct ask_screen *screen, struct field_state *state, struct pen 
     draw_window(screen, state, pen, plan, items, count);
     if (plan->describe == DESCRIBE_BELOW)
         draw_below(screen, state, pen);
-    draw_hidden(screen, state, pen);
+    if (hidden > 0) {
+        i18n_format(&line, pen->end < SCREEN_NARROW ? TEXT_TUI_HIDDEN_SHORT : TEXT_TUI_HIDDEN,
+                    "count", TEXT_NUMBER((int64_t)hidden), NULL);
+        pen_line(pen, pen->left + 2, INK_QUIET, text_string(&line));
+    }
+    text_release(&line);
 }

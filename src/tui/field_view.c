@@ -37,21 +37,6 @@ static struct field_value value_of(const struct field_state *state)
     };
 }
 
-static void write_members(struct json_writer *writer, const struct field_state *state)
-{
-    const struct field_value value = value_of(state);
-
-    if (class_of(state->field)->has_options)
-        answer_write_picks(writer, "selected_ids", state->field, &value);
-    if (class_of(state->field)->has_words)
-        json_write_text(writer, "custom_input", value.text);
-}
-
-static bool is_by_members(const struct ask_screen *screen)
-{
-    return screen->form.field_count == 1 && !class_is_scalar(class_of(&screen->form.fields[0]));
-}
-
 static void write_field_notes(struct json_writer *writer, const struct ask_screen *screen)
 {
     bool has_any = false;
@@ -105,9 +90,15 @@ static void write_notes(struct json_writer *writer, const struct ask_screen *scr
 void ask_write_answer(const struct ask_screen *screen, const char *code, struct text *out)
 {
     struct json_writer writer = json_object_to(out);
+    const struct field_class *first = class_of(&screen->form.fields[0]);
 
-    if (is_by_members(screen)) {
-        write_members(&writer, &screen->fields[0]);
+    if (screen->form.field_count == 1 && !class_is_scalar(first)) {
+        const struct field_value value = value_of(&screen->fields[0]);
+
+        if (first->has_options)
+            answer_write_picks(&writer, "selected_ids", &screen->form.fields[0], &value);
+        if (first->has_words)
+            json_write_text(&writer, "custom_input", value.text);
     } else {
         json_write_object(&writer, "fields");
         for (size_t i = 0; i < screen->form.field_count; i++) {
@@ -374,24 +365,17 @@ static void draw_text_field(struct ask_screen *screen, struct field_state *state
 
 enum { SCALE_STEPS = 20, RATING_WORDS = 5, SCALE_MIN_COLUMNS = 10 };
 
-/* 1, 2 or 5 of its order: numbers that people say. */
-static double round_step(double step)
-{
-    double order = pow(10, floor(log10(step)));
-
-    return step >= 5 * order ? 5 * order : step >= 2 * order ? 2 * order : order;
-}
-
 double ask_number_step(const struct field *field)
 {
-    double range = field->maximum - field->minimum;
+    double step = (field->maximum - field->minimum) / SCALE_STEPS, order;
 
     if (field->step > 0)
         return field->step;
     if (field->is_integer || field->style == NUMBER_RATING || !field->has_minimum ||
         !field->has_maximum)
         return 1;
-    return round_step(range / SCALE_STEPS);
+    order = pow(10, floor(log10(step))); /* 1, 2 or 5 of it: numbers that people say */
+    return step >= 5 * order ? 5 * order : step >= 2 * order ? 2 * order : order;
 }
 
 static void put_number(struct ask_screen *screen, struct field_state *state, double number)
@@ -455,18 +439,6 @@ static void number_digit(struct ask_screen *screen, struct field_state *state, c
     ask_key_in_number(screen, &key);
 }
 
-static void read_digits(struct ask_screen *screen, struct field_state *state)
-{
-    const char *text = text_string(&state->digits.text);
-    char *end;
-    double number = strtod(text, &end);
-
-    ask_touch(screen);
-    state->has_number = *text && *end == '\0' && isfinite(number);
-    if (state->has_number)
-        state->number = number;
-}
-
 static bool is_of_number(const struct key *key)
 {
     static const char signs[] = "0123456789.-+";
@@ -505,24 +477,21 @@ bool ask_key_in_number(struct ask_screen *screen, const struct key *key)
     if (!is_of_number(key) && key->code == KEY_TEXT)
         return false; /* letters stay commands beside a number */
     if (is_of_number(key) && edit_key(&state->digits, key)) {
+        const char *text = text_string(&state->digits.text);
+        char *end;
+        double number = strtod(text, &end);
+
         screen->is_typing = true;
-        read_digits(screen, state);
+        ask_touch(screen);
+        state->has_number = *text && *end == '\0' && isfinite(number);
+        if (state->has_number)
+            state->number = number;
     }
     return true;
 }
 
-static void add_value(const struct field_state *state, struct text *out)
-{
-    if (state->digits.text.used > 0)
-        text_add(out, text_string(&state->digits.text), state->digits.text.used);
-    else
-        ask_add_number(out, state->number);
-    if (state->shown->unit)
-        text_add_format(out, " %s", state->shown->unit);
-}
-
-static int draw_label(const struct ask_screen *screen, const struct field_state *state,
-                      struct pen *pen)
+static void draw_label(const struct ask_screen *screen, const struct field_state *state,
+                       struct pen *pen)
 {
     const struct field *field = state->field;
     struct text line = { 0 };
@@ -540,7 +509,6 @@ static int draw_label(const struct ask_screen *screen, const struct field_state 
     }
     pen_text(pen, INK_PLAIN, &line);
     text_release(&line);
-    return pen->row;
 }
 
 /* "100 ╍╍╍◉╌╌╌ 5000", the value beside it, or below where it is narrow. */
@@ -553,7 +521,12 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
 
     ask_add_number(&min, field->minimum);
     ask_add_number(&max, field->maximum);
-    add_value(state, &value);
+    if (state->digits.text.used > 0)
+        text_add(&value, text_string(&state->digits.text), state->digits.text.used);
+    else
+        ask_add_number(&value, state->number);
+    if (state->shown->unit)
+        text_add_format(&value, " %s", state->shown->unit);
     columns = pen->end - column - draw_columns(&min) - draw_columns(&max) - 2 -
               (is_narrow ? 3 : 4 + draw_columns(&value));
     if (columns < SCALE_MIN_COLUMNS)

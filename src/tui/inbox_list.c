@@ -88,13 +88,6 @@ void inbox_keep_cursor(struct inbox_screen *screen, size_t before)
     }
 }
 
-static const char *base_name(const char *directory)
-{
-    const char *slash = strrchr(directory, '/');
-
-    return slash && slash[1] ? slash + 1 : directory;
-}
-
 /* Hours and days in whole ones, never more than there is: their digits would reach the mark. */
 static void draw_clock(struct inbox_screen *screen, const struct facts *facts, struct pen *pen)
 {
@@ -135,7 +128,8 @@ static void draw_row(struct inbox_screen *screen, struct facts **rows, size_t co
     bool is_here = inbox_cursor(screen) == i, is_narrow = pen->end < SCREEN_NARROW;
     int agents = widest(rows, count, true, 24), room = pen->end - TITLE_COLUMN - agents - 2 - 12;
     int titles = is_narrow ? pen->end - TITLE_COLUMN : widest(rows, count, false, room), column;
-    const char *directory = base_name(facts->directory), *cut = screen->marks->cut_end;
+    const char *slash = strrchr(facts->directory, '/'), *cut = screen->marks->cut_end;
+    const char *directory = slash && slash[1] ? slash + 1 : facts->directory;
     const char *snooze = i18n_text(TEXT_TUI_LATER), *badge = facts_interface(facts);
     int end = pen->end - glyph_columns(badge, strlen(badge)) - 2;
     struct text agent = { 0 };

@@ -101,19 +101,14 @@ void inbox_history_take(struct inbox_screen *screen, const struct json *result)
     history->cursor = history->top = 0;
 }
 
-static void move(struct inbox_history *history, int by)
-{
-    int last = history->count > 0 ? (int)history->count - 1 : 0, at = (int)history->cursor + by;
-
-    history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
-}
-
 static void key_in_history(struct inbox_screen *screen, const struct key *key)
 {
     struct inbox_history *history = &screen->history;
     const struct history_row *row =
         history->cursor < history->count ? &history->rows[history->cursor] : NULL;
     char letter = key_letter(key);
+    int last = history->count > 0 ? (int)history->count - 1 : 0;
+    int at = (int)history->cursor + key_distance(key);
 
     if (history->is_searching) {
         bool was_empty = history->search.text.used == 0;
@@ -122,7 +117,7 @@ static void key_in_history(struct inbox_screen *screen, const struct key *key)
         if (!history->is_searching && !(was_empty && key->code == KEY_ESCAPE))
             look_back(screen);
     } else if (key_distance(key) != 0) {
-        move(history, key_distance(key));
+        history->cursor = (size_t)(at < 0 ? 0 : at < last ? at : last);
     } else if (key->code == KEY_ENTER && row) {
         inbox_look(screen, row->facts.id);
     } else if (letter == 'a' && row) {
@@ -173,18 +168,6 @@ static void draw_row(const struct inbox_screen *screen, const struct history_row
     text_release(&age);
 }
 
-static void draw_rows(struct inbox_screen *screen, struct pen *pen, int rows)
-{
-    struct inbox_history *history = &screen->history;
-    size_t room = rows - 5 > 1 ? (size_t)(rows - 5) : 1;
-
-    history->top = inbox_top(history->top, history->cursor, room);
-    for (size_t i = history->top; i < history->count && i < history->top + room; i++)
-        draw_row(screen, &history->rows[i], i == history->cursor, pen);
-    if (history->count == 0 && !history->is_waiting)
-        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
-}
-
 void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)
 {
     struct inbox_history *history = &screen->history;
@@ -195,11 +178,16 @@ void inbox_history_draw(struct inbox_screen *screen, struct pen *pen, int rows)
         { "Esc", i18n_text(TEXT_TUI_KEY_BACK), 10, false },
     };
     bool has_search = history->is_searching || history->search.text.used > 0;
+    int room = rows - 5 - has_search > 1 ? rows - 5 - has_search : 1;
     struct text count = { 0 };
 
     text_add_format(&count, "%zu%s", history->count, history->has_more ? "+" : "");
     draw_list_head(pen, screen->marks, i18n_text(TEXT_TUI_HISTORY), text_string(&count));
-    draw_rows(screen, pen, rows - (has_search ? 1 : 0));
+    history->top = inbox_top(history->top, history->cursor, (size_t)room);
+    for (size_t i = history->top; i < history->count && (int)(i - history->top) < room; i++)
+        draw_row(screen, &history->rows[i], i == history->cursor, pen);
+    if (history->count == 0 && !history->is_waiting)
+        pen_line(pen, 3, INK_QUIET, i18n_text(TEXT_TUI_HISTORY_EMPTY));
     pen->row++;
     if (has_search)
         draw_search(pen, &history->search, history->is_searching);

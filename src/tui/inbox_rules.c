@@ -120,15 +120,6 @@ static void read_facts(struct rule_row *row, const struct json *facts, const cha
     copy_id(row->from, json_member_text(facts, "from"));
 }
 
-static void read_rule(struct rule_row *row, const struct json *rule, const char *home)
-{
-    read_facts(row, json_member(rule, "rule"), home);
-    copy_id(row->id, json_member_text(rule, "id"));
-    row->person = member(json_member(rule, "made_by"), "person", "?");
-    row->until_utc_ms = facts_time(json_member(rule, "expires_at"));
-    row->is_over = json_is_true(json_member(rule, "expired"));
-}
-
 /* The row under the cursor stays it, wherever it is now. */
 static void keep_cursor(struct inbox_rules *rules, const char *id, const char *from)
 {
@@ -142,32 +133,32 @@ static void keep_cursor(struct inbox_rules *rules, const char *id, const char *f
         rules->cursor = rules->count > 0 ? rules->count - 1 : 0;
 }
 
-static bool has_rule(const struct inbox_rules *rules, const char *id)
-{
-    for (size_t i = 0; i < rules->rule_count; i++) {
-        if (strcmp(rules->rows[i].id, id) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* What was proposed stays behind what stands, whichever comes first. */
 static void take_rules(struct inbox_rules *rules, const struct json *listed, const char *home)
 {
     size_t proposed = rules->count - rules->rule_count, wanted = json_length(listed);
+    bool is_there = false;
 
     if (wanted > RULES_ROWS - proposed)
         wanted = RULES_ROWS - proposed;
     forget(rules, 0, rules->rule_count);
     memmove(rules->rows + wanted, rules->rows + rules->rule_count, proposed * sizeof *rules->rows);
     memset(rules->rows, 0, wanted * sizeof *rules->rows);
-    for (size_t i = 0; i < wanted; i++)
-        read_rule(&rules->rows[i], json_item(listed, i), home);
+    for (size_t i = 0; i < wanted; i++) {
+        const struct json *rule = json_item(listed, i);
+        struct rule_row *row = &rules->rows[i];
+
+        read_facts(row, json_member(rule, "rule"), home);
+        copy_id(row->id, json_member_text(rule, "id"));
+        row->person = member(json_member(rule, "made_by"), "person", "?");
+        row->until_utc_ms = facts_time(json_member(rule, "expires_at"));
+        row->is_over = json_is_true(json_member(rule, "expired"));
+        is_there = is_there || strcmp(row->id, rules->revoking) == 0;
+    }
     rules->rule_count = wanted;
     rules->count = wanted + proposed;
     rules->has_rules = true;
-    if (rules->is_revoking && !has_rule(rules, rules->revoking))
-        rules->is_revoking = false; /* somebody else did */
+    rules->is_revoking = rules->is_revoking && is_there; /* else somebody else did */
 }
 
 static void take_proposed(struct inbox_rules *rules, const struct json *proposed, const char *home)
@@ -290,14 +281,6 @@ static void key_in_revoking(struct inbox_screen *screen, char letter)
     text_release(&params);
 }
 
-static void move(struct inbox_rules *rules, int by)
-{
-    if (by < 0)
-        rules->cursor -= rules->cursor > 0;
-    else
-        rules->cursor += rules->cursor + 1 < rules->count;
-}
-
 static void key_on_row(struct inbox_screen *screen, const struct key *key, char letter)
 {
     struct inbox_rules *rules = &screen->rules;
@@ -318,13 +301,16 @@ static void key_on_row(struct inbox_screen *screen, const struct key *key, char 
 void inbox_rules_key(struct inbox_screen *screen, const struct key *key)
 {
     char letter = key_letter(key);
+    size_t *cursor = &screen->rules.cursor;
 
     if (screen->rules.is_case)
         key_in_case(screen, key, letter);
     else if (screen->rules.is_revoking)
         key_in_revoking(screen, letter);
-    else if (abs(key_distance(key)) == 1)
-        move(&screen->rules, key_distance(key));
+    else if (key_distance(key) == -1)
+        *cursor -= *cursor > 0;
+    else if (key_distance(key) == 1)
+        *cursor += *cursor + 1 < screen->rules.count;
     else if (key->code == KEY_ESCAPE || letter == 'q')
         screen->panel = INBOX_LIST;
     else

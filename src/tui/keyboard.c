@@ -155,11 +155,6 @@ static void take_pasted(struct keyboard *keyboard, char byte, keyboard_each *eac
         text_add_char(&keyboard->pasted, byte);
 }
 
-static bool is_final(char byte)
-{
-    return byte >= 0x40 && byte <= 0x7e;
-}
-
 /* What is held begins with ESC. True: it is complete, and was told or dropped. */
 static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *context)
 {
@@ -171,8 +166,8 @@ static bool end_sequence(struct keyboard *keyboard, keyboard_each *each, void *c
     case 0:
         return false;
     case '[':
-        if (length < 3 || !is_final(last))
-            return false;
+        if (length < 3 || last < 0x40 || last > 0x7e)
+            return false; /* not final */
         if (length == 6 && memcmp(held + 2, "200~", 4) == 0)
             keyboard->is_pasting = true;
         break;

@@ -220,21 +220,12 @@ static void put_mark(struct window *window, const struct markup_block *block)
     text_release(&mark);
 }
 
-static void put_counts(struct window *window, const struct markup_block *block)
-{
-    struct text counts = { 0 };
-
-    text_add_format(&counts, "  +%d -%d", (int)block->added, (int)block->removed);
-    put(window, INK_QUIET, text_string(&counts), counts.used);
-    text_release(&counts);
-}
-
 static void put_block(struct window *window, const struct markup *markup,
                       const struct markup_block *block)
 {
-    int indent = block->depth > 0 ? block->depth * 2 : 0;
+    struct text counts = { 0 };
 
-    window->left = window->pen->left + indent;
+    window->left = window->pen->left + (block->depth > 0 ? block->depth * 2 : 0);
     if (block->kind == MARKUP_CODE && markup->block_count > 1)
         window->left += 2;
     window->column = window->left;
@@ -243,8 +234,11 @@ static void put_block(struct window *window, const struct markup *markup,
     if (block->kind == MARKUP_RULE)
         put(window, INK_QUIET, "- - -", 5);
     put_spans(window, markup, block);
-    if (block->kind == MARKUP_FILE)
-        put_counts(window, block);
+    if (block->kind == MARKUP_FILE) {
+        text_add_format(&counts, "  +%d -%d", (int)block->added, (int)block->removed);
+        put(window, INK_QUIET, text_string(&counts), counts.used);
+    }
+    text_release(&counts);
 }
 
 /* Paragraphs are parted by a blank row; items, and lines of a diff, are not. */

@@ -239,15 +239,6 @@ bool settings_panel_is_number(const struct settings_panel *panel)
     return type == SETTING_TYPE_SECONDS || type == SETTING_TYPE_INTEGER;
 }
 
-static void move(struct settings_panel *panel, int by)
-{
-    enum setting_id rows[SETTING_COUNT];
-    size_t count = list_rows(rows);
-
-    text_clear(&panel->typed);
-    panel->row = (panel->row + count + (size_t)(by + (int)count)) % count;
-}
-
 /* Digits are collected until Enter; Esc drops them before it closes anything. */
 static bool takes_digit(struct settings_panel *panel, const struct key *key, char letter,
                         enum settings_act *ret_act, char **ret_value)
@@ -277,13 +268,16 @@ enum settings_act settings_panel_key(struct settings_panel *panel,
                                      char **ret_value)
 {
     char letter = key_letter(key);
+    enum setting_id rows[SETTING_COUNT];
+    size_t count = list_rows(rows);
     enum settings_act act;
 
     *ret_value = NULL;
     if (takes_digit(panel, key, letter, &act, ret_value))
         return act;
     if (abs(key_distance(key)) == 1) {
-        move(panel, key_distance(key));
+        text_clear(&panel->typed);
+        panel->row = (panel->row + count + (size_t)(key_distance(key) + (int)count)) % count;
     } else if (key->code == KEY_ESCAPE || letter == 's' || letter == 'q') {
         return SETTINGS_CLOSE;
     } else if (key->code == KEY_LEFT || key->code == KEY_RIGHT || key->code == KEY_ENTER) {

@@ -90,16 +90,6 @@ void doctor_report_state(struct doctor *doctor, enum doctor_state state, enum te
     va_end(pairs);
 }
 
-static void run_checks(struct doctor *doctor)
-{
-    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
-        doctor->check = checks[i].name;
-        doctor->label = checks[i].label;
-        if (doctor->has_location || !checks[i].needs_location)
-            checks[i].run(doctor);
-    }
-}
-
 static enum exit_code run_doctor(const struct arguments *arguments)
 {
     struct text out = { 0 };
@@ -117,7 +107,12 @@ static enum exit_code run_doctor(const struct arguments *arguments)
     } else {
         call_speak_as_saved();
     }
-    run_checks(&doctor);
+    for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+        doctor.check = checks[i].name;
+        doctor.label = checks[i].label;
+        if (doctor.has_location || !checks[i].needs_location)
+            checks[i].run(&doctor);
+    }
     if (doctor.is_json) {
         json_write_end_list(&writer);
         json_write_integer(&writer, "faults", doctor.counts[DOCTOR_FAULT]);

@@ -58,27 +58,7 @@ static void report_database(struct doctor *doctor, const struct hub_database *da
                        database->name, "seconds", TEXT_NUMBER(apart_ms / 1000));
 }
 
-static void report_away(struct doctor *doctor, const struct hub_database *database,
-                        const struct error *err)
-{
-    struct text why = { 0 };
-
-    error_write_in(err, i18n_language(), &why);
-    doctor->store.outcome = INSPECT_UNREADABLE;
-    doctor_fault(doctor, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name", database->name,
-                 "message", text_string(&why));
-    text_release(&why);
-}
-
 enum { CONNECT_MS = 2000 };
-
-/* The process the note names is there and is the one that wrote it. */
-static bool is_alive(const struct hub_record *record)
-{
-    struct os_process process;
-
-    return os_process(record->pid, &process) && process.start == record->start;
-}
 
 static void report_running(struct doctor *doctor, const struct json *status)
 {
@@ -99,13 +79,15 @@ void check_hub(struct doctor *doctor)
     struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct hub_record record = { 0 };
+    struct os_process process; /* that the note names; it must be the one that wrote it */
     struct error err;
 
     if (!os_is_locked(doctor->location.lock)) {
         doctor_ok(doctor, TEXT_FOUND_HUB_NONE);
         return;
     }
-    if (hub_record_read(&doctor->location, &record, NULL) && is_alive(&record))
+    if (hub_record_read(&doctor->location, &record, NULL) && os_process(record.pid, &process) &&
+        process.start == record.start)
         doctor->record = record;
     if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err))
         report_running(doctor, reply.result);
@@ -206,6 +188,7 @@ void check_store(struct doctor *doctor)
 {
     struct hub_database database;
     struct error err = { 0 };
+    struct text why = { 0 };
     struct stat data;
 
     if (!doctor->has_settings)
@@ -219,7 +202,11 @@ void check_store(struct doctor *doctor)
         report_database(doctor, &database);
         break;
     case HUB_STORE_IS_AWAY:
-        report_away(doctor, &database, &err);
+        error_write_in(&err, i18n_language(), &why);
+        doctor->store.outcome = INSPECT_UNREADABLE;
+        doctor_fault(doctor, TEXT_FOUND_DATABASE_AWAY, TEXT_MEND_DATABASE_AWAY, "name",
+                     database.name, "message", text_string(&why));
+        text_release(&why);
         break;
     }
 }
@@ -278,18 +265,12 @@ static void write_date(int64_t utc_ms, char out[DATE_BYTES])
     strftime(out, DATE_BYTES, "%F", &parts);
 }
 
-/* One that lives for days only is renewed later than one for a year. */
-static bool ends_soon(const struct hub_listener *listener, int64_t now_ms)
-{
-    int64_t soon_ms = (listener->to_ms - listener->from_ms) / 6;
-
-    return listener->to_ms - now_ms < (soon_ms < SOON_MS ? soon_ms : SOON_MS);
-}
-
 /* False: reported. */
 static bool judge_times(struct doctor *doctor, const struct hub_listener *listener)
 {
     int64_t now_ms = (int64_t)time(NULL) * 1000;
+    /* one that lives for days only is renewed later than one for a year */
+    int64_t sixth_ms = (listener->to_ms - listener->from_ms) / 6;
     char from[DATE_BYTES], to[DATE_BYTES];
 
     write_date(listener->from_ms, from);
@@ -300,7 +281,7 @@ static bool judge_times(struct doctor *doctor, const struct hub_listener *listen
     else if (now_ms < listener->from_ms)
         doctor_fault(doctor, TEXT_FOUND_LISTEN_EARLY, TEXT_MEND_LISTEN_EARLY, "path",
                      listener->certificate, "date", from);
-    else if (ends_soon(listener, now_ms))
+    else if (listener->to_ms - now_ms < (sixth_ms < SOON_MS ? sixth_ms : SOON_MS))
         doctor_warning(doctor, TEXT_FOUND_LISTEN_ENDS, TEXT_MEND_LISTEN_RENEW, "path",
                        listener->certificate, "date", to);
     else
@@ -324,26 +305,6 @@ static bool judge_port(struct doctor *doctor, const struct hub_listener *listene
     return false;
 }
 
-static void report_good(struct doctor *doctor, const struct hub_listener *listener, bool has_tls)
-{
-    char to[DATE_BYTES];
-
-    if ((has_tls && !judge_times(doctor, listener)) || !judge_port(doctor, listener))
-        return;
-    write_date(has_tls ? listener->to_ms : 0, to);
-    doctor_ok(doctor, has_tls ? TEXT_FOUND_LISTEN_TLS : TEXT_FOUND_LISTEN_PLAIN, "where",
-              listener->where, "path", listener->certificate, "date", to);
-}
-
-static void report_key_open(struct doctor *doctor, const char *key, const char *why)
-{
-    struct stat found;
-    bool is_own = stat(key, &found) == 0 && S_ISREG(found.st_mode) && found.st_mode & 077;
-
-    doctor_fault(doctor, TEXT_FOUND_LISTEN_BAD, is_own ? TEXT_MEND_FILE_MODE : TEXT_MEND_LISTEN_KEY,
-                 "message", why, "path", key);
-}
-
 void check_listen(struct doctor *doctor)
 {
     static const struct {
@@ -359,20 +320,31 @@ void check_listen(struct doctor *doctor)
     struct error err = { 0 };
     enum hub_listening listening;
     struct text why = { 0 };
+    char to[DATE_BYTES];
+    struct stat key;
+    bool has_tls, is_own;
 
     if (!doctor->has_settings)
         return; /* said elsewhere */
     listening = hub_examine_listener(&doctor->location, &listener, &err);
     error_write_in(&err, i18n_language(), &why);
-    if (listening == HUB_LISTENS_NOWHERE)
+    has_tls = listening == HUB_LISTENS_TLS;
+    if (listening == HUB_LISTENS_NOWHERE) {
         doctor_ok(doctor, TEXT_FOUND_LISTEN_NONE);
-    else if (listening == HUB_LISTENS_PLAIN || listening == HUB_LISTENS_TLS)
-        report_good(doctor, &listener, listening == HUB_LISTENS_TLS);
-    else if (listening == HUB_TLS_KEY_OPEN)
-        report_key_open(doctor, listener.key, text_string(&why));
-    else
+    } else if (listening == HUB_LISTENS_PLAIN || has_tls) {
+        write_date(has_tls ? listener.to_ms : 0, to);
+        if ((!has_tls || judge_times(doctor, &listener)) && judge_port(doctor, &listener))
+            doctor_ok(doctor, has_tls ? TEXT_FOUND_LISTEN_TLS : TEXT_FOUND_LISTEN_PLAIN, "where",
+                      listener.where, "path", listener.certificate, "date", to);
+    } else if (listening == HUB_TLS_KEY_OPEN) {
+        is_own = stat(listener.key, &key) == 0 && S_ISREG(key.st_mode) && key.st_mode & 077;
+        doctor_fault(doctor, TEXT_FOUND_LISTEN_BAD,
+                     is_own ? TEXT_MEND_FILE_MODE : TEXT_MEND_LISTEN_KEY, "message",
+                     text_string(&why), "path", listener.key);
+    } else {
         doctor_fault(doctor, rows[listening].found, rows[listening].remedy, "message",
                      text_string(&why), "path",
                      listening == HUB_TLS_KEY_AWAY ? listener.key : listener.certificate);
+    }
     text_release(&why);
 }

@@ -107,26 +107,20 @@ static void write_options(struct json_writer *writer)
     json_write_end_list(writer);
 }
 
-/* A call of its own each time, so that an old yes is never given to a new call. */
-static void write_key(struct json_writer *writer, const char *use_id)
-{
-    char key[USE_ID_BYTES + 32];
-
-    random_id(key);
-    if (use_id && *use_id && strlen(use_id) <= USE_ID_BYTES &&
-        text_is_ascii(use_id, strlen(use_id)))
-        snprintf(key, sizeof key, "gate:%s", use_id);
-    json_write_text(writer, "idempotency_key", key);
-}
-
 /* False: it is too long to be shown whole. */
 static bool write_params(const struct gate_question *question, struct text *out)
 {
     struct json_writer writer = json_object_to(out);
     struct text title = { 0 }, prompt = { 0 };
-    char tool[ARGUMENT_QUOTE_BYTES];
+    char tool[ARGUMENT_QUOTE_BYTES], key[USE_ID_BYTES + 32];
+    const char *use_id = question->use_id;
     bool fits;
 
+    random_id(
+        key); /* a call of its own each time, so that an old yes is never given to a new one */
+    if (use_id && *use_id && strlen(use_id) <= USE_ID_BYTES &&
+        text_is_ascii(use_id, strlen(use_id)))
+        snprintf(key, sizeof key, "gate:%s", use_id);
     arguments_quote(question->tool, strlen(question->tool), tool);
     i18n_format(&title, TEXT_GATE_TITLE, "tool", tool, NULL);
     add_prompt(&prompt, question, tool);
@@ -139,7 +133,7 @@ static bool write_params(const struct gate_question *question, struct text *out)
     write_options(&writer);
     json_write_bool(&writer, "destructive", true);
     json_write_integer(&writer, "timeout_seconds", question->wait_s);
-    write_key(&writer, question->use_id);
+    json_write_text(&writer, "idempotency_key", key);
     json_write_end_object(&writer);
     json_write_text(&writer, "tag", TAG);
     json_write_integer(&writer, "wait_seconds", -1);

@@ -32,17 +32,6 @@ static bool take_line(void *context, const char *line, size_t length, int64_t do
     return fwrite(line, 1, length, writing->stream) == length;
 }
 
-/* Showing how far it is. False: `err`; without a code where the stream took no more. */
-static bool write_backup(FILE *stream, int64_t *ret_lines, struct error *err)
-{
-    struct writing writing = { stream, progress_begin(TEXT_PROGRESS_WRITING), 0 };
-    bool ok = hub_backup(take_line, &writing, err);
-
-    progress_end(&writing.progress);
-    *ret_lines = writing.lines;
-    return ok;
-}
-
 enum { EXPORT_PAGE = 50, PERMILLE = 1000 };
 
 /* Standard output, or a file that appears whole or not at all and that no other user can read. */
@@ -140,6 +129,7 @@ static bool export(struct look_back *look, const struct record_format *format, s
 {
     const struct arguments *arguments = look->arguments;
     const char *path = arguments_value(arguments, "out");
+    struct writing writing = { .progress = progress_begin(TEXT_PROGRESS_WRITING) };
     struct client *link = NULL;
     struct out_file file;
     int64_t count = 0;
@@ -151,8 +141,14 @@ static bool export(struct look_back *look, const struct record_format *format, s
         client_free(link);
         return false;
     }
-    ok = format ? export_pages(look, link, format, &file, &count)
-                : write_backup(file.stream, &count, err);
+    if (format) {
+        ok = export_pages(look, link, format, &file, &count);
+    } else { /* where the stream took no more, `err` has no code */
+        writing.stream = file.stream;
+        ok = hub_backup(take_line, &writing, err);
+        progress_end(&writing.progress);
+        count = writing.lines;
+    }
     is_written = out_file_close(&file, ok, ok || format ? err : NULL);
     client_free(link);
     ok = ok && is_written;

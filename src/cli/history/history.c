@@ -212,28 +212,23 @@ static bool print_all(struct look_back *look, struct client *link, int64_t limit
     return ok;
 }
 
-static char *join_words(const struct arguments *arguments)
-{
-    struct text words = { 0 };
-
-    for (size_t i = 0; i < arguments->word_count; i++)
-        text_add_format(&words, "%s%s", i ? " " : "", arguments->words[i]);
-    return words.used ? text_take(&words) : NULL;
-}
-
 static enum exit_code run_history(const struct arguments *arguments)
 {
     struct look_back look = { 0 };
     struct client *link = NULL;
     int64_t limit = HISTORY_DEFAULT;
     enum exit_code code = EXIT_USAGE;
+    struct text words = { 0 };
 
+    for (size_t i = 0; i < arguments->word_count; i++)
+        text_add_format(&words, "%s%s", i ? " " : "", arguments->words[i]);
     if (arguments_integer(arguments, "limit", 1, HISTORY_MAX, &limit) &&
-        look_back_init(&look, arguments, false, join_words(arguments))) {
+        look_back_init(&look, arguments, false, words.used ? text_take(&words) : NULL)) {
         code = call_open(arguments, &call_person, &link) && print_all(&look, link, limit)
                    ? EXIT_DONE
                    : EXIT_ERROR;
     }
+    text_release(&words);
     look_back_release(&look);
     client_free(link);
     return code;
@@ -258,29 +253,22 @@ VERB_ROW(history, TEXT_CLI_HISTORY, VERB_TABLES, .max_words = 8, .works_remotely
 
 enum { LIST_AGE_CELLS = 8, LIST_LEFT_CELLS = 8, LIST_STATE_CELLS = 14 };
 
-/* What is left of its time; of one that is over where it was answered. */
-static void add_left(struct text *out, const struct json *ask)
-{
-    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
-    const char *via = json_member_text(json_member(ask, "answered_by"), "via");
-
-    if (left_s < 0)
-        text_add_text(out, via ? via : "-");
-    else
-        facts_add_clock(out, left_s * 1000);
-}
-
 static void print_listed(const struct arguments *arguments, const struct json *ask)
 {
     const char *status = json_member_text(ask, "status");
     int64_t age_s = (int64_t)time(NULL) - facts_time(json_member(ask, "created_at")) / 1000;
+    int64_t left_s = json_member_integer(ask, "remaining_seconds", -1);
+    const char *via = json_member_text(json_member(ask, "answered_by"), "via");
     struct text line = { 0 }, cell = { 0 };
 
     (void)arguments;
     facts_add_duration(&cell, age_s > 0 ? age_s : 0);
     say_add_cell(&line, text_string(&cell), LIST_AGE_CELLS);
     text_clear(&cell);
-    add_left(&cell, ask);
+    if (left_s >= 0)
+        facts_add_clock(&cell, left_s * 1000);
+    else /* of one that is over where it was answered */
+        text_add_text(&cell, via ? via : "-");
     say_add_cell(&line, text_string(&cell), LIST_LEFT_CELLS);
     say_add_cell(&line, state_text(state_find(status)), LIST_STATE_CELLS);
     text_add_text(&line, json_is_true(json_member(ask, "destructive")) ? "!  " : "   ");

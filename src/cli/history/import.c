@@ -84,36 +84,26 @@ static bool read_lines(struct source *source, struct backup_place *check,
     return ok;
 }
 
-static bool check_file(struct source *source, struct error *err)
-{
-    struct backup_place location = { 0 };
-    bool ok = read_lines(source, &location, NULL, err) && backup_check_end(&location, err);
-
-    rewind(source->stream);
-    return ok;
-}
-
-static void say_imported(const struct arguments *arguments, const struct restored *restored)
-{
-    if (arguments->is_json)
-        printf("{\"lines\":%s,\"added\":%s}\n", TEXT_NUMBER(restored->lines),
-               TEXT_NUMBER(restored->added));
-    else
-        say_result(TEXT_CLI_IMPORTED, "count", TEXT_NUMBER(restored->lines), "added",
-                   TEXT_NUMBER(restored->added));
-}
-
 static bool import_into(const struct arguments *arguments, struct source *source,
                         struct hub_restore *restore, struct error *err)
 {
+    struct backup_place location = { 0 };
     struct restored restored;
 
-    if (source->is_file && !check_file(source, err))
+    if (source->is_file &&
+        !(read_lines(source, &location, NULL, err) && backup_check_end(&location, err)))
         return false;
+    if (source->is_file)
+        rewind(source->stream);
     if (!read_lines(source, NULL, restore, err) ||
         !restore_finish(restore->restore, &restored, err))
         return false;
-    say_imported(arguments, &restored);
+    if (arguments->is_json)
+        printf("{\"lines\":%s,\"added\":%s}\n", TEXT_NUMBER(restored.lines),
+               TEXT_NUMBER(restored.added));
+    else
+        say_result(TEXT_CLI_IMPORTED, "count", TEXT_NUMBER(restored.lines), "added",
+                   TEXT_NUMBER(restored.added));
     return true;
 }
 

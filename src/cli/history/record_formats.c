@@ -25,16 +25,6 @@ struct given {
 /* An answer is as core/fields/answer.c writes it: the first field's picks and words stand for
  * themselves, everything else under the names of the fields. */
 
-static const struct json *answer_of(const struct json *record)
-{
-    const struct json *answer = json_member(record, "answer");
-    const struct json *result = json_member(record, "result");
-
-    if (json_kind(answer) == KIND_OBJECT)
-        return answer;
-    return json_member(result, "selection"); /* the defaults were sent at the deadline */
-}
-
 static size_t record_field_count(const struct json *record)
 {
     return json_length(json_member(json_member(record, "form"), "fields"));
@@ -58,11 +48,13 @@ static void take_value(const struct json *value, struct given *out)
 
 static struct given record_given(const struct json *record, size_t index)
 {
-    const struct json *answer = answer_of(record);
+    const struct json *answer = json_member(record, "answer");
     const struct json *fields = json_member(json_member(record, "form"), "fields");
     struct given given = { .field = json_item(fields, index) };
     const char *name = json_member_text(given.field, "name");
 
+    if (json_kind(answer) != KIND_OBJECT) /* the defaults were sent at the deadline */
+        answer = json_member(json_member(record, "result"), "selection");
     if (name) {
         take_value(json_member_n(json_member(answer, "fields"), name, strlen(name)), &given);
         given.note =

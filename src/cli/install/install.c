@@ -1,28 +1,64 @@
-/* install.c - `sayso install CLIENT`: connects a client by its own file, and shows the change. */
+/*
+ * install.c - `sayso install CLIENT`: connects a client by its own file, and shows the change.
+ * Undoing needs no record: if what we would write into the backup is what stands there, the backup
+ * comes back; else only our entry goes. What is ours is the entry of an MCP server, a rule that
+ * allows its tools or, with --gate, a hook.
+ */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/hub_call.h"
-#include "cli/install/plan.h"
+#include "cli/install/config_file.h"
+#include "cli/install/entry.h"
 #include "cli/say.h"
 #include "core/known_clients.h"
 #include "rpc/location.h"
 #include "settings/settings.h"
 
-bool job_fail(const struct job *job, const struct error *err)
+/* One file, and what of ours is in it. */
+struct change {
+    const struct config_format *format;
+    struct config_list list; /* where ours is in a list, as hooks and rules are; else no format */
+    const char *name;        /* of what is ours, for people */
+    struct config_file file;
+    struct text after;
+    bool keeps_backup, is_restored, is_file_removed;
+    bool is_theirs;  /* a rule that was there before us: a backup that has it says so */
+    const char *act; /* what became of it, for --json */
+    int lock;        /* -1: none */
+};
+
+enum { JOB_MAX_CHANGES = 2 };
+struct job {
+    const struct arguments *arguments;
+    const struct client *client;
+    const char *name; /* of the entry */
+    char *rule;       /* owned; NULL: none for this client, or none is wanted */
+    bool is_gate;     /* it is about a hook, else about the entry of an MCP server */
+    bool is_undo, is_print, is_yes, is_project;
+    struct entry_options entry;
+    char program[CLIENT_PATH_BYTES];
+    char tools[1024]; /* as typed */
+    struct change changes[JOB_MAX_CHANGES];
+    size_t change_count;
+};
+
+static bool job_fail(const struct job *job, const struct error *err)
 {
     say_error(job->arguments, err, NULL);
     return false;
 }
 
-bool job_refuse(const struct job *job, const struct change *change, enum error_code code,
-                enum text_id id, const char *more)
+/* A sentence for people, an error for scripts; false. */
+static bool job_refuse(const struct job *job, const struct change *change, enum error_code code,
+                       enum text_id id, const char *more)
 {
     const char *file = change->file.path ? change->file.path : "";
     struct error err;
@@ -35,6 +71,181 @@ bool job_refuse(const struct job *job, const struct change *change, enum error_c
     error_say(&err, code, "", id, "file", file, "name", change->name, "client", job->client->title,
               "more", more, NULL);
     return job_fail(job, &err);
+}
+
+static bool is_entry(const struct change *change)
+{
+    return !change->list.format;
+}
+
+static bool is_rule(const struct job *job, const struct change *change)
+{
+    return !is_entry(change) && !job->is_gate;
+}
+
+static struct json *find_ours(const struct job *job, const struct change *change,
+                              const struct text *text)
+{
+    return is_entry(change) ? entry_find(job->client, job->name, text)
+                            : config_list_find(&change->list, text);
+}
+
+static bool put_ours(const struct job *job, const struct change *change, const struct json *ours,
+                     struct text *text, struct error *err)
+{
+    return is_entry(change) ? entry_put(job->client, job->name, ours, text, err)
+           : job->is_gate   ? hook_put(job->client, ours, text, err)
+                            : config_list_put(&change->list, ours, text, err);
+}
+
+static bool drop_ours(const struct job *job, const struct change *change, struct text *text,
+                      struct error *err)
+{
+    return is_entry(change) ? entry_drop(job->client, job->name, text, err)
+                            : config_list_drop(&change->list, text, err);
+}
+
+/* `like` one that is there, or as this run wants it. */
+static struct json *make_ours(const struct job *job, const struct change *change,
+                              const struct json *like)
+{
+    struct entry_options options = job->entry;
+
+    if (job->is_gate)
+        return hook_make(job->client, job->program, like);
+    if (is_rule(job, change))
+        return permission_make(job->rule);
+    if (like)
+        options = (struct entry_options){ .like = like };
+    return entry_make(job->client, &options);
+}
+
+static bool has_ours(const struct job *job, const struct change *change, const struct text *text)
+{
+    struct json *found = change->format->check(text, NULL) ? find_ours(job, change, text) : NULL;
+
+    json_free(found);
+    return found != NULL;
+}
+
+/* Our entry is the same in both, and so is everything else. */
+static bool differ_in_nothing(const struct job *job, const struct change *change,
+                              struct text *again)
+{
+    struct json *here = find_ours(job, change, &change->file.bytes);
+    struct json *there = find_ours(job, change, again);
+    struct text rest = { 0 };
+    bool is_same = here && there && json_same(here, there);
+
+    text_add(&rest, text_string(&change->file.bytes), change->file.bytes.used);
+    is_same = is_same && drop_ours(job, change, &rest, NULL) &&
+              drop_ours(job, change, again, NULL) && config_same(&rest, again);
+    text_release(&rest);
+    json_free(here);
+    json_free(there);
+    return is_same;
+}
+
+/* What stands in the backup became what stands in the file by us alone: it is still the state
+ * before us. Where there was no file, `before` is empty. */
+static bool led_here(const struct job *job, const struct change *change, const struct json *entry,
+                     const struct text *before)
+{
+    struct json *written = make_ours(job, change, entry);
+    struct text again = { 0 };
+    bool is_so;
+
+    text_add(&again, text_string(before), before->used);
+    is_so = change->format->check(&again, NULL) && put_ours(job, change, written, &again, NULL) &&
+            differ_in_nothing(job, change, &again);
+    json_free(written);
+    text_release(&again);
+    return is_so;
+}
+
+/* What was made must read back as meant, or nothing is written. */
+static bool is_sound(const struct job *job, const struct change *change, const struct json *wanted)
+{
+    struct json *found = NULL;
+    bool ok = change->format->check(&change->after, NULL);
+
+    if (ok)
+        found = find_ours(job, change, &change->after);
+    for (void *it = json_first(wanted); ok && it; it = json_next(wanted, it)) {
+        const struct json *value = json_member(found, json_key(it));
+
+        if (json_kind(json_value(it)) != KIND_OBJECT)
+            ok = value && json_same(value, json_value(it));
+    }
+    ok = ok && (found != NULL) == (wanted != NULL);
+    json_free(found);
+    return ok;
+}
+
+/* Fills `after` and `act` of a change. False: said why not. */
+static bool job_plan_install(struct job *job, struct change *change)
+{
+    struct json *old = find_ours(job, change, &change->file.bytes);
+    struct json *wanted = make_ours(job, change, NULL);
+    struct text backup = { 0 };
+    struct error err;
+    bool ok = false;
+
+    text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
+    if (old && is_entry(change) && !entry_is_ours(job->client, old))
+        job_refuse(job, change, ERROR_conflicting_arguments, TEXT_CLI_INSTALL_FOREIGN, "");
+    else if (!put_ours(job, change, wanted, &change->after, &err))
+        job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, err.message);
+    else if (!is_sound(job, change, wanted))
+        job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, "");
+    else
+        ok = true;
+    config_file_read_backup(&change->file, &backup); /* none: there was no file before us */
+    change->keeps_backup = ok && old && led_here(job, change, old, &backup);
+    change->is_theirs = ok && old && is_rule(job, change) &&
+                        !has_ours(job, &job->changes[0], &job->changes[0].file.bytes);
+    change->act = "installed";
+    text_release(&backup);
+    json_free(old);
+    json_free(wanted);
+    return ok;
+}
+
+static bool job_plan_undo(struct job *job, struct change *change)
+{
+    struct json *old = find_ours(job, change, &change->file.bytes);
+    struct text backup = { 0 };
+    struct error err;
+    bool ok = true, has_backup;
+
+    change->act = "unchanged";
+    text_add(&change->after, text_string(&change->file.bytes), change->file.bytes.used);
+    if (!old)
+        return true;
+    has_backup = config_file_read_backup(&change->file, &backup);
+    if (is_entry(change) && !entry_is_ours(job->client, old)) {
+        ok = job_refuse(job, change, ERROR_conflicting_arguments, TEXT_CLI_INSTALL_FOREIGN, "");
+    } else if (is_rule(job, change) && has_ours(job, change, &backup)) {
+        change->is_theirs = true;
+    } else if (led_here(job, change, old, &backup)) {
+        change->act = "restored";
+        change->is_restored = true;
+        change->is_file_removed = !has_backup;
+        text_clear(&change->after);
+        text_add(&change->after, text_string(&backup), backup.used);
+    } else {
+        change->act = "removed";
+        ok = (drop_ours(job, change, &change->after, &err) && is_sound(job, change, NULL)) ||
+             job_refuse(job, change, ERROR_bad_type, TEXT_CLI_INSTALL_SHAPE, "");
+    }
+    text_release(&backup);
+    json_free(old);
+    return ok;
+}
+
+static bool job_has_change(const struct change *change)
+{
+    return change->is_file_removed || !config_same(&change->after, &change->file.bytes);
 }
 
 static void write_json(struct json_writer *writer, const struct change *change)
@@ -105,15 +316,6 @@ static void tell_effects(const struct job *job)
     settings_free(settings);
 }
 
-static void tell_undone(const struct job *job, const struct change *change)
-{
-    enum text_id id = change->is_file_removed ? TEXT_CLI_INSTALL_FILE_REMOVED
-                      : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
-                                              : TEXT_CLI_INSTALL_REMOVED;
-
-    say_result(id, "client", job->client->title, "file", change->file.path, "name", change->name);
-}
-
 static void tell_done(const struct job *job)
 {
     if (!job->is_undo)
@@ -123,7 +325,11 @@ static void tell_done(const struct job *job)
         const struct change *change = &job->changes[i];
 
         if (job->is_undo && job_has_change(change))
-            tell_undone(job, change);
+            say_result(change->is_file_removed ? TEXT_CLI_INSTALL_FILE_REMOVED
+                       : change->is_restored   ? TEXT_CLI_INSTALL_RESTORED
+                                               : TEXT_CLI_INSTALL_REMOVED,
+                       "client", job->client->title, "file", change->file.path, "name",
+                       change->name);
         else if (!job->is_undo && access(change->file.backup, F_OK) == 0)
             say_note(TEXT_CLI_INSTALL_BACKUP, "file", change->file.backup);
     }
