@@ -87,14 +87,13 @@ void call_part(struct mcp_call *call, int retry_ms);
 enum call_answer {
     CALL_ANSWERED, /* `json` is the result */
     CALL_REFUSED,  /* `json` is the error */
-    CALL_SILENT,   /* no answer in time; withdrawn */
     CALL_GONE,     /* the call ended first; withdrawn where that can still be said */
 };
 typedef void call_answered(void *context, enum call_answer answer, const struct json *json);
-/* `limit_ms` 0: as long as the call lives. NULL: this client takes no requests, nothing happens.
+/* NULL: this client takes no requests, nothing happens.
  * `done` is called once, unless it is withdrawn. */
 struct call_question *call_ask(struct mcp_call *call, const char *method, const char *params_json,
-                               int64_t limit_ms, call_answered *done, void *context);
+                               call_answered *done, void *context);
 void call_withdraw(struct call_question *question);
 
 #endif

@@ -324,11 +324,9 @@ bool resume_reply(struct mcp_call *call, const struct reply *reply);
 /* question.c: our requests to the client */
 /* As call_ask; its id carries `carried`, letters that JSON needs not escape; NULL: nothing. */
 struct call_question *question_ask(struct mcp_call *call, const char *carried, const char *method,
-                                   const char *params_json, int64_t limit_ms, call_answered *done,
-                                   void *context);
+                                   const char *params_json, call_answered *done, void *context);
 void question_take_response(struct mcp *mcp, const struct jsonrpc_message *message);
 void question_drop_of(struct mcp_call *call);
-void question_on_time(struct mcp *mcp, int64_t now);
 
 /* form.c: the client's own form, as the service wants it shown (R4.2) */
 /* The member `client` of an act that waits, where this client can show forms. */

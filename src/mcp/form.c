@@ -226,7 +226,7 @@ static void show(struct mcp_call *call, const char *session_id, bool is_url,
     takeover_send_stream(call); /* who has this event need not be shown the form again */
     /* no end of its own: the ask's deadline ends the call, and the call the question */
     shown->question =
-        question_ask(call, carried, "elicitation/create", params_json, 0, on_answer, shown);
+        question_ask(call, carried, "elicitation/create", params_json, on_answer, shown);
     free(carried);
     if (!shown->question) {
         call->shown = NULL;

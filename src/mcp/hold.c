@@ -143,7 +143,6 @@ void hold_on_time(struct mcp *mcp)
 
     mcp->wake_boot_ms = 0;
     call_detach_due(mcp);
-    question_on_time(mcp, now);
     for (struct mcp_call *call = mcp->calls; call; call = next) {
         int64_t wanted;
 

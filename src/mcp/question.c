@@ -18,7 +18,6 @@ static const char ID_BEGIN[] = "sayso-";
 struct call_question {
     struct call_question *next;
     struct mcp_call *call;
-    int64_t limit_boot_ms; /* 0: none */
     call_answered *done;
     void *context;
     char id[]; /* a number, and behind a dot what it carries */
@@ -36,8 +35,7 @@ static struct call_question *question_new(int64_t number, const char *carried)
 }
 
 struct call_question *question_ask(struct mcp_call *call, const char *carried, const char *method,
-                                   const char *params_json, int64_t limit_ms, call_answered *done,
-                                   void *context)
+                                   const char *params_json, call_answered *done, void *context)
 {
     struct mcp *mcp = call->to.mcp;
     struct call_question *question;
@@ -50,18 +48,14 @@ struct call_question *question_ask(struct mcp_call *call, const char *carried, c
     question->context = context;
     question->next = mcp->questions;
     mcp->questions = question;
-    if (limit_ms > 0) {
-        question->limit_boot_ms = mcp_boot_ms(mcp) + limit_ms;
-        hold_wake_at(mcp, question->limit_boot_ms);
-    }
     mcp_ask_client(&call->to, question->id, method, params_json);
     return question;
 }
 
 struct call_question *call_ask(struct mcp_call *call, const char *method, const char *params_json,
-                               int64_t limit_ms, call_answered *done, void *context)
+                               call_answered *done, void *context)
 {
-    return question_ask(call, NULL, method, params_json, limit_ms, done, context);
+    return question_ask(call, NULL, method, params_json, done, context);
 }
 
 static struct call_question *unlink_at(struct call_question **at)
@@ -105,7 +99,7 @@ static void end_question(struct call_question *question, enum call_answer answer
     call_answered *done = question->done;
     void *context = question->context;
 
-    if (answer == CALL_SILENT || answer == CALL_GONE)
+    if (answer == CALL_GONE)
         tell_withdrawn(question);
     free(question);
     done(context, answer, json);
@@ -129,33 +123,16 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
         takeover_take_response(mcp, carried + 1, message);
 }
 
-/* The first of this call, or, `call` NULL, whose time is over. */
-static struct call_question *take(struct mcp *mcp, const struct mcp_call *call, int64_t now)
-{
-    struct call_question **at = &mcp->questions;
-
-    while (*at &&
-           (call ? (*at)->call != call : !(*at)->limit_boot_ms || (*at)->limit_boot_ms > now))
-        at = &(*at)->next;
-    return unlink_at(at);
-}
-
 void question_drop_of(struct mcp_call *call)
 {
-    struct call_question *question;
+    struct call_question **at = &call->to.mcp->questions;
 
-    while ((question = take(call->to.mcp, call, 0)))
-        end_question(question, CALL_GONE, NULL);
-}
-
-void question_on_time(struct mcp *mcp, int64_t now)
-{
-    struct call_question *question;
-
-    while ((question = take(mcp, NULL, now)))
-        end_question(question, CALL_SILENT, NULL);
-    for (question = mcp->questions; question; question = question->next) {
-        if (question->limit_boot_ms)
-            hold_wake_at(mcp, question->limit_boot_ms);
+    while (*at) {
+        if ((*at)->call != call) {
+            at = &(*at)->next;
+            continue;
+        }
+        end_question(unlink_at(at), CALL_GONE, NULL);
+        at = &call->to.mcp->questions; /* who was told may have asked or ended others */
     }
 }

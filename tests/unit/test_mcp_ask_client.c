@@ -62,11 +62,12 @@ static void on_gone(void *context)
 static void run_legacy(const struct tool *tool, struct mcp_call *call, const struct json *arguments)
 {
     (void)tool;
+    (void)arguments;
     seen.runs++;
     seen.call = call;
     call_on_gone(call, on_gone, NULL);
-    seen.question = call_ask(call, "elicitation/create", "{\"message\":\"Which?\"}",
-                             json_member_integer(arguments, "limit_ms", 0), on_answer, NULL);
+    seen.question =
+        call_ask(call, "elicitation/create", "{\"message\":\"Which?\"}", on_answer, NULL);
     if (!seen.question)
         reply(call, "{\"error\":{}}", true);
 }
@@ -209,20 +210,6 @@ static void a_client_that_refuses_is_heard(void **state)
     assert_int_equal(seen.answer, CALL_REFUSED);
     assert_non_null(strstr(seen.json, "-32601"));
     free(id);
-}
-
-static void silence_is_told_and_withdrawn(void **state)
-{
-    struct one *one = *state;
-
-    call_legacy(one, "{\"limit_ms\":30000}");
-    stage_pass(&one->stage, 29000);
-    assert_int_equal(seen.answers, 0);
-    stage_pass(&one->stage, 2000);
-    assert_int_equal(seen.answer, CALL_SILENT);
-    assert_int_equal(one->stream.kinds[1], MCP_NOTIFICATION);
-    assert_non_null(strstr(one->stream.lines[1], "notifications/cancelled"));
-    assert_int_equal(one->stream.kinds[2], MCP_RESPONSE);
 }
 
 static void a_question_may_be_withdrawn(void **state)
@@ -384,7 +371,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_request_goes_on_the_calls_stream_and_its_response_comes_anywhere),
         TEST(a_client_that_refuses_is_heard),
-        TEST(silence_is_told_and_withdrawn),
         TEST(a_question_may_be_withdrawn),
         TEST(a_cancelled_call_withdraws_its_question_first),
         TEST(a_client_that_goes_is_told_to_the_tool),
