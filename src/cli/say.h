@@ -10,10 +10,6 @@
 #include "base/text.h"
 #include "cli/verb.h"
 
-struct error;
-struct json;
-struct json_writer;
-
 /* A sentence on stderr after "sayso: "; behind its id come pairs of name and value, as i18n_format
  * takes them but without an end. Values are sanitized here. */
 #define say_problem(...) say_sentence(stderr, "sayso: ", __VA_ARGS__, NULL)

@@ -11,7 +11,6 @@
 
 struct arguments;
 struct app_result;
-struct text;
 
 enum exit_code {
     EXIT_DONE,

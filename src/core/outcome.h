@@ -9,8 +9,6 @@
 
 #include "core/lifecycle.h"
 
-struct json;
-
 /* What a reply to ask/create and ask/wait is; beside the result on the wire (docs/wire.md). */
 enum reply_kind {
     REPLY_PLAIN,   /* of other methods; also what a hub does not say */

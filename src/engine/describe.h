@@ -4,9 +4,6 @@
 #include "core/response.h"
 #include "engine/state.h"
 
-struct form;
-struct json;
-
 /* describe.c: JSON of asks */
 int64_t describe_remaining_s(const struct engine *engine,
                              const struct active_ask *active); /* -1: none */

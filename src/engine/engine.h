@@ -17,7 +17,6 @@ struct engine;
 struct hash_part;
 struct settings;
 struct store;
-struct text;
 
 /* Everything is borrowed and must outlive the engine. */
 struct engine_parts {

@@ -33,7 +33,6 @@ struct known;
 struct launch;
 struct active_ask;
 struct rule_subject;
-struct session;
 struct wait_terms;
 
 enum {

@@ -12,10 +12,6 @@
 #include "store/transfer/backup.h"
 #include "store/transfer/migrate.h"
 
-struct error;
-struct location;
-struct text;
-
 void hub_examine_store(const char *path, struct inspection *ret_inspection);
 
 struct hub_database {

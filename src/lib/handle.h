@@ -20,8 +20,6 @@
 #include "lib/sayso.h"
 #include "rpc/client.h"
 
-struct json;
-
 enum {
     LIB_OPTIONS = SAYSO_SUB_AGENT + 1,
     LIB_ERROR_BYTES = 700,

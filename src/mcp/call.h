@@ -15,7 +15,6 @@
 #include "mcp/revision.h"
 
 struct call_question;
-struct json;
 struct json_writer;
 struct mcp_call;
 struct text;

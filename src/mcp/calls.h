@@ -14,9 +14,6 @@
 #include "rpc/service.h"
 
 struct ask_tool;
-struct json;
-struct json_writer;
-struct mcp_features;
 struct tool_plan;
 
 /* An identity at the service: asks of one client name belong together. */

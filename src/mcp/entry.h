@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "mcp/revision.h"
 
-struct json;
 struct mcp_headers;
 
 enum entry_way {

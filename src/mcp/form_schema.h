@@ -10,8 +10,6 @@
 #include "mcp/revision.h"
 
 struct form;
-struct json;
-struct text;
 
 /* The longest message: a client's dialog is no page. */
 enum { FORM_MESSAGE_CHARS = 4000, FORM_LABEL_CHARS = 200 };

@@ -16,7 +16,6 @@
 
 struct clock;
 struct service;
-struct json;
 struct json_writer;
 struct mcp;
 struct mcp_delivery;

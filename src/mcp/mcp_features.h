@@ -9,8 +9,6 @@
 
 #include "mcp/call.h"
 
-struct json;
-struct mcp_call;
 struct hub_session;
 struct tool;
 

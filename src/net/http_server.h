@@ -20,8 +20,6 @@
 #include "net/http_request.h"
 #include "net/tls.h"
 
-struct error;
-
 enum {
     HTTP_READ_BYTES = 65536,
     HTTP_MAX_CONNECTIONS = 16384,

@@ -11,7 +11,6 @@
 #include "net/frames.h"
 
 struct error;
-struct text;
 
 struct remote_target {
     const char *url;        /* https://NAME[:PORT]; http:// on this machine alone */

@@ -17,8 +17,6 @@
 #include "base/text.h"
 #include "rpc/location.h"
 
-struct json_writer;
-
 /* Who we are to the hub. All texts are borrowed for as long as it is used. */
 struct client_identity {
     const char *role;           /* "agent" or "person" */

@@ -15,7 +15,6 @@
 #include "core/outcome.h"
 
 struct service;
-struct json;
 struct text;
 
 /* The methods: their names, who may call them, and what is true of each. */

@@ -15,8 +15,6 @@
 #include "core/routing.h"
 #include "i18n/i18n.h"
 
-struct error;
-struct json_writer;
 struct settings;
 
 enum setting_id {

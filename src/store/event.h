@@ -14,9 +14,7 @@
 #include "core/lifecycle.h"
 
 struct ask;
-struct json_writer;
 struct store_change;
-struct text;
 
 /* Where the chain ends; in memory on the writer thread, written once per transaction. */
 struct event_head {

@@ -21,7 +21,6 @@
 
 struct search_terms;
 struct store;
-struct text;
 
 enum store_outcome {
     STORE_DONE,

@@ -19,8 +19,6 @@
 #include "tui/keyboard.h"
 #include "tui/settings_panel.h"
 
-struct markup;
-
 enum {
     SCREEN_TOO_EARLY_MS = 500, /* keys that soon after the first picture do not answer */
     SCREEN_DIGIT_MS = 400,     /* for the second digit of a number */

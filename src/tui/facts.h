@@ -13,8 +13,6 @@
 #include "i18n/i18n.h"
 #include "tui/screen.h"
 
-struct json;
-
 struct facts {
     char id[32];
     char *title, *agent, *directory, *token; /* owned; visible; "" where unknown */

@@ -9,8 +9,6 @@
 #include "core/limits.h"
 #include "tui/ask_state.h"
 
-struct draw_plan;
-struct pen;
 struct plain_screen;
 
 struct field_view {

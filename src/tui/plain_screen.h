@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "tui/screen.h"
 
-struct ask_screen;
 struct error;
 struct plain_screen;
 

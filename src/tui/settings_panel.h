@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "settings/settings.h"
 
-struct json;
 struct key;
 struct pen;
 struct preferences;

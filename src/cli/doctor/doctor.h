@@ -10,8 +10,6 @@
 #include "hub/maintenance.h"
 #include "rpc/location.h"
 
-struct json_writer;
-
 enum doctor_state { DOCTOR_OK, DOCTOR_WARNING, DOCTOR_FAULT };
 struct doctor {
     bool is_json;

@@ -3,7 +3,6 @@
 #define ENGINE_DELIVERY_DELIVERY_H
 #include "engine/state.h"
 
-struct known;
 struct submission;
 
 /* wait.c: parked calls */

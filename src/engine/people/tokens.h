@@ -12,9 +12,6 @@
 #include "engine/state.h"
 #include "rpc/service.h"
 
-struct alarm;
-struct engine;
-
 struct token {
     struct table_link link;
     uint8_t hash[HASH_BYTES];

@@ -10,7 +10,6 @@
 
 #include "rpc/service.h"
 
-struct service;
 struct engine;
 struct guard;
 struct http_mcp;

@@ -12,7 +12,6 @@
 
 struct guard_identity;
 struct http_exchange;
-struct json;
 
 enum { TOKEN_BYTES = 17, LABEL_BYTES = 129, SESSION_ID_BYTES = 27 };
 

@@ -15,7 +15,6 @@ struct guard_identity;
 struct http_taken;
 struct loop;
 struct settings;
-struct text;
 struct web;
 
 /* Borrowed; all of it must outlive the channel. */

@@ -14,8 +14,6 @@
 #include "rpc/service.h"
 
 struct call;
-struct http_exchange;
-struct json;
 
 /* shapes.c: JSON as the document describes it, a row each. A shape is a row, and those of its
  * members behind it. The shape of a body also says what is refused. */

@@ -12,9 +12,6 @@
 #include "base/text.h"
 #include "core/outcome.h"
 
-struct error;
-struct json;
-
 /* A call of their tool `name`, with what it was `given`. */
 struct compat_ask {
     const char *name;

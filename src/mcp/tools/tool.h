@@ -8,8 +8,6 @@
 #include "core/tools/arguments.h"
 
 struct compat;
-struct error;
-struct json;
 struct mcp_call;
 
 /* A property of a result; nested ones are spelt as JSON in `type`. */

@@ -11,8 +11,6 @@
 #include "store/postgres/libpq.h"
 
 struct address;
-struct column_value;
-struct error;
 struct loop;
 
 /* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */

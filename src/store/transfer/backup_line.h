@@ -12,10 +12,6 @@
 #include "core/ask.h"
 #include "store/transfer/backup.h"
 
-struct error;
-struct json;
-struct text;
-
 enum {
     BACKUP_VERSION = 1,
     BACKUP_CHECK_CHARS = 16,

@@ -11,8 +11,6 @@
 
 #include "store/transfer/rows.h"
 
-struct error;
-
 enum migrate_phase { MIGRATE_CHECKING, MIGRATE_COPYING, MIGRATE_COMPARING, MIGRATE_PHASES };
 typedef void migrate_told(void *context, enum migrate_phase phase, int64_t done, int64_t all);
 

@@ -12,8 +12,6 @@
 #include "base/crypto.h"
 #include "store/event.h"
 
-struct error;
-
 struct table_scan_table {
     const char *name, *order; /* columns that no two rows have alike */
     const char *where;        /* NULL: all rows; good SQL elsewhere too */
