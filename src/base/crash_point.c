@@ -1,4 +1,3 @@
-/* crash_point.c - see crash_point.h. */
 #include "base/crash_point.h"
 
 #include <signal.h>

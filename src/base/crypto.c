@@ -1,4 +1,3 @@
-/* crypto.c - see crypto.h. */
 #include "base/crypto.h"
 
 #include <nettle/base64.h>

@@ -1,4 +1,3 @@
-/* jsonrpc.c - see jsonrpc.h. */
 #include "base/jsonrpc.h"
 
 #include <string.h>

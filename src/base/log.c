@@ -1,4 +1,3 @@
-/* log.c - see log.h. */
 #include "base/log.h"
 
 #include <stdarg.h>

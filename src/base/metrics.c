@@ -1,4 +1,3 @@
-/* metrics.c - see metrics.h. */
 #include "base/metrics.h"
 
 #include <inttypes.h>

@@ -1,4 +1,3 @@
-/* table.c - see table.h. */
 #include "base/table.h"
 
 #include <stdlib.h>

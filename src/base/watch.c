@@ -1,4 +1,3 @@
-/* watch.c - see watch.h. */
 #include "base/watch.h"
 
 #include <netdb.h>

@@ -1,4 +1,3 @@
-/* hub_call.c - see hub_call.h. */
 #include "cli/hub_call.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* say.c - see say.h. */
 #include "cli/say.h"
 
 #include <stdarg.h>

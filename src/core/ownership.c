@@ -1,4 +1,3 @@
-/* ownership.c - see ownership.h. */
 #include "core/ownership.h"
 
 #include <stddef.h>

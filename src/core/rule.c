@@ -1,4 +1,3 @@
-/* rule.c - see rule.h. */
 #include "core/rule.h"
 
 #include <string.h>

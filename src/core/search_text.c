@@ -1,4 +1,3 @@
-/* search_text.c - see search_text.h. */
 #include "core/search_text.h"
 
 #include <stdlib.h>

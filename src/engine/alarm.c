@@ -1,4 +1,3 @@
-/* alarm.c - see alarm.h. */
 #include "engine/alarm.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* hub.c - see hub.h. */
 #include "hub/hub.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* listener.c - see listener.h. */
 #include "hub/listener.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,3 @@
-/* maintenance.c - see maintenance.h. */
 #include "hub/maintenance.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* markup.c - see markup.h. */
 #include "markup/markup.h"
 
 #include <stdlib.h>

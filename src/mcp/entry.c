@@ -1,4 +1,3 @@
-/* entry.c - see entry.h. */
 #include "mcp/entry.h"
 
 #include <stdlib.h>

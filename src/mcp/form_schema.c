@@ -1,4 +1,3 @@
-/* form_schema.c - see form_schema.h. */
 #include "mcp/form_schema.h"
 
 #include <math.h>

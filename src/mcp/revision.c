@@ -1,4 +1,3 @@
-/* revision.c - see revision.h. */
 #include "mcp/revision.h"
 
 #include <string.h>

@@ -1,4 +1,3 @@
-/* frames.c - see frames.h. */
 #include "net/frames.h"
 
 #include <string.h>

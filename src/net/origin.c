@@ -1,4 +1,3 @@
-/* origin.c - see origin.h. */
 #include "net/origin.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* client.c - see client.h. */
 #include "rpc/client.h"
 
 #include <stdio.h>

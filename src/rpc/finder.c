@@ -1,4 +1,3 @@
-/* finder.c - see finder.h. */
 #include "rpc/finder.h"
 
 #include <errno.h>

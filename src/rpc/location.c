@@ -1,4 +1,3 @@
-/* location.c - see location.h. */
 #include "rpc/location.h"
 
 #include <stddef.h>

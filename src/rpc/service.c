@@ -1,4 +1,3 @@
-/* service.c - see service.h. */
 #include "rpc/service.h"
 
 #include <string.h>

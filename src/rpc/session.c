@@ -1,4 +1,3 @@
-/* session.c - see session.h. */
 #include "rpc/session.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* columns.c - see columns.h. */
 #include "store/columns.h"
 
 #include <stdbool.h>

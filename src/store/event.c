@@ -1,4 +1,3 @@
-/* event.c - see event.h. */
 #include "store/event.h"
 
 #include <stdbool.h>

@@ -1,4 +1,3 @@
-/* writes.c - see writes.h. */
 #include "store/writes.h"
 
 #include <stdlib.h>

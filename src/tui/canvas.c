@@ -1,4 +1,3 @@
-/* canvas.c - see canvas.h. */
 #include "tui/canvas.h"
 
 #include <stdlib.h>

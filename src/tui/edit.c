@@ -1,4 +1,3 @@
-/* edit.c - see edit.h. */
 #include "tui/edit.h"
 
 #include <ctype.h>

@@ -1,4 +1,3 @@
-/* facts.c - see facts.h. */
 #include "tui/facts.h"
 
 #include <stdio.h>

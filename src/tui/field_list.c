@@ -1,4 +1,3 @@
-/* field_list.c - see field_view.h. */
 #include "tui/field_view.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* settings_panel.c - see settings_panel.h. */
 #include "tui/settings_panel.h"
 
 #include <stdlib.h>

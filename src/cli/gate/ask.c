@@ -1,4 +1,3 @@
-/* ask.c - see ask.h. */
 #include "cli/gate/ask.h"
 
 #include <stdio.h>

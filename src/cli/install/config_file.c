@@ -1,4 +1,3 @@
-/* config_file.c - see config_file.h. */
 #include "cli/install/config_file.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* entry.c - see entry.h. */
 #include "cli/install/entry.h"
 
 #include <stdio.h>

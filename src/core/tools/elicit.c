@@ -1,4 +1,3 @@
-/* elicit.c - see elicit.h. */
 #include "core/tools/elicit.h"
 
 #include <math.h>

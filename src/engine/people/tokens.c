@@ -1,4 +1,3 @@
-/* tokens.c - see tokens.h. */
 #include "engine/people/tokens.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* shown.c - see shown.h. */
 #include "http/portal/shown.h"
 
 #include <stdlib.h>

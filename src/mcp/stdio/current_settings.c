@@ -1,4 +1,3 @@
-/* current_settings.c - see current_settings.h. */
 #include "mcp/stdio/current_settings.h"
 
 #include <stdlib.h>

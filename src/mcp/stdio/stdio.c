@@ -1,4 +1,3 @@
-/* stdio.c - see stdio.h. */
 #include "mcp/stdio/stdio.h"
 
 #include <errno.h>

@@ -1,4 +1,3 @@
-/* address.c - see address.h. */
 #include "store/postgres/address.h"
 
 #include <stdio.h>

@@ -1,4 +1,3 @@
-/* batch.c - see batch.h. */
 #include "store/postgres/batch.h"
 
 #include <stdlib.h>

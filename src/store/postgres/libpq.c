@@ -1,4 +1,3 @@
-/* libpq.c - see libpq.h. */
 #include "store/postgres/libpq.h"
 
 #include <dlfcn.h>

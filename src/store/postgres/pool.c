@@ -1,4 +1,3 @@
-/* pool.c - see pool.h. */
 #include "store/postgres/pool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,3 @@
-/* writer.c - see writer.h. */
 #include "store/sqlite/writer.h"
 
 #include <errno.h>

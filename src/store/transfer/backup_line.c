@@ -1,4 +1,3 @@
-/* backup_line.c - see backup_line.h. */
 #include "store/transfer/backup_line.h"
 
 #include <stdlib.h>

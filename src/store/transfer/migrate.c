@@ -1,4 +1,3 @@
-/* migrate.c - see migrate.h. */
 #include "store/transfer/migrate.h"
 
 #include <inttypes.h>
