@@ -102,14 +102,13 @@ size_t glyph_before(const char *text, size_t at)
         begin--;
     if (begin == at)
         return at > 0 ? at - 1 : 0;
-    for (here = begin; here < at;) {
+    for (here = begin;;) {
         size_t bytes = glyph_first(text + here, at - here).bytes;
 
         if (here + bytes >= at)
             return here;
         here += bytes;
     }
-    return here;
 }
 
 int glyph_columns(const char *text, size_t length)

@@ -11,11 +11,11 @@
 #include "i18n/i18n.h"
 
 /* The roles of each method are in rpc/methods.def, what a token is worth less stands here. Only
- * what the hub saw itself counts: the door, the role, the token. A process of our own user on the
+ * what the hub saw itself counts: the way in, the role, the token. A process of our own user on the
  * unix socket is the owner. A token allows less, on this machine too, because tokens get stolen:
  * what is kept for the owner leads to commands that run as this user, to more tokens, or to answers
  * without a person. For the same reasons an agent's own processes may not do that either, but for
- * stopping the hub. tests/access.txt has the outcome for every door and identity. */
+ * stopping the hub. tests/access.txt has the outcome for every way in and identity. */
 
 static const struct restriction {
     enum method method;

@@ -1,6 +1,7 @@
 /*
- * offer.h - what a server has for its clients, as tables: tools, prompts, resources, and what
- * completes their arguments. One is the product's; a server may be given another (mcp_parts.offer).
+ * mcp_features.h - what a server has for its clients, as tables: tools, prompts, resources, and
+ * what completes their arguments. One is the product's; a server may be given another
+ * (mcp_parts.features).
  */
 #ifndef MCP_MCP_FEATURES_H
 #define MCP_MCP_FEATURES_H

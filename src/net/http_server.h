@@ -1,6 +1,6 @@
 /*
  * http_server.h - server, connection and exchange as their own files see them; for http_*.c,
- * ws_*.c and sse.c only.
+ * websocket.c only.
  *
  *   IDLE --byte--> HEAD --head, admitted--> BODY --whole--> HELD --reply--> WRITING --sent-->
  *    ^                                                                          |

@@ -63,7 +63,7 @@ struct field_state {
     double number;
     struct edit digits;
     enum confirm_default confirm;
-    size_t cursor; /* an item, see field_list.h */
+    size_t cursor; /* an item, see field_list.c */
     size_t top;    /* first item drawn, where the list is longer than its place */
     bool is_touched;
     bool is_emptied;          /* its last tick was taken away, and the cursor has not moved since */

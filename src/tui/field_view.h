@@ -12,7 +12,7 @@
 struct plain_screen;
 
 struct field_view {
-    bool is_list;         /* its items are field_list.h's */
+    bool is_list;         /* its items are field_list.c's */
     enum ask_focus focus; /* who has the keys when it is entered */
     void (*begin)(struct field_state *state);
     void (*draw)(struct ask_screen *screen, struct field_state *state, struct pen *pen,

@@ -266,6 +266,16 @@ static void test_what_is_refused(void **state)
     assert_failed(&world.did, ERROR_not_found, "/session_id");
     call_run(&world.did, world.person, METHOD_rule_remove, "{'id':'abc'}");
     assert_failed(&world.did, ERROR_bad_format, "/id");
+    call_release(&world.asked);
+    world.asked = (struct call){ .stage = world.stage, .label = "asked" };
+    call_start(&world.asked, world.agent, METHOD_ask_create,
+               "{'tool':'elicit_input','arguments':{'message':'Which?'}}");
+    stage_settle(world.stage);
+    find_open(&world);
+    call_run(&world.did, world.person, METHOD_ask_answer,
+             "{'session_id':'%s','fields':{'input':'b'}}", world.id);
+    let_stand(&world, ",'any_prompt':true"); /* its question is its prompt */
+    assert_failed(&world.did, ERROR_conflicting_arguments, "/any_prompt");
     world_close(&world);
 }
 

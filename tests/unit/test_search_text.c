@@ -75,6 +75,8 @@ static void words_are_found(void **state)
         if (finds(form, answer, cases[i].words) != cases[i].is_found)
             fail_msg("%s", cases[i].words);
     }
+    /* one character that stands for eighteen */
+    assert_true(finds("{\"title\":\"\\ufdfa\"}", NULL, "\xd8\xb5\xd9\x84\xd9\x89"));
     assert_false(finds(form, NULL, "yes-id"));
     assert_false(finds(form, NULL, "code"));
     assert_false(finds("not JSON", "[", "not"));
