@@ -34,7 +34,11 @@ def fill(home: Home) -> list[str]:
     ask_json(home, title="By time", timeout_seconds=1, default_selection_ids=["us"])
     ask_json(home, title="Nobody", timeout_seconds=1, selection_mode="text_input")
     ask_json(home, title="Large", prompt="长 long \"words\" \\ " * 2000 + "?")
-    wait_until(lambda: {row["title"]: row["status"] for row in rows(home)}["By time"] == "auto_submitted", "time is up")
+    def ended() -> list[str]:
+        found = {row["title"]: row["status"] for row in rows(home)}
+        return [found["By time"], found["Nobody"]]
+
+    wait_until(lambda: ended() == ["auto_submitted", "timeout"], "time is up for both")
     expect(home.sayso("settings", "set", "theme", "dark"), DONE)
     expect(home.sayso("token", "new", "--label", "☕ label"), DONE)
     first = ask(home, "Typing?", "--text")
