@@ -43,8 +43,8 @@ enum { TOKEN_BYTES = 52, TOKEN_ID_BYTES = 17 }; /* with the NUL */
 
 void token_make(char kind_letter, char out[TOKEN_BYTES]);
 void token_hash(const char *token, uint8_t out[HASH_BYTES]);
-void token_id(const uint8_t hash[HASH_BYTES],
-              char out[TOKEN_ID_BYTES]); /* what people call it by */
+/* what people call it by */
+void token_id(const uint8_t hash[HASH_BYTES], char out[TOKEN_ID_BYTES]);
 
 /* Signs what is sent to an address, so that who gets it knows from whom it is: the scheme of
  * standardwebhooks.com, HMAC-SHA256 over "id.timestamp.body". */

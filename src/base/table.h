@@ -15,8 +15,8 @@ struct table_link {
 struct table {
     struct table_link **buckets;
     size_t bucket_count, count;
-    ptrdiff_t
-        link_to_key; /* distance from a link to its key's first byte, which may be before it */
+    /* distance from a link to its key's first byte, which may be before it */
+    ptrdiff_t link_to_key;
     size_t key_bytes;
 };
 

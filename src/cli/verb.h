@@ -108,7 +108,7 @@ const struct verb_option *verb_option_at(const struct verb *verb, size_t index);
 /* Whether a person is looking: standard input and error are a terminal, and so is /dev/tty.
  * `is_input_read`: standard input has something else, and keys come from /dev/tty all the same. */
 bool terminal_is_person_here(bool is_input_read);
-/* How a app ended, in words where there is something to say. Raises a signal again. */
+/* How the terminal ended, in words where there is something to say. Raises a signal again. */
 enum exit_code terminal_finish(const struct arguments *arguments, const struct app_result *result);
 
 /* To standard error, once a browser was looked for; `url` is the link without its code. */

@@ -5,8 +5,8 @@
 #include "engine/state.h"
 
 /* describe.c: JSON of asks */
-int64_t describe_remaining_s(const struct engine *engine,
-                             const struct active_ask *active); /* -1: none */
+/* -1: none */
+int64_t describe_remaining_s(const struct engine *engine, const struct active_ask *active);
 void describe_summary(const struct engine *engine, const struct store_row *row,
                       struct json_writer *writer, const char *key);
 /* "2026-11-15T12:00:00.000Z"; null, or nothing at all, for a time that is 0. */

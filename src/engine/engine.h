@@ -110,7 +110,7 @@ void engine_save_drafts(struct engine *engine);
  * mark on all asks that agents waited for, so they are not marked one by one. */
 void engine_leave(struct engine *engine);
 
-bool engine_is_idle(const struct engine *engine); /* settled, no ask open, no peer */
+bool engine_is_idle(const struct engine *engine); /* settled, no ask open, no session */
 /* Every act was answered and everything is saved; calls that wait for a person are not counted. */
 bool engine_is_settled(const struct engine *engine);
 size_t engine_open_count(const struct engine *engine);

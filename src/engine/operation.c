@@ -415,7 +415,7 @@ void writing_end(struct writing *writing)
 
 /* News that wait while a reply about asks is read for the same peer. */
 
-/* So much is kept for one peer; with more he is told, and to look again. */
+/* So much is kept for one peer; with more it is told to read again. */
 enum { HELD_EVENTS_BYTES = 262144 };
 
 bool held_events_take(struct session *session, const char *line, size_t length)

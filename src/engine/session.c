@@ -1,4 +1,4 @@
-/* session.c - connections at the service: identity, events, and what an answer keeps of them. */
+/* session.c - sessions: identity, events, and what an answer keeps of them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +207,7 @@ bool session_sees(const struct session *session, const char *id)
     return session->is_watching || strcmp(session->attached, id) == 0;
 }
 
-/* Nothing of it changes during a session. */
+/* It stays the same for the whole session. */
 const char *session_origin(const struct engine *engine, struct session *session)
 {
     struct text origin = { 0 };

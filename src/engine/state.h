@@ -205,7 +205,7 @@ struct active_ask {
     char title[];
 };
 
-/* A connection at the service. Counted, because store work may still name it when it is gone. */
+/* A session of the service. Counted, because store work may still refer to it when it is gone. */
 struct session {
     struct session *next, *previous;
     int references;
@@ -333,8 +333,8 @@ struct engine {
     size_t page_count, inbox_count;    /* that watch */
     size_t ticking_count;              /* of these, who wants to know what time is left */
     struct alarm remaining_alarm;
-    struct table
-        questions; /* of conversations that wait for a person: engine/conversation/question.c */
+    /* of conversations that wait for a person: engine/conversation/question.c */
+    struct table questions;
     size_t listener_count; /* sessions that are told of a conversation */
 };
 
@@ -404,7 +404,7 @@ struct principal *principal_get(struct engine *engine, const char *id);
 /* False with rate_limited: too many pending, or too many new ones within a minute. */
 bool principal_admit(struct engine *engine, struct principal *principal, struct error *err);
 
-/* session.c: who stands at the service */
+/* session.c: who calls the service */
 struct session *session_open(struct service *service, const struct identity *identity);
 void session_close(struct service *service, struct session *session);
 void session_release(struct session *session);
@@ -414,8 +414,8 @@ void session_send(struct session *session, const char *line, size_t length);
 struct json_writer event_begin(struct text *line, const char *method);
 void event_end(struct json_writer *writer);
 void session_watch(struct engine *engine, struct session *session, bool wants_remaining);
-bool session_sees(const struct session *session,
-                  const char *id); /* it is told of changes of this ask */
+/* it is told of changes of this ask */
+bool session_sees(const struct session *session, const char *id);
 /* The client behind it, by which is known what was learnt; without a transport it is none. */
 struct store_client session_client(const struct session *session);
 void session_end_load(struct operation *operation); /* one thing that is known of it was read */
@@ -480,7 +480,7 @@ struct method_call {
     const struct json *params;
     reply_done *done;
     void *context;
-    bool is_ours; /* `done` is the engine's own: told even where the session has left */
+    bool is_ours; /* `done` is the engine's own: told even where the session has ended */
 };
 /* What the rows of rpc/methods.def do, each as id_method. */
 typedef void method_handler(struct method_call call);
@@ -490,15 +490,15 @@ typedef void method_handler(struct method_call call);
 void engine_call(struct service *service, struct session *session, const struct request *request,
                  reply_done *done, void *context);
 void *operation_new(size_t bytes, struct method_call call);
-void *operation_of_ours(size_t bytes, struct engine *engine,
-                        const char *id); /* `id` NULL: of none */
+/* `id` NULL: of none */
+void *operation_of_ours(size_t bytes, struct engine *engine, const char *id);
 struct method_call
 operation_call(const struct operation *operation); /* the one it began with, without params */
 void operation_begin_write(struct operation *operation);
 struct operation *operation_to_write(struct engine *engine); /* one of ours, which has begun to */
 void operation_end(struct operation *operation);             /* drops what it embeds and frees it */
-void operation_forget(void *context,
-                      const struct store_reply *reply); /* the same, however it went */
+/* the same, however it went */
+void operation_forget(void *context, const struct store_reply *reply);
 void operation_reply(const struct operation *operation, const struct reply *reply);
 /* Reply, then end. */
 void operation_ok(struct operation *operation, const char *json);
@@ -533,8 +533,8 @@ void operation_find_ask(struct operation *operation, const struct json *params,
                         void (*next)(struct operation *operation));
 /* A method that does no more than that. */
 void operation_for_ask(void (*next)(struct operation *operation), struct method_call call);
-void operation_get(struct operation *operation,
-                   store_done *done); /* the row of operation->id, for itself */
+/* the row of operation->id, for itself */
+void operation_get(struct operation *operation, store_done *done);
 /* The ask is stored, or came to nothing: acts that others began before we knew go on. */
 void operation_stored(struct engine *engine, const char *id);
 
@@ -578,8 +578,8 @@ void keys_release(struct engine *engine);
 void keys_refresh(struct engine *engine); /* makes one where it is time */
 
 /* time.c */
-void time_start(struct engine *engine,
-                struct active_ask *active); /* deadline, or end of undo window */
+/* deadline, or end of undo window */
+void time_start(struct engine *engine, struct active_ask *active);
 void time_arm(struct engine *engine);
 void remaining_arm(struct engine *engine);
 

@@ -50,8 +50,8 @@ void time_arm(struct engine *engine)
 }
 
 struct expiry {
-    struct operation
-        operation; /* first; its text is an answer only if a setting submits the defaults */
+    /* first; its text is an answer only if a setting submits the defaults */
+    struct operation operation;
     struct lifecycle_facts facts;
     struct lifecycle_step step;
     struct store_change change;

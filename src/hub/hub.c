@@ -49,7 +49,7 @@ struct hub {
     char person[128];
     char program[4096];
     int lock_fd;
-    int passed_fd; /* listens for us at note.socket, by a service manager; -1: none */
+    int passed_fd; /* listens for us at record.socket, by a service manager; -1: none */
 };
 
 /* What an answer that was taken may be lost by, as the server is set up: said once, where it can be

@@ -44,17 +44,17 @@ bool listener_open(const struct listener_parts *parts, struct listener **ret_lis
 int listener_port(const struct listener *listener); /* 0: none */
 /* "https://sayso.example.org", or by its address; "" where nobody else is listened to. */
 const char *listener_public_url(const struct listener *listener);
-void listener_reload(
-    struct listener *listener); /* the certificate, for those who come from now on */
-void listener_announce(
-    struct listener *listener); /* it will go: not ready for more, all is served as before */
+/* the certificate, for those who come from now on */
+void listener_reload(struct listener *listener);
+/* it will go: not ready for more, all is served as before */
+void listener_announce(struct listener *listener);
 void listener_flush(struct listener *listener);
 void listener_drain(struct listener *listener);
 void listener_dismiss(struct listener *listener, const char *why);
 bool listener_is_drained(const struct listener *listener);
 size_t listener_peer_count(const struct listener *listener);
-void listener_cut(struct listener *listener,
-                  const uint8_t *token_hash); /* revoked: its holders go (D6) */
+/* revoked: its holders go (D6) */
+void listener_cut(struct listener *listener, const uint8_t *token_hash);
 /* Another hub noted this of an MCP session; `value` NULL: it holds no more. */
 void listener_take_state(struct listener *listener, const char *session, const char *what,
                          const char *value);

@@ -90,7 +90,7 @@ static bool has_resource(const char *uri)
     return strcmp(uri, open_uri) == 0 || strcmp(uri, history_uri) == 0 || id_of(uri);
 }
 
-/* Reads at the service --------------------------------------------------------------------------
+/* Reads from the service ------------------------------------------------------------------------
  */
 
 /* A list, or one by its id. */

@@ -16,7 +16,7 @@
 struct ask_tool;
 struct tool_plan;
 
-/* An identity at the service: asks of one client name belong together. */
+/* A session with the service: asks of one client name belong together. */
 struct hub_session {
     struct hub_session *next;
     struct mcp *mcp;
@@ -26,8 +26,8 @@ struct hub_session {
     bool is_used;     /* the service was reached through it */
     bool is_followed; /* the service tells of changes */
     size_t subscription_count;
-    int64_t
-        hold_ms; /* after which its calls must be answered, as the service has learnt; 0: unknown */
+    /* after which its calls must be answered, as the service has learnt; 0: unknown */
+    int64_t hold_ms;
 };
 
 /* A final result that is on its way to the client. */
@@ -260,8 +260,8 @@ void tool_on_event(void *context, const char *method, const struct json *params)
  * `done` NULL: whatever comes of it. */
 void tool_act(enum method method, struct hub_session *session, struct json_writer *params,
               reply_done *done, void *context);
-void tool_act_on(enum method method, struct hub_session *session,
-                 const char *session_id); /* this ask alone */
+/* this ask alone */
+void tool_act_on(enum method method, struct hub_session *session, const char *session_id);
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
 /* For the ask it names. What is to be said or done first stands in `plan`; NULL: nothing. Where it

@@ -30,8 +30,8 @@ bool revision_is_legacy_name(const char *name);
  * of those. */
 enum mcp_revision revision_negotiate(const char *asked);
 /* Features by revision. */
-bool revision_has_structured(
-    enum mcp_revision revision); /* outputSchema, structuredContent, title */
+/* outputSchema, structuredContent, title */
+bool revision_has_structured(enum mcp_revision revision);
 bool revision_has_annotations(enum mcp_revision revision);  /* of tools; message of progress */
 bool revision_omits_unknown_id(enum mcp_revision revision); /* in errors; before, it is null */
 

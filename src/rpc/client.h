@@ -125,6 +125,6 @@ void loop_client_free(struct loop_client *client); /* from within its ops, too; 
 struct service *client_service_new(struct loop *loop,
                                    bool (*refuses)(void *context, struct error *err),
                                    void *context);
-void client_service_free(struct service *base); /* every session must have left */
+void client_service_free(struct service *base); /* every session must be closed */
 
 #endif

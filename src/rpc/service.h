@@ -44,7 +44,7 @@ struct session; /* the service's own record of a peer */
 
 enum session_role { ROLE_AGENT = 1, ROLE_PERSON = 2 };
 
-/* Who stands at the service. Borrowed for service_ops.open only. */
+/* Who calls the service. Borrowed for service_ops.open only. */
 struct identity {
     enum session_role role;
     const char *via;            /* people: "cli" "terminal" "web" "api" "client" */

@@ -92,8 +92,8 @@ bool setting_find(const char *name, enum setting_id *ret_id);
 /* On false `err` is at path "/<name>"; its message says what the setting takes. */
 bool settings_parse(enum setting_id id, const char *text, struct setting_value *ret_value,
                     struct error *err);
-void settings_print_value(enum setting_id id, const struct setting_value *value,
-                          struct text *out); /* appends what settings_parse reads */
+/* appends what settings_parse reads */
+void settings_print_value(enum setting_id id, const struct setting_value *value, struct text *out);
 void setting_value_release(struct setting_value *value);
 /* Appends an address with stars for its password, wherever that is; true: it has one. */
 bool setting_hide_password(const char *address, struct text *out);

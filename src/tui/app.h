@@ -104,7 +104,7 @@ void app_leave(struct app *app, enum app_end end);
 void app_call(struct app *app, enum method method, const char *params_json, client_done *done);
 
 /* app_effects.c */
-void wish_note(void *context, const struct screen_effect *effect); /* context is a app */
+void wish_note(void *context, const struct screen_effect *effect); /* context is an app */
 void wishes_perform(struct app *app);
 void wishes_release(struct app *app);
 

@@ -8,8 +8,8 @@
 #define TESTS_OWN_TIME_H
 #include <stdint.h>
 
-void time_skip(
-    int64_t ms); /* so much has gone by at once; timers that are due come in their order */
+/* so much has gone by at once; timers that are due come in their order */
+void time_skip(int64_t ms);
 void time_hurry(int rate); /* from now on it goes so many times as fast; 1: as ever */
 
 #endif

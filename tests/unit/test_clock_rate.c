@@ -17,8 +17,8 @@
 
 enum { RATE = 50, AHEAD_MS = 600000 };
 
-static int64_t
-    start_ms; /* earlier than the first look, as a test says it that starts several programs */
+/* earlier than the first look, as a test says it that starts several programs */
+static int64_t start_ms;
 
 static int64_t true_ms(clockid_t clock)
 {

@@ -356,8 +356,8 @@ static void test_unknown_ones_take_turns(void **state)
     assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 0);
     assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
     stage_release(scene.stage);
-    assert_int_equal(scene.stage->store.writes[WRITE_change],
-                     changes + 2); /* the second said the same */
+    /* the second said the same */
+    assert_int_equal(scene.stage->store.writes[WRITE_change], changes + 2);
     assert_int_equal(calls[0].replies + calls[1].replies + scene.did.replies, 3);
     assert_false(is_replayed(scene.agent, "Confirmed in its turn"));
     for (size_t i = 0; i < 2; i++)

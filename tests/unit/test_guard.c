@@ -212,8 +212,8 @@ static void test_guesses_are_slowed_and_nobody_else(void **state)
     assert_int_equal(ask(scene, "GET /asks/7", "Authorization: Bearer guess\r\n", NULL, &in), 429);
     assert_non_null(strstr(in.bytes, "Retry-After: "));
     assert_int_equal(ask(scene, "GET /asks/7", PERSON, NULL, &in), 200);
-    assert_int_equal(ask(scene, "GET /asks/7", "", NULL, &in),
-                     401); /* who shows none did not guess */
+    /* who shows none did not guess */
+    assert_int_equal(ask(scene, "GET /asks/7", "", NULL, &in), 401);
     assert_int_equal(ask(scene, "GET /open", "", NULL, &in), 200);
     text_release(&in);
 }

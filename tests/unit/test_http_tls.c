@@ -126,8 +126,8 @@ static void requests_are_served_one_after_the_other(void **state)
     stage_settle(&stage);
     say(&peer, "ngth: 5\r\n\r\nhello");
     await(&stage, &peer, "POST /echo|hello");
-    assert_true(
-        tls_write(peer.tls, GET("/echo"), strlen(GET("/echo")))); /* two that come at once */
+    /* two that come at once */
+    assert_true(tls_write(peer.tls, GET("/echo"), strlen(GET("/echo"))));
     say(&peer, GET("/two"));
     await(&stage, &peer, "GET /two|");
     text_clear(&peer.in);

@@ -169,8 +169,8 @@ static void what_began_before_this_machine_holds_nobody_up(void **state)
 
     assert_true(mcp_take_up(pair->b.mcp, &pair->on_b.mcp, sealed));
     assert_int_equal(pair->b.acts[0].wait_s, 0);
-    assert_true(pair->b.wake_ms >
-                0); /* where the service does not answer, and for the next calls */
+    /* where the service does not answer, and for the next calls */
+    assert_true(pair->b.wake_ms > 0);
     stage_pass(&pair->b, 5000);
     assert_int_equal(pair->on_b.finished, 1);
 }

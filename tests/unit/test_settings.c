@@ -429,8 +429,8 @@ static void interface_and_hold_limits_speak_for_themselves(void **state)
     assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0), 20);
     assert_true(settings_put_saved(settings, "hold_limits", "{\"codex*\":3500}"));
     assert_int_equal(settings_hold_limit_s(settings, "codex-mcp-client", false, 0), 3500);
-    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0),
-                     110); /* as measured */
+    /* as measured */
+    assert_int_equal(settings_hold_limit_s(settings, "claude-code", false, 0), 110);
 }
 
 static void values_are_written_as_json_of_their_kind(void **state)

@@ -110,7 +110,7 @@ static void one_before_it_is_made(void **state)
         " 1 1 day  2 7 days  3 30 days  4 90 days  5 1 year  p Prompt  Esc back\n");
     stage_type(&stage, "p");
     stage_expect(&stage, "CASE {}\n");
-    stage_take(&stage, NEWS_CASE, rule_case); /* of before: it is not what is asked for now */
+    stage_take(&stage, NEWS_CASE, rule_case); /* the reply to the earlier preview: it is ignored */
     stage_type(&stage, "1");
     stage_expect(&stage, "");
     stage_take(&stage, NEWS_CASE, standing_case_same);

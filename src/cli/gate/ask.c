@@ -115,8 +115,8 @@ static bool write_params(const struct gate_question *question, struct text *out)
     const char *use_id = question->use_id;
     bool fits;
 
-    random_id(
-        key); /* a call of its own each time, so that an old yes is never given to a new one */
+    /* a call of its own each time, so that an old yes is never given to a new one */
+    random_id(key);
     if (use_id && *use_id && strlen(use_id) <= USE_ID_BYTES &&
         text_is_ascii(use_id, strlen(use_id)))
         snprintf(key, sizeof key, "gate:%s", use_id);

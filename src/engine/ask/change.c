@@ -89,8 +89,8 @@ static void on_retimed(void *context, const struct store_reply *reply)
             wait_finish(engine, active, NULL, NULL);
     }
     if (reply->outcome == STORE_LOST && active && is_overtaken(changing, reply->row)) {
-        change_found(
-            &changing->operation); /* the ask is as it was meant for, with another deadline */
+        /* the ask is as it was meant for, with another deadline */
+        change_found(&changing->operation);
     } else if (reply->outcome == STORE_DONE && active && active->seq > reply->seq) {
         operation_ok(&changing->operation, "{}"); /* others changed it since, and we know how */
     } else if (reply->outcome == STORE_DONE && active) {
@@ -421,8 +421,8 @@ static void hold_deadline(struct engine *engine, struct active_ask *active)
     change.deadline_ms = active->deadline_ms;
     change.original_ms = active->original_ms;
     change.hold_used_ms = active->rare->hold_used_ms;
-    change.if_version =
-        active->version; /* a person's own deadline may be on its way to the store */
+    /* a person's own deadline may be on its way to the store */
+    change.if_version = active->version;
     store_write_change(engine->parts.store, &change, operation_forget, operation_to_write(engine));
     wait_tell_time(engine, active, NULL);
     active_mark_dirty(engine, active);

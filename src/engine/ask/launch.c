@@ -167,8 +167,8 @@ static void on_renewed(void *context, const struct store_reply *reply)
         launch_reply(operation_call(operation), active, &opening->fresh);
         operation_end(operation);
     } else if (reply->outcome == STORE_LOST && !active) {
-        wait_reply_row(operation, reply->row,
-                       false); /* decided meanwhile: that is what is wanted */
+        /* decided meanwhile: that is what is wanted */
+        wait_reply_row(operation, reply->row, false);
         operation_end(operation);
     } else if (reply->outcome == STORE_FAILED) {
         operation_fail(operation, &reply->err, NULL);

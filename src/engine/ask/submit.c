@@ -377,8 +377,8 @@ static void on_undelivered(void *context, const struct store_reply *reply)
     struct error err;
 
     if (operation->session->is_gone) {
-        operation_end(
-            operation); /* before anything was kept: it has asked again by now, or never will */
+        /* before anything was kept: it has asked again by now, or never will */
+        operation_end(operation);
     } else if (reply->outcome == STORE_FAILED) {
         operation_fail(operation, &reply->err, NULL);
     } else if (reply->outcome == STORE_MISSING && !submission->looks_again &&

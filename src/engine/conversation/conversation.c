@@ -1,5 +1,5 @@
 /*
- * conversation.c - conversations of agent hosts (R3.4) at the service: made, listed, looked at, and
+ * conversation.c - conversations of agent hosts (R3.4): made, listed, looked at, and
  * what is said to them. Nothing of one is kept here between two acts: the store's row is read, the
  * machine of core/conversation moves, and one conditional update on the version decides: who comes
  * too late is read again and judged by the state that won. What a step does is numbered and kept

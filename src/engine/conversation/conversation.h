@@ -35,8 +35,8 @@ struct conversation_operation {
     char asked[ASK_ID_BYTES];            /* the ask that is over; "": none brought this */
     struct text events;                  /* of the step, as the store takes them */
     struct conversation_operation *next; /* of those that wait for one question to be settled */
-    void (*after)(struct conversation_operation
-                      *update); /* kept, or, with `failure`, not; NULL: it is replied */
+    /* kept, or, with `failure`, not; NULL: it is replied */
+    void (*after)(struct conversation_operation *update);
     struct error failure;
 };
 struct conversation_operation *conversation_operation_new(struct method_call call);
@@ -44,14 +44,14 @@ struct conversation_operation *conversation_operation_new(struct method_call cal
 void conversation_operation_load(struct conversation_operation *update,
                                  void (*next)(struct operation *operation));
 void conversation_operation_step(struct operation *operation); /* once it is loaded */
-void conversation_operation_reply(struct conversation_operation *update,
-                                  bool is_already); /* and ends it */
-void conversation_operation_reply_loaded(
-    struct operation *operation); /* the same of one that is new */
+/* and ends it */
+void conversation_operation_reply(struct conversation_operation *update, bool is_already);
+/* the same of one that is new */
+void conversation_operation_reply_loaded(struct operation *operation);
 /* Says that it has no place in this state; ends it. */
 void conversation_operation_refuse(struct conversation_operation *update);
-void conversation_publish(struct engine *engine,
-                          const struct conversation_record *record); /* there is more of it */
+/* there is more of it */
+void conversation_publish(struct engine *engine, const struct conversation_record *record);
 
 /* question.c: a question of a conversation as an ask, and its end as what was said */
 void question_begin(struct engine *engine, const struct conversation_record *record);
@@ -62,6 +62,6 @@ void questions_load(struct engine *engine); /* those that are not known yet */
 /* Another hub did something in this conversation. */
 void question_follow(struct engine *engine, const char *conversation_id);
 void questions_release(struct engine *engine);
-void question_decide(struct operation *operation); /* a saying that is loaded; it ends */
+void question_decide(struct operation *operation); /* one that is loaded; it ends */
 
 #endif

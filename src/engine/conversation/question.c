@@ -316,8 +316,8 @@ static bool question_add_decider(struct engine *engine, struct conversation_oper
 {
     struct question *question;
 
-    question_begin(engine,
-                   &update->record); /* asked at another hub, the news of it still to come */
+    /* asked at another hub, the news of it still to come */
+    question_begin(engine, &update->record);
     question = question_find(engine, update->record.ask_id);
     if (!question)
         return false;

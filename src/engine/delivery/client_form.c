@@ -391,8 +391,8 @@ static void take_result(struct operation *operation, const struct json *params)
     struct active_ask *active = find_open(operation, params);
 
     if (active && mode && strcmp(mode, "url") == 0) {
-        end_showing(operation->engine, active,
-                    operation->session); /* agreeing to look is no answer */
+        /* agreeing to look is no answer */
+        end_showing(operation->engine, active, operation->session);
         operation_ok(operation, "{}");
     } else if (active) {
         client_take(operation, json_member_text(params, "action"), json_member(params, "content"),
@@ -516,8 +516,8 @@ void round_trip_resume(struct submission *submission, struct active_ask *active)
     struct engine *engine = submission->operation.engine;
     const struct json *response = submission->response;
     const struct round_trip *round_trip = &submission->terms.round_trip;
-    bool comes_to_wait =
-        round_trip->asked_ms == 0 || round_trip->is_url; /* it brings no decision */
+    /* it brings no decision */
+    bool comes_to_wait = round_trip->asked_ms == 0 || round_trip->is_url;
     const struct method_call call = { .engine = engine, .session = submission->operation.session };
     struct operation *attempt;
 

@@ -33,8 +33,8 @@ bool wait_tell_open(struct engine *engine, struct active_ask *active, const stru
 /* How patient its client is became known: those of its waits that would be too long end sooner. */
 void wait_bound_session(struct engine *engine, struct session *session);
 void wait_drop_session(struct engine *engine, struct session *session);
-void wait_forget_session(struct engine *engine,
-                         struct session *session); /* without a word to the store */
+/* without a word to the store */
+void wait_forget_session(struct engine *engine, struct session *session);
 /* How long the person still has; who asks knows from ask/created. `session` NULL: all who wait. */
 void wait_tell_time(const struct engine *engine, const struct active_ask *active,
                     struct session *session);

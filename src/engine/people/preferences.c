@@ -12,7 +12,7 @@
 #include "engine/state.h"
 #include "i18n/i18n.h"
 
-/* Settings over the service: all with their sources, and changing one (R8.1). */
+/* Settings as methods: all with their sources, and changing one (R8.1). */
 
 void settings_list_method(struct method_call call)
 {

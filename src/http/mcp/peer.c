@@ -29,8 +29,8 @@ enum {
     PEER_CALLS = 65536, /* how many asks may be pending is a setting; this is only memory */
     PEER_IDLE_MS = 1800000,
 };
-static const int64_t SESSION_STATE_MS =
-    (int64_t)LIMIT_TIMEOUT_S * 1000; /* as long as an id is good */
+/* as long as an id is good */
+static const int64_t SESSION_STATE_MS = (int64_t)LIMIT_TIMEOUT_S * 1000;
 static const int64_t SESSION_STATE_PASSING_MS = 600000;
 static const char session_binding[] = "session";
 

@@ -1,6 +1,6 @@
 /*
  * portal.h - the portal's channel (R7): the page and what it loads, and the wire on WebSockets. A
- * page signs in by its first message and is then a person at the service (docs/portal.md).
+ * page signs in by its first message and is then a person's session (docs/portal.md).
  */
 #ifndef HTTP_PORTAL_PORTAL_H
 #define HTTP_PORTAL_PORTAL_H

@@ -32,8 +32,8 @@ struct web {
     struct ws_server *server;
     struct portal_session *sessions;
     struct text line; /* a message that is being written */
-    struct ws_frame
-        *newest; /* the event that was told last: the next page most likely gets it too */
+    /* the event that was told last: the next page most likely gets it too */
+    struct ws_frame *newest;
     struct guard_identity *arriving; /* whose connection is being taken over; owned */
     bool is_leaving;
     bool is_off;       /* the setting portal is, and no page is left */

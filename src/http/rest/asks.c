@@ -340,7 +340,7 @@ void serve_list(struct call *call)
 }
 
 /*
- * Looks that wait. While there is one, a watcher of ours stands at the service and hears of every
+ * Looks that wait. While there is one, a session of ours watches and hears of every
  * change; what it hears only marks the looks of that ask, and rest_flush takes them again when
  * nobody is in the middle of telling. Who may wait is watched for before his ask is read: the store
  * may be far away, and what is told while it reads is not told again. One timer serves all of them.

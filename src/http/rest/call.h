@@ -156,7 +156,7 @@ struct call {
     int64_t until_ms;  /* boot clock */
     struct call *next; /* of those due */
 };
-/* At the service as a person; fills in what is the same for all who come this way. */
+/* Opens a session of a person; fills in what is the same for all who come this way. */
 struct session *rest_enter(struct rest *rest, struct identity *identity);
 /* The process at the other end of a call. */
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);

@@ -14,7 +14,7 @@
 #include "http/rest/call.h"
 #include "net/http.h"
 
-/* At the service as the host or the person who came; `event` may be NULL. */
+/* Opens a session of the host or the person who called; `event` may be NULL. */
 static void enter(struct call *call, void (*event)(void *context, const char *line, size_t length))
 {
     struct service *service = call->rest->parts.service;
@@ -151,7 +151,7 @@ struct listening {
     int64_t after;     /* the last event that was read */
     struct text frame; /* events on their way out */
     size_t sent;       /* of it */
-    bool has_more;     /* at the service */
+    bool has_more;     /* in the store */
     bool is_reading, has_begun, is_over, is_due;
     bool is_going;              /* somebody further up the stack is in go_on, */
     bool is_gone;               /* who frees it where it was ended meanwhile */

@@ -354,8 +354,8 @@ static void present_feedback(struct compat_reply *reply)
     char *answer = answer_of(reply->given, reply->result);
 
     if (json_member(reply->given, "project_directory"))
-        json_write_text(&reply->writer, "command_logs",
-                        ""); /* no command of ours runs in a project */
+        /* no command of ours runs in a project */
+        json_write_text(&reply->writer, "command_logs", "");
     json_write_text(&reply->writer, "interactive_feedback", answer);
     if (is_refused(reply->ending))
         json_write_bool(&reply->writer, "cancelled", true);

@@ -72,10 +72,10 @@ struct statement write_statement(struct write_context *writing, enum sqlite_stat
 /* Ends its use. True: it was one that changes rows, and it did. */
 bool write_end(struct write_context *writing, struct statement *statement);
 /* Step, then end. */
-bool write_run(struct write_context *writing,
-               enum sqlite_statement which); /* one without parameters */
-bool write_run_on(struct write_context *writing, enum sqlite_statement which,
-                  int64_t number); /* with one */
+/* one without parameters */
+bool write_run(struct write_context *writing, enum sqlite_statement which);
+/* with one */
+bool write_run_on(struct write_context *writing, enum sqlite_statement which, int64_t number);
 bool write_run_with(struct write_context *writing, enum sqlite_statement which,
                     const struct column_value *values, size_t count);
 /* Appends to the chain and sets event->seq. */
@@ -84,8 +84,8 @@ void write_event(struct write_context *writing, struct event *event);
 struct found write_look(struct write_context *writing, const char *id);
 void write_hint(struct write_context *writing, const char *id, const struct found *ask);
 
-void index_reopen(struct write_context *writing,
-                  int64_t number); /* it may change: is taken up again later */
+/* it may change: is taken up again later */
+void index_reopen(struct write_context *writing, int64_t number);
 /* What was added to the index is merged in small steps, as long as the slice lasts. True: all. */
 bool index_merge(struct write_context *writing);
 /* Whoever asks, once. */
