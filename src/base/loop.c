@@ -64,15 +64,15 @@ static int64_t clock_us(clockid_t clock)
 #ifdef SAYSO_CRASH_POINTS
 static struct {
     int64_t rate, start_us;
-} hurry;
+} test_clock;
 
 static void read_rate(void)
 {
     const char *wanted = getenv("SAYSO_CLOCK_RATE");
     char *end = NULL;
 
-    hurry.rate = wanted ? strtoll(wanted, &end, 10) : 1;
-    hurry.start_us =
+    test_clock.rate = wanted ? strtoll(wanted, &end, 10) : 1;
+    test_clock.start_us =
         end && *end == '@' ? strtoll(end + 1, NULL, 10) * 1000 : clock_us(CLOCK_BOOTTIME);
 }
 
@@ -87,14 +87,15 @@ static void learn_rate(void)
 static int64_t ahead_us(int64_t boot_us)
 {
     learn_rate();
-    return (hurry.rate - 1) * (boot_us - hurry.start_us);
+    return (test_clock.rate - 1) * (boot_us - test_clock.start_us);
 }
 
 /* When it is so late by our clock: never before. */
 static int64_t true_boot_us(int64_t boot_us)
 {
     learn_rate();
-    return hurry.start_us + (boot_us - hurry.start_us + hurry.rate - 1) / hurry.rate;
+    return test_clock.start_us +
+           (boot_us - test_clock.start_us + test_clock.rate - 1) / test_clock.rate;
 }
 #else
 static int64_t ahead_us(int64_t boot_us)

@@ -120,7 +120,7 @@ def wait_until(is_so: Callable[[], Any], what: str, timeout: float = HANG_S) -> 
     return value
 
 
-def hurry(rate: int) -> dict[str, str]:
+def clock_rate(rate: int) -> dict[str, str]:
     """The environment in which CRASH_BIN's time goes so many times as fast from now on: for hubs that a test starts itself, several
     of which agree on what time it is. Their clients keep true time, with all their patience, and so does a database.
     Where a sanitizer makes slow, the hub's patience with them would be too short: there it goes less fast."""

@@ -11,7 +11,7 @@ import threading
 import time
 from typing import Any
 
-from harness import CRASH_BIN, HANG_S, Home, Wire, hurry, run, test, wait_until
+from harness import CRASH_BIN, HANG_S, Home, Wire, clock_rate, run, test, wait_until
 from http_cases import HANG_S, HTTP_CASES, LISTENERS, Site, ask, check, connect, exchange, request, run_case
 
 # What belongs to the portal's socket joins by itself when the path is served; nothing else is left out.
@@ -141,7 +141,7 @@ def own_cases(home: Home) -> None:
 @test("a head that comes a byte every 5 s is ended with 408, and nobody else waits for it", "R12.2 P20")
 def slow() -> None:
     (row,) = [row for row in HTTP_CASES if row["id"] == "h-032"]
-    with Home(CRASH_BIN) as home, site(home, env=hurry(RATE)) as found, connect("127.0.0.1", found.port) as peer:
+    with Home(CRASH_BIN) as home, site(home, env=clock_rate(RATE)) as found, connect("127.0.0.1", found.port) as peer:
         done = threading.Event()
 
         def drip() -> None:

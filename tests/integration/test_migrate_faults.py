@@ -17,7 +17,7 @@ import time
 import postgres
 from api import LIMITS
 from cli_stage import DONE, FAILED, USAGE, WORDS, ask, expect
-from harness import CRASH_BIN, ROOT, Home, Result, Skip, counted, hurry, run, scaled, side_by_side, test, wait_until
+from harness import CRASH_BIN, ROOT, Home, Result, Skip, clock_rate, counted, run, scaled, side_by_side, test, wait_until
 from migrate_stage import Moving, rows, same, sql
 
 
@@ -102,7 +102,7 @@ def server_gone() -> None:
         url = server.tcp_url(postgres.name_in(server.new_database()))
         secret = server.password
         broken = url.replace(str(server.port), "1")
-        refused = moving.home.sayso("migrate", broken, program=CRASH_BIN, env=hurry(10))  # it looks for ten seconds
+        refused = moving.home.sayso("migrate", broken, program=CRASH_BIN, env=clock_rate(10))  # it looks for ten seconds
         assert refused.code == FAILED and "start it" in refused.err and secret not in refused.err + refused.out, refused
         wrong = url.replace(secret, "wr0ng-one")
         refused = moving.home.sayso("migrate", wrong, timeout=60)

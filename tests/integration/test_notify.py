@@ -17,7 +17,7 @@ import time
 from typing import Any
 
 from cli_stage import DONE, FAILED, OPTIONS, ask, expect
-from harness import CRASH_BIN, HANG_S, Home, Skip, hurry, run, test, wait_until
+from harness import CRASH_BIN, HANG_S, Home, Skip, clock_rate, run, test, wait_until
 
 EVIL = "Evil $(touch pwned) `touch pwned` '; touch pwned; \u202e\u001b]0;x\u0007 <b>&amp;"
 
@@ -120,7 +120,7 @@ def reminder() -> None:
     with Home(CRASH_BIN) as home:
         by_command(home, remind_minutes="1")
         expect(home.sayso("stop"), DONE)
-        clock = hurry(15)  # a minute in 4 s
+        clock = clock_rate(15)  # a minute in 4 s
         home.spawn("serve", env=clock, stdout=subprocess.DEVNULL)
         home.wait_hub()
         waiting, answered = [ask(home, title, *OPTIONS, "--timeout", "3600") for title in ("Waiting", "Answered")]

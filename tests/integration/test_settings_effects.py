@@ -18,7 +18,7 @@ from typing import Any, Callable
 
 from cli_stage import DONE, FAILED, ask, collect, expect
 from effects_stage import ASKED, CLIENT, Mcp, check, put, set_to
-from harness import CRASH_BIN, HANG_S, SLACK, Home, hurry, run, test, wait_until
+from harness import CRASH_BIN, HANG_S, SLACK, Home, clock_rate, run, test, wait_until
 from web_stage import Page, code_of, hello, link_of
 
 
@@ -87,12 +87,12 @@ def desktop(home: Home) -> None:
 def remind_minutes(home: Home) -> None:
     """Asked before the setting; of a hub to which a minute is a few seconds."""
     seen = home.path / "seen"
-    with Home(CRASH_BIN, env={name: home.environment[name] for name in NOISE}) as hurried:
-        hurried.spawn("serve", env=hurry(15), stdout=subprocess.DEVNULL)
-        hurried.wait_hub()
-        ask(hurried, "Waits already", "-o", "a=A", "-r", "a", "--timeout", "3600")
+    with Home(CRASH_BIN, env={name: home.environment[name] for name in NOISE}) as fast:
+        fast.spawn("serve", env=clock_rate(15), stdout=subprocess.DEVNULL)
+        fast.wait_hub()
+        ask(fast, "Waits already", "-o", "a=A", "-r", "a", "--timeout", "3600")
         wait_until(lambda: "Waits already" in seen.read_text(), "the bus was told of it")
-        put(hurried, "remind_minutes", "1")
+        put(fast, "remind_minutes", "1")
         wait_until(lambda: seen.read_text().count("Waits already") == 2, "the bus was told of it once more")
 
 

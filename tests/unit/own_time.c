@@ -102,7 +102,7 @@ void time_skip(int64_t ms)
     go_on(ms * 1000000, rate);
 }
 
-void time_hurry(int new_rate)
+void time_set_rate(int new_rate)
 {
     go_on(0, new_rate);
 }

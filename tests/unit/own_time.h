@@ -10,6 +10,6 @@
 
 /* so much has gone by at once; timers that are due come in their order */
 void time_skip(int64_t ms);
-void time_hurry(int rate); /* from now on it goes so many times as fast; 1: as ever */
+void time_set_rate(int rate); /* from now on it goes so many times as fast; 1: as ever */
 
 #endif

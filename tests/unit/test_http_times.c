@@ -96,9 +96,9 @@ static void test_slow_body(void **state)
     for (int i = 0; i < 480; i++)
         peer_say(late, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
                        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
-    time_hurry(5);
+    time_set_rate(5);
     took_ms = await_end(&stage, late, &in, began_ms); /* fast enough for 60 s, never at its end */
-    time_hurry(1);
+    time_set_rate(1);
     assert_true(took_ms >= 2000 && took_ms < LONG_MS);
     assert_int_equal(peer_status(&in), 408);
     text_clear(&in);

@@ -400,9 +400,9 @@ static void what_cannot_be_sent_fails_in_time(void **state)
     assert_false(pg_link_is_ready(batch_queue_link(stage.queue)));
     begun = loop_boot_ms();
     add("never");
-    time_hurry(10);
+    time_set_rate(10);
     run(is_all_done);
-    time_hurry(1);
+    time_set_rate(1);
     assert_int_equal(stage.failed, 1);
     assert_in_range(stage.last_ms - begun, 4900, SOON_MS);
     assert_non_null(strstr(stage.last_error, "nothing was stored"));
@@ -448,9 +448,9 @@ static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
     add("doubtful");
     run_for(100);
     add("behind");
-    time_hurry(10);
+    time_set_rate(10);
     run(is_one_failed);
-    time_hurry(1);
+    time_set_rate(1);
     assert_int_equal(stage.done, 0);
     assert_in_range(stage.last_ms - begun, 4900, SOON_MS);
     proxy_set(stage.proxy, PROXY_PASS);

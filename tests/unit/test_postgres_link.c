@@ -342,9 +342,9 @@ static void a_read_without_an_answer_fails_in_time(void **state)
     proxy_set(stage.proxy, PROXY_MUTE);
     begun = loop_boot_ms();
     read_number(&sql_number, 1);
-    time_hurry(10);
+    time_set_rate(10);
     run(is_all_done);
-    time_hurry(1);
+    time_set_rate(1);
     assert_int_equal(stage.failed, 1);
     assert_in_range(stage.last_ms - begun, 4500, SOON_MS);
     assert_non_null(strstr(stage.last_error, "the database does not answer"));
@@ -459,11 +459,11 @@ static void a_start_that_fails_says_why(void **state)
     fail_to_start(url, SOON_MS, "no database of that name");
     snprintf(url, sizeof url, "postgres://nobody:geheim@/postgres%s", socket);
     fail_to_start(url, SOON_MS, "refused the user or the password");
-    time_hurry(10); /* they are tried again and again */
+    time_set_rate(10); /* they are tried again and again */
     fail_to_start("postgres://me:geheim@127.0.0.1:1/db", NEVER_MS, "can't be reached");
     fail_to_start("postgres://me:geheim@nowhere.invalid/db", NEVER_MS, "can't be reached");
     fail_to_start("postgres://me:geheim@/db?host=/nowhere", NEVER_MS, "can't be reached");
-    time_hurry(1);
+    time_set_rate(1);
     proxy_set(stage.proxy, PROXY_MUTE);
     fail_to_start(stage.way, NEVER_MS, "does not answer");
 }

@@ -60,7 +60,7 @@ static int stage_up(void **state)
 {
     (void)state;
     memset(&stage, 0, sizeof stage);
-    time_hurry(1);
+    time_set_rate(1);
     if (!postgres_is_there())
         return 0;
     loop_free(loop_new()); /* the first keeps something for ever */
@@ -343,13 +343,13 @@ static void databases_that_do_not_fit_are_refused(void **state)
     snprintf(url, sizeof url, "%s&options=-csearch_path%%3Dlocked", stage.url);
     refuse(url, "GRANT");
     snprintf(url, sizeof url, "%s&options=-cdefault_transaction_read_only%%3Don", stage.url);
-    time_hurry(4); /* it is tried again for ten seconds */
+    time_set_rate(4); /* it is tried again for ten seconds */
     refuse(url, "standby");
-    time_hurry(1);
+    time_set_rate(1);
     snprintf(url, sizeof url, "postgres://sayso:geheim@/nowhere%s", strchr(stage.url, '?'));
     refuse(url, "no database of that name");
     refuse("postgres://sayso:gehe@im/geheim@host/x", "%40");
-    time_hurry(20);
+    time_set_rate(20);
     refuse("postgres://", "");
 }
 
@@ -448,7 +448,7 @@ static void closing_without_a_database_tells_everybody(void **state)
         store_write_meta(stage.store, &(struct store_meta){ "a", "b" }, count_reply, stage.store);
         stage.store->ops->get(stage.store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", count_reply, stage.store);
     }
-    time_hurry(20);
+    time_set_rate(20);
     stage.store->ops->close(stage.store);
     stage.store = NULL;
     assert_int_equal(stage.done, 0);
