@@ -141,6 +141,7 @@ VERB_ROW(version, TEXT_CLI_VERSION, VERB_LINES("version", "version --json"),
 static enum exit_code run_mcp(const struct arguments *arguments)
 {
     struct stdio_options mcp_options = {
+        .settings = arguments->settings,
         .as_name = arguments_value(arguments, "as"),
         .tools = arguments_value(arguments, "tools"),
         .is_sub_agent = arguments_value(arguments, "sub-agent") != NULL,
