@@ -20,6 +20,17 @@ CREATE FUNCTION sayso_said(p_letter text, p_seq bigint) RETURNS text LANGUAGE sq
                     current_setting('sayso.outcomes') || p_letter || p_seq || ' ', true)
 $f$;
 
+-- The same of many writes, which have theirs already; and where the chain ends now.
+CREATE FUNCTION sayso_said_all(p_said text) RETURNS text LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM set_config('sayso.outcomes', current_setting('sayso.outcomes') || p_said, true);
+  RETURN p_said;
+END $f$;
+CREATE FUNCTION sayso_went_on(p_seq bigint, p_hash bytea) RETURNS text LANGUAGE sql VOLATILE AS $f$
+  SELECT set_config('sayso.seq', p_seq::text, true)
+    || set_config('sayso.hash', encode(p_hash, 'hex'), true)
+$f$;
+
 -- A length in eight bytes, the lowest first, as hash_parts of base/crypto.c puts it before a part.
 CREATE FUNCTION sayso_length(p_bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
   SELECT set_byte(set_byte(set_byte(set_byte('\x0000000000000000'::bytea,
