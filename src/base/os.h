@@ -71,8 +71,10 @@ struct os_function {
 };
 #ifdef SAYSO_STATIC
 #define OS_LINKED(function) (void (*)(void))(function)
+enum { OS_IS_STATIC = 1 };
 #else
 #define OS_LINKED(function) NULL
+enum { OS_IS_STATIC = 0 };
 #endif
 /* False: it is not there (*ret_missing is NULL), or not this function of it. Never unloaded. */
 bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
