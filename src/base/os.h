@@ -61,6 +61,25 @@ bool os_own_program(char *out, size_t size);       /* absolute path of this exec
 bool os_working_directory(char *out, size_t size); /* real path */
 bool os_user_name(char *out, size_t size);
 
+/* Functions of a library that is loaded when it is first needed and not before: a program that
+ * never needs it starts no slower for it, and works where it is not installed. A static program has
+ * them inside (-Dstatic=true). */
+struct os_function {
+    const char *name;
+    size_t place;         /* of the pointer, in what the caller has for them */
+    void (*linked)(void); /* OS_LINKED */
+};
+#ifdef SAYSO_STATIC
+#define OS_LINKED(function) (void (*)(void))(function)
+enum { OS_IS_STATIC = 1 };
+#else
+#define OS_LINKED(function) NULL
+enum { OS_IS_STATIC = 0 };
+#endif
+/* False: it is not there (*ret_missing is NULL), or not this function of it. Never unloaded. */
+bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
+             const char **ret_missing);
+
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
 /* A key or token that only we and root can read. `err` is not_found or says how to mend it. */

@@ -380,7 +380,9 @@ void os_unmap(void *memory, size_t bytes)
 
 void os_give_memory_back(void)
 {
+#ifdef __GLIBC__ /* other C libraries do that by themselves */
     malloc_trim(0);
+#endif
 }
 
 /* Many descriptors watched through one; see os.h. */
