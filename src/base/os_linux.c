@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -395,6 +396,24 @@ static const struct {
     { OS_WRITABLE, EPOLLOUT },
     { OS_HUNG_UP, EPOLLRDHUP },
 };
+
+int os_watch_file(const char *path)
+{
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) >= 0)
+        return watch;
+    close(watch);
+    return -1;
+}
+
+void os_take_changes(int watch)
+{
+    char events[4096]; /* of one file, none has a name */
+
+    while (read(watch, events, sizeof events) > 0)
+        ;
+}
 
 int os_poller_open(void)
 {
