@@ -384,7 +384,7 @@ FAULTS = [
     Fault("portal and terminal both off", "channels", "warning", bad_settings('{"portal": false, "terminal": false}'), ("reset portal",)),
     Fault("another program on the hub's port", "http", "warning", port_taken, ("settings set port",)),
     Fault("a certificate that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/gone.pem")), ("gone.pem", "set tls_cert")),
-    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a file", "set tls_cert")),
+    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a regular file", "set tls_cert")),
     Fault("a key that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_KEY="{home}/gone.key")), ("gone.key", "set tls_key")),
     Fault("a certificate that is none", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/own.key")), ("own.key", "PEM")),
     Fault("a key that others may read", "listen", "fault", listening(change=open_key), ("own.key", "Run: chmod 600")),
