@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include <dirent.h>
-#include <pthread.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -24,12 +23,10 @@ enum {
 };
 
 static int64_t free_bytes = -1; /* -1: ask the system */
-static pthread_t asker;         /* who asked: the thread that writes new asks */
 int64_t __real_os_free_bytes(const char *path);
 int64_t __wrap_os_free_bytes(const char *path);
 int64_t __wrap_os_free_bytes(const char *path)
 {
-    asker = pthread_self();
     return free_bytes >= 0 ? free_bytes : __real_os_free_bytes(path);
 }
 
@@ -398,38 +395,6 @@ static void a_nearly_full_disk_still_takes_answers(void **state)
     free_bytes = -1;
 }
 
-enum { MANY_ASKS = 5, TURNS = 200 };
-
-/* In one turn of the loop; true: this thread wrote them. */
-static bool writes_here(struct place *place, int count)
-{
-    struct seen seen[MANY_ASKS] = { 0 };
-    static int number = 100;
-
-    for (int i = 0; i < count; i++)
-        create_plain(place, number++, NULL, &seen[i]);
-    for (int i = 0; i < count; i++) {
-        wait_for(place, &seen[i]);
-        assert_int_equal(seen[i].reply.outcome, STORE_DONE);
-        forget(&seen[i]);
-    }
-    return pthread_equal(asker, pthread_self());
-}
-
-/* While the writer's thread has nothing to do, to wake each other would take longer. */
-static void a_little_is_written_by_the_loop(void **state)
-{
-    struct place *place = *state;
-    int here = 0;
-
-    assert_false(writes_here(place, 1)); /* the first of a log waits for the disk */
-    for (int i = 0; here == 0 && i < TURNS; i++)
-        here += writes_here(place, 1);
-    assert_int_equal(here, 1);
-    for (int i = 0; i < TURNS; i++)
-        assert_false(writes_here(place, MANY_ASKS));
-}
-
 static void every_code_has_its_meaning(void **state)
 {
     static const struct {
@@ -472,7 +437,6 @@ int main(void)
         PLACE_CASE(a_full_disk_mends_itself),
         PLACE_CASE(a_file_limit_is_a_full_disk),
         PLACE_CASE(a_nearly_full_disk_still_takes_answers),
-        CASE(a_little_is_written_by_the_loop),
     };
 
     fault_vfs_register();

@@ -1,6 +1,8 @@
 #include "store/sqlite/writer.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,8 +221,9 @@ static void batch_run(struct batch_runner *runner, struct write *writes)
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
     EARLY_WRITES = 32,
-    QUICK_WRITES = 4,
-    IDLE_US = 2000000, /* without work the log is folded into the file */
+    LINGER_US = 100,
+    LINGER_WRITES = 8, /* after more, what the others do needs every processor */
+    IDLE_S = 2,        /* without work the log is folded into the file */
 };
 
 struct writer {
@@ -231,13 +234,11 @@ struct writer {
     struct write_queue queue;         /* under the lock */
     struct write_list done;           /* under the lock */
     bool is_closing;                  /* under the lock */
-    bool is_resting;                  /* under the lock: the thread waits for work */
-    int64_t worked_us;                /* under the lock: when something was written last */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
     atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
 
-    /* the thread's own; while it rests, those of who has the lock */
+    /* the thread's own */
     struct batch_runner runner;
     int log_pages;      /* in the log after the newest commit */
     int folded_pages;   /* that many of them a checkpoint has seen */
@@ -292,41 +293,36 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Under the lock, which others may have in the meantime. */
-static void fold_log(struct writer *writer)
-{
-    writer->is_resting = false;
-    pthread_mutex_unlock(&writer->lock);
-    checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
-    writer->is_log_folded = true;
-    sqlite3_db_release_memory(writer->runner.writing.db);
-    pthread_mutex_lock(&writer->lock);
-}
-
 /* Under the lock. Returns once there is work or the end has come. */
 static void wait_for_work(struct writer *writer)
 {
     while (write_queue_is_empty(&writer->queue) && !writer->is_closing) {
-        int64_t until_us = writer->worked_us + IDLE_US;
-        struct timespec until = { until_us / 1000000, until_us % 1000000 * 1000 };
+        struct timespec until;
 
-        writer->is_resting = true;
-        if (writer->is_log_folded)
+        if (writer->is_log_folded) {
             pthread_cond_wait(&writer->has_work, &writer->lock);
-        else if (now_us() < until_us)
-            pthread_cond_timedwait(&writer->has_work, &writer->lock, &until);
-        else
-            fold_log(writer);
-        writer->is_resting = false;
+            continue;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += IDLE_S;
+        if (pthread_cond_timedwait(&writer->has_work, &writer->lock, &until) == ETIMEDOUT) {
+            pthread_mutex_unlock(&writer->lock);
+            checkpoint(writer, SQLITE_CHECKPOINT_TRUNCATE);
+            writer->is_log_folded = true;
+            sqlite3_db_release_memory(writer->runner.writing.db);
+            pthread_mutex_lock(&writer->lock);
+        }
     }
 }
 
-/* Under the lock. */
-static void take_back(struct writer *writer, struct write_list *batch)
+/* What follows mostly comes soon, and a processor that has gone to sleep is slow to begin again:
+ * not to sleep for a moment takes less of its time than to be woken. */
+static void linger(const struct writer *writer)
 {
-    metrics_observe(&writer->batches, &batch_scale, batch->count);
-    write_list_append(&writer->done, batch);
-    writer->worked_us = now_us();
+    int64_t until_us = now_us() + LINGER_US;
+
+    while (atomic_load(&writer->is_idle) && now_us() < until_us && sched_yield() == 0) {
+    }
 }
 
 static void *writer_main(void *context)
@@ -334,10 +330,14 @@ static void *writer_main(void *context)
     struct writer *writer = context;
 
     pthread_mutex_lock(&writer->lock);
-    for (;;) {
+    for (int64_t last_count = 0;;) {
         struct write_list batch;
 
         atomic_store(&writer->is_idle, write_queue_is_empty(&writer->queue));
+        pthread_mutex_unlock(&writer->lock);
+        if (last_count <= LINGER_WRITES)
+            linger(writer);
+        pthread_mutex_lock(&writer->lock);
         wait_for_work(writer);
         batch = write_queue_take(&writer->queue);
         atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
@@ -347,7 +347,9 @@ static void *writer_main(void *context)
         batch_run(&writer->runner, batch.first);
         CRASH_POINT(store_before_hand_back);
         pthread_mutex_lock(&writer->lock);
-        take_back(writer, &batch);
+        last_count = batch.count;
+        metrics_observe(&writer->batches, &batch_scale, last_count);
+        write_list_append(&writer->done, &batch);
         pthread_mutex_unlock(&writer->lock);
         loop_wake_send(writer->wake);
         CRASH_POINT(store_after_hand_back);
@@ -384,54 +386,20 @@ static void hand_back(void *context)
     answer_all(writer, writes);
 }
 
-/* A few asks, or changes of one ask each, that wait for no sync. */
-static bool are_quick(const struct write_queue *added)
-{
-    const struct write *write = added->awaited.first;
-
-    while (write && !write->needs_sync &&
-           (write->what == WRITE_create ||
-            (write->what == WRITE_change && !write->of.change.more_ids)))
-        write = write->next;
-    return !write && !added->patient.first && added->awaited.count <= QUICK_WRITES;
-}
-
-/* Under the lock. The thread rests, and the log goes on: its first commit is synced, and it is not
- * so long that it is to be folded. */
-static bool may_write_here(const struct writer *writer)
-{
-    int pages = writer->log_pages - writer->folded_pages;
-
-    return writer->is_resting && write_queue_is_empty(&writer->queue) && pages > 0 &&
-           pages <= LOG_MAX_PAGES && are_quick(&writer->added);
-}
-
 /* One turn of the loop is one batch: its writes share a transaction, and the thread is woken once.
- * Of a long turn the thread gets a part early when it has nothing else to do, so that both work. A
- * little that waits for no disk is written here: to wake each other takes two threads longer. */
+ * Of a long turn the thread gets a part early when it has nothing else to do, so that both work. */
 static void hand_over(void *context)
 {
     struct writer *writer = context;
-    bool is_done;
 
     if (write_queue_is_empty(&writer->added))
         return;
     pthread_mutex_lock(&writer->lock);
-    is_done = may_write_here(writer);
-    if (is_done) {
-        batch_run(&writer->runner, writer->added.awaited.first);
-        take_back(writer, &writer->added.awaited);
-    } else {
-        atomic_store(&writer->is_idle, false);
-        write_queue_append(&writer->queue, &writer->added);
-        atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
-    }
+    write_queue_append(&writer->queue, &writer->added);
+    atomic_store(&writer->is_idle, false); /* it is looked at without the lock */
+    atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
     pthread_mutex_unlock(&writer->lock);
-    if (is_done)
-        loop_wake_send(writer->wake);
-    else
-        pthread_cond_signal(
-            &writer->has_work); /* not under the lock: it would wake to wait for it */
+    pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
 }
 
 static void init_sync(struct writer *writer)

@@ -2,8 +2,7 @@
  * writer.h - the one thread that writes. Jobs queue up while it works; it takes the whole queue
  * into one transaction, hands the writes back, and only then looks after the log. Checkpoints are
  * its own, so that neither the loop nor a reply waits for one. Retention and the index give way:
- * each batch of them is a transaction of its own, behind what somebody waits for. While it waits
- * for work, the loop writes what is little and needs no sync: waking each other would take longer.
+ * each batch of them is a transaction of its own, behind what somebody waits for.
  */
 #ifndef STORE_SQLITE_WRITER_H
 #define STORE_SQLITE_WRITER_H
@@ -16,7 +15,7 @@ struct loop;
 struct text;
 struct writer;
 
-/* NULL: *ret_rc is an SQLite code. `db` is borrowed, the writer's alone until writer_free. */
+/* NULL: *ret_rc is an SQLite code. `db` is borrowed and the thread's alone until writer_free. */
 struct writer *writer_new(struct loop *loop, sqlite3 *db, const char *path, atomic_bool *is_broken,
                           int *ret_rc);
 void writer_add(struct writer *writer, struct write *take_write);
