@@ -196,7 +196,8 @@ static void many_that_live_come_in_pages(void **state)
     stage_run(stage, "UPDATE asks SET seq = 1");
     stage_run(stage, "DO $$ BEGIN FOR i IN 2..2000 LOOP"
                      " INSERT INTO asks SELECT (json_populate_record(k, json_build_object('number',"
-                     " i, 'id', 'x' || i))).* FROM asks k WHERE number = 1; END LOOP; END $$");
+                     " i, 'id', 'x' || i))).* FROM asks k WHERE number = 1; END LOOP;"
+                     " PERFORM sayso_list_asks(); END $$");
     listed = list_active(stage, 1);
     assert_int_equal(listed.count, 2000);
     assert_int_equal(listed.last, 2000);
