@@ -314,7 +314,7 @@ static void indices_are_used(void **state)
         look(stage, looks[i].query, looks[i].words);
         assert_plans(stage, looks[i].name, looks[i].index);
     }
-    pg_get(stage->store, "xxxx", ignore, NULL);
+    pg_get(stage->store, "xxxx", 0, ignore, NULL);
     assert_plans(stage, "get", "asks_id");
     pg_list_active(stage->store, 5, nothing, NULL);
     assert_plans(stage, "live", "unsettled");

@@ -108,8 +108,10 @@ static void save(struct confirm_operation *confirm)
         effects_change(engine, confirm->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
-    for (size_t i = 1; i < confirm->count; i++)
-        text_add_format(&others, " %s", confirm->results[i].id);
+    for (size_t i = 1; i < confirm->count; i++) {
+        text_add_char(&others, ' ');
+        text_add_text(&others, confirm->results[i].id);
+    }
     change.principal = confirm->operation.session->principal;
     change.more_ids = others.used ? others.bytes : NULL;
     change.delivered_ms = change.now_ms;

@@ -204,8 +204,9 @@ static void on_got(void *context, const PGresult *result, const struct error *er
 }
 
 /* An answer whose undo window has just ended is waited for, should it be undone at this moment. */
-void pg_get(struct store *store, const char *ask_id, store_done *done, void *context)
+void pg_get(struct store *store, const char *ask_id, int64_t seq, store_done *done, void *context)
 {
+    (void)seq;
     struct pg_reading *reading =
         reading_new(store, &(struct reading){ &read_one_ask, { .one = done }, context });
 
