@@ -42,8 +42,7 @@ def cpu_s(server: Any, hubs: list[Any]) -> tuple[float, float]:
 
 
 def traffic(server: Any, url: str) -> dict[str, float]:
-    """What was written so far; the server's figures follow within a second."""
-    time.sleep(1)
+    """What was written so far by those who are gone: of others the server has not heard all."""
     names = ("asks", "changes", "in_page", "transactions", "wal_bytes", "wal_syncs")
     row = server.sql("SELECT t.n_tup_ins, t.n_tup_upd, t.n_tup_hot_upd, d.xact_commit, w.wal_bytes::bigint, w.wal_sync"
                      " FROM pg_stat_wal w, pg_stat_database d, (SELECT 0 AS n_tup_ins, 0 AS n_tup_upd, 0 AS n_tup_hot_upd"
@@ -141,10 +140,10 @@ def rates(report: Any, options: argparse.Namespace, hub_class: Callable, server:
                 runs[name].append(drive_floor(server, floor_url, "-c", str(IN_FLIGHT), "-t", seconds))
                 continue
             count = int(str(name).split(",")[0])
+            before = traffic(server, url)
             with hubs_on(hub_class, options.program, url, count) as hubs:
-                before = traffic(server, url)
                 found = drive(server, hubs, IN_FLIGHT if name == count else IN_FLIGHT * count, "-t", seconds)
-                runs[name].append(found | per_ask(before, traffic(server, url)))
+            runs[name].append(found | per_ask(before, traffic(server, url)))
     report.raw["hubs: rates"] = runs
     base = {key: bench.median(runs["floor"], key) for key in ("ops_s", "database_cpu_us")}
     for name in names[1:]:
