@@ -16,13 +16,55 @@ static const struct {
 #include "i18n/languages.def"
 #undef LANGUAGE
 };
+/* All texts of a column behind each other, and where each begins: pointers would have to be
+ * adjusted at each start of a process. */
 static const struct {
-    const char *key, *in[LANGUAGE_COUNT];
-} texts[TEXT_COUNT] = {
-#define TEXT(name, english, chinese) [TEXT_##name] = { #name, { english, chinese } },
+    struct {
+#define TEXT(name, english, chinese) char text_##name[sizeof #name];
+#include "i18n/texts.def"
+#undef TEXT
+    } keys;
+    struct {
+#define TEXT(name, english, chinese) char text_##name[sizeof(english)];
+#include "i18n/texts.def"
+#undef TEXT
+    } english;
+    struct {
+#define TEXT(name, english, chinese) char text_##name[sizeof(chinese)];
+#include "i18n/texts.def"
+#undef TEXT
+    } chinese;
+} texts = {
+#define TEXT(name, english, chinese) #name,
+    {
+#include "i18n/texts.def"
+    },
+#undef TEXT
+#define TEXT(name, english, chinese) english,
+    {
+#include "i18n/texts.def"
+    },
+#undef TEXT
+#define TEXT(name, english, chinese) chinese,
+    {
+#include "i18n/texts.def"
+    },
+#undef TEXT
+};
+static const struct {
+    uint32_t key, in[LANGUAGE_COUNT];
+} starts[TEXT_COUNT] = {
+#define START(column, name) offsetof(__typeof__(texts), column.text_##name)
+#define TEXT(name, a, b)                                                                           \
+    [TEXT_##name] = { START(keys, name), { START(english, name), START(chinese, name) } },
 #include "i18n/texts.def"
 #undef TEXT
 };
+
+static const char *text_at(uint32_t start)
+{
+    return (const char *)&texts + start;
+}
 
 static enum language current = LANGUAGE_EN;
 
@@ -38,7 +80,7 @@ enum language i18n_language(void)
 
 const char *i18n_text_in(enum language language, enum text_id id)
 {
-    return texts[id].in[language];
+    return text_at(starts[id].in[language]);
 }
 
 const char *i18n_text(enum text_id id)
@@ -48,7 +90,7 @@ const char *i18n_text(enum text_id id)
 
 const char *i18n_key(enum text_id id)
 {
-    return texts[id].key;
+    return text_at(starts[id].key);
 }
 
 static void fill_in(struct text *out, const char *text, va_list arguments)

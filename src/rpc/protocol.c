@@ -77,11 +77,11 @@ void rpc_release(struct rpc_message *message)
 void rpc_add_result(struct text *out, const char *id_json, enum reply_kind kind,
                     const char *result_json)
 {
-    text_add_format(out,
-                    kind == REPLY_PLAIN
-                        ? "{\"jsonrpc\":\"2.0\",\"id\":%s%s,\"result\":"
-                        : "{\"jsonrpc\":\"2.0\",\"id\":%s,\"reply\":\"%s\",\"result\":",
-                    id_json, reply_kind_name(kind));
+    text_add_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    text_add_text(out, id_json);
+    text_add_text(out, kind == REPLY_PLAIN ? "" : ",\"reply\":\"");
+    text_add_text(out, reply_kind_name(kind));
+    text_add_text(out, kind == REPLY_PLAIN ? ",\"result\":" : "\",\"result\":");
     text_add_text(out, result_json ? result_json : "{}");
     text_add_text(out, "}\n");
 }

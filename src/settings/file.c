@@ -41,8 +41,7 @@ static const char *detail_of(const struct error *err)
     return colon && colon[1] ? colon + 2 : err->message;
 }
 
-/* Never created: what exists of its path is directories that can be searched, no broken link. */
-static bool is_absent(const char *path)
+bool settings_file_is_absent(const char *path)
 {
     char *way = mem_text(path), *slash;
     struct stat found;
@@ -66,7 +65,7 @@ static struct json *read_object(struct settings *settings, const char *path, str
     *err = (struct error){ 0 };
     settings_at(settings, path, 0);
     if (!os_read_file(path, SETTINGS_FILE_MAX_BYTES, bytes, err)) {
-        if (is_absent(path))
+        if (settings_file_is_absent(path))
             *err = (struct error){ 0 };
         else if (err->code == ERROR_too_long)
             settings_warn_of_file(settings, TEXT_SETTING_FILE_TOO_LONG, "");

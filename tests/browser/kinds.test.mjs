@@ -47,7 +47,7 @@ test("R2.2 R7.5 notes travel along, and what is written is not sent by a click",
     const { asked, page } = await open(choice());
     await page.locator(".opt", { hasText: "Redis" }).locator(".note-btn").click();
     await page.keyboard.type("use the cluster in eu-west");
-    await page.getByLabel("Note to the agent").fill("before Friday");
+    await page.getByLabel("Note for the agent").fill("before Friday");
     await option(page, "Redis").click();
     await page.waitForTimeout(300);
     assert.match(await page.locator(".tally").textContent(), /press Send/);
@@ -63,7 +63,7 @@ test("R2.3 several options between bounds; more are not taken and nothing is unt
     const { asked, page } = await open(choice({
         selection_mode: "multi", min_selections: 1, max_selections: 2, default_selection_ids: ["redis"],
     }));
-    assert.match(await page.locator("legend output").textContent(), /1 chosen, 1 more possible/);
+    assert.match(await page.locator("legend output").textContent(), /1 selected, up to 1 more/);
     await option(page, "Leave it").click();
     await page.locator(".opt.full").waitFor();
     await option(page, "Materialized").click({ force: true });
@@ -77,7 +77,7 @@ test("R2.3 several options between bounds; more are not taken and nothing is unt
 
 test("R2.2 options and own words", async () => {
     const { asked, page } = await open(choice({ selection_mode: "hybrid", max_selections: 1, placeholder: "e.g. memcached" }));
-    await option(page, "In your own words").click();
+    await option(page, "Your own answer").click();
     assert.equal(await page.locator(".own textarea").getAttribute("placeholder"), "e.g. memcached");
     await page.locator(".own textarea").fill("none, add an index");
     await page.keyboard.press("Control+Enter");
@@ -320,7 +320,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
         }
         return { out, picked: document.querySelectorAll(".opt input:checked").length };
     });
-    assert.deepEqual(seen, { out: Array(4).fill("too early, press again"), picked: 0 });
+    assert.deepEqual(seen, { out: Array(4).fill("too soon; press the key again"), picked: 0 });
     const first_ms = await page.evaluate(() => new Promise((resolve) => {
         const began = performance.now();
         dispatchEvent(new Event("focus"));
@@ -389,9 +389,9 @@ test("R2.2 prefilled notes: those of chosen options come back, what was taken aw
     const options = OPTIONS.map((row) => ({ ...row, annotation: `about ${row.id}` }));
     for (const [removed, notes, common] of [[false, { redis: "about redis" }, "for all"], [true, undefined, undefined]]) {
         const { asked, page } = await open(choice({ ...WAITS, title: `Prefilled ${removed}`, options, global_annotation: "for all" }));
-        assert.equal(await page.getByLabel("Note to the agent").inputValue(), "for all");
+        assert.equal(await page.getByLabel("Note for the agent").inputValue(), "for all");
         if (removed) {
-            await page.getByLabel("Note to the agent").fill("");
+            await page.getByLabel("Note for the agent").fill("");
             await page.locator("[data-key=note-redis]").fill("");
         }
         await option(page, "Redis").click();
@@ -413,7 +413,7 @@ test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a se
     await page.keyboard.press("Enter"); /* no row has the keyboard: the first gets it */
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    assert.equal(await page.locator("#tally").textContent(), "Ticked. Press Enter again to continue.");
+    assert.equal(await page.locator("#tally").textContent(), "Selected. Press Enter again to continue.");
     assert.deepEqual(await page.locator(".opt input:checked").evaluateAll((rows) => rows.map((row) => row.value)), ["view"]);
     await page.keyboard.press("x");
     assert.equal(await page.locator(".opt input:checked").count(), 0);
@@ -489,7 +489,7 @@ test("R6.4 an option is hidden and shown again by the mouse alone, never below w
     assert.equal(await count(), 3);
     await page.getByRole("button", { name: "Show “Leave it as it is” again" }).click();
     await hide("Leave it as it is").waitFor();
-    await page.getByRole("button", { name: "Leave out what is hidden" }).click();
+    await page.getByRole("button", { name: "Hide them again" }).click();
     assert.equal(await count(), 2);
     await page.keyboard.press("Shift+H");
     assert.equal(await count(), 3);

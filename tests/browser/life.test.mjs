@@ -18,7 +18,7 @@ after(async () => {
 });
 
 const WAITS = { single_submit_mode: false };
-const note = (page) => page.getByLabel("Note to the agent");
+const note = (page) => page.getByLabel("Note for the agent");
 const left = async (page) => {
     const [m, s] = (await page.locator(".left").textContent()).split(":").map(Number);
     return m * 60 + s;
@@ -65,14 +65,14 @@ test("R2.2 R5.1 asked back: the agent is told, its explanation comes beside the 
     await page.getByRole("button", { name: "Ask", exact: true }).click();
     const back = await asked.result;
     assert.deepEqual([back.action_status, back.asked_back], ["pending", "What is <b>in</b> Redis?"]);
-    await page.locator(".banner", { hasText: "You asked back." }).waitFor();
+    await page.locator(".banner", { hasText: "Follow-up sent." }).waitFor();
     const answered = agent.call("ask/wait", { session_id: asked.id, wait_seconds: 60,
         explanation: "Sessions.\n\u202eevil <img src=x onerror=alert(1)>" });
     const said = page.locator(".talk li.agent .said");
     await said.waitFor();
     assert.equal(await said.textContent(), "Sessions.\n\\u202eevil <img src=x onerror=alert(1)>");
     assert.equal(await page.locator(".talk img").count(), 0);
-    assert.equal(await page.locator(".banner", { hasText: "You asked back." }).count(), 0);
+    assert.equal(await page.locator(".banner", { hasText: "Follow-up sent." }).count(), 0);
     assert.equal(await note(page).inputValue(), "half a thought");
     await page.reload();
     await page.locator(".talk li.person", { hasText: "What is <b>in</b> Redis?" }).waitFor();
@@ -90,7 +90,7 @@ test("R5.3 R7.3 answered elsewhere: who, where, and the text of this page is kep
     const page = await stage.open(asked, context);
     await note(page).fill("what I had in mind");
     await stage.home.must("answer", asked.id, "--select", "view");
-    await page.getByRole("heading", { name: "Answered on the command line" }).waitFor();
+    await page.getByRole("heading", { name: "Answered from the command line" }).waitFor();
     assert.match(await page.locator(".sum").textContent(), /Materialized view/);
     assert.match(await page.locator(".kept:not(.tell)").textContent(), /what I had in mind/);
     await page.getByRole("button", { name: "Copy" }).click();
@@ -104,7 +104,7 @@ test("R5.4 R7.2 the hub ends the time, the page never does; more time by key", a
     assert.ok(await left(page) <= 40);
     assert.equal(await page.locator(".bar").getAttribute("data-soon"), "soon");
     await page.keyboard.press("e");
-    await until(async () => await left(page) > 300, "5 minutes more");
+    await until(async () => await left(page) > 300, "Added 5 minutes");
     await stage.home.must("extend", asked.id, "3");
     await until(async () => await left(page) <= 3, "another channel shortens it");
     await note(page).evaluate((node) => node.blur());
@@ -132,7 +132,7 @@ test("R5.5 an agent that has gone: the page says so and the answer is kept for i
     await page.getByText(/The agent stopped waiting \d+ s ago/).waitFor();
     await answerable(page);
     await option(page, "Redis").click();
-    assert.match(await page.locator(".tally").textContent(), /Kept until the agent asks again/);
+    assert.match(await page.locator(".tally").textContent(), /Saved until the agent asks again/);
     await sendButton(page).click();
     await sendNow(page);
     const again = stage.agent("codex", "/home/me/infra");

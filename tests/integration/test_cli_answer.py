@@ -114,7 +114,7 @@ def show_whole(home: Home) -> None:
     file.write_text(json.dumps(question))
     process = home.spawn("ask", "--from", str(file), stdin=subprocess.DEVNULL)
     wait_until(lambda: home.sayso("list", "--active", "--json").json, "the ask is there")
-    expect_shown({"en": "Choose 1 to 2, or write your own", "zh": "请选择 1 至 2 项，或自行填写"},
+    expect_shown({"en": "Choose 1 to 2, or write your own answer", "zh": "请选择 1 至 2 项，或自行填写"},
                  "Or a place of your own", "as last time", "        int x;\n")
     expect_shown({"en": "(recommended)  (preselected)", "zh": "(推荐)  (预选)"})
     expect_shown({"en": "Preview (c):", "zh": "预览 (c):"})
@@ -127,17 +127,17 @@ def show_whole(home: Home) -> None:
     ended = home.sayso("list", "--json").json[0]["session_id"]
     assert "blocked" not in home.sayso("show", ended).out
     for more, english, chinese in (
-            (["--text"], "In your own words", "自行填写"), ([*OPTIONS], "Choose one", "请选择一项"),
+            (["--text"], "Your own answer", "自行填写"), ([*OPTIONS], "Choose one", "请选择一项"),
             ([*OPTIONS, "--multi"], "Choose 0 to 3", "请选择 0 至 3 项")):
         session_id = ask(home, "T", *more)
         expect_shown({"en": english, "zh": chinese})
-        expect_shown({"en": "(stopped waiting)", "zh": "（已停止等待）"})
+        expect_shown({"en": "(agent not waiting)", "zh": "（智能体未在等待）"})
         expect(home.sayso("cancel", session_id), DONE)
     exactly = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
     expect_shown({"en": "  Choose 2\n", "zh": "  请选择 2 项\n"})
     expect(home.sayso("cancel", exactly), DONE)
     wide = ask_json(home, selection_mode="hybrid", min_selections=2, max_selections=2).json["session_id"]
-    expect_shown({"en": "Choose 2, or write your own", "zh": "请选择 2 项，或自行填写"})
+    expect_shown({"en": "Choose 2, or write your own answer", "zh": "请选择 2 项，或自行填写"})
     expect(home.sayso("cancel", wide), DONE)
 
 
@@ -274,7 +274,7 @@ def extend(home: Home) -> None:
 
 @test("list: newest first, active and completed apart, as many as wanted", "R10.3 R9.1")
 def lists(home: Home) -> None:
-    assert "Nothing to list" in one_line(expect(home.sayso("list"), DONE).err)
+    assert "No asks" in one_line(expect(home.sayso("list"), DONE).err)
     ids = [ask(home, f"T{number}") for number in range(5)]
     expect(home.sayso("cancel", ids[1]), DONE)
     expect(home.sayso("answer", ids[3], "--select", "eu"), DONE)

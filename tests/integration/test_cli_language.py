@@ -148,13 +148,13 @@ def refused_in_chinese(home: Home) -> None:
     several = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
     single = ask(home, "single")
     cases = [
-        (["answer", single, "--select", "nope"], "没有选项使用这个 id；可用的 id 有：eu, us, as", "no option has this id"),
+        (["answer", single, "--select", "nope"], "未知的选项 ID；可用：eu, us, as", "no option has this ID"),
         (["answer", single, "--text", "x"], "此请求不接受自行填写", "takes no text"),
         (["answer", single, "--select", "eu,us"], "请选择 1 项", "choose 1"),
         (["answer", single, "--none"], "请选择一项", "choose one option"),
         (["answer", several, "--select", "eu"], "请选择 2 项", "choose 2"),
         (["cancel", single, "--note", "n" * 9000], "备注最多", "a note has at most"),
-        (["show", "zz"], "编号有 26 个字符，由 a-z 和 2-7 组成；可以只给出前 4 个或更多", "an id has 26 characters"),
+        (["show", "zz"], "ID 无效：ID 有 26 个字符（a-z、2-7）；给出前 4 个或更多即可", "an id has 26 characters"),
         (["settings", "get", "nope"], "没有设置", "no such setting"),
     ]
     for words, chinese, english in cases:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import socket
 import sqlite3
 import struct
@@ -17,7 +18,7 @@ from cli_stage import DONE, FAILED, ask
 from harness import HANG_S, Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, CLIENTS, entry_of, path_of, put
 
-CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
+CHECKS = ("program installed sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
           "screen").split()
 F_OFD_SETLK = 37
 
@@ -79,8 +80,8 @@ def healthy(home: Home) -> None:
         assert sorted(found) == sorted(CHECKS), found
         assert {row["state"] for rows in found.values() for row in rows} == {"ok"}, found
         english, chinese = home.sayso("doctor", env=env), home.sayso("doctor", env={**env, "CHOICE_LANG": "zh"})
-        assert english.code == DONE and "Nothing is wrong." in english.out and "[ok] Hub:" in english.out, english
-        assert chinese.code == DONE and "没有问题" in chinese.out and "[正常] 中枢:" in chinese.out.replace("：", ":"), chinese
+        assert english.code == DONE and "No problems found." in english.out and "[ok] Hub:" in english.out, english
+        assert chinese.code == DONE and "没有发现问题" in chinese.out and "[正常] 中枢:" in chinese.out.replace("：", ":"), chinese
         assert all_files(home) == before and home.hub_pid() == pid, step
     found = examine(home, env=env)
     assert str(pid) in found["hub"][0]["found"] and str(home.hub()["port"]) in found["http"][0]["found"]
@@ -98,7 +99,7 @@ def installed(home: Home) -> None:
 
 @test("in the language that was saved, while a hub knows it", "R10.5 R8.2")
 def saved_language(home: Home) -> None:
-    for language, ends in (("zh", ("没有问题。", "个警告。")), ("en", ("Nothing is wrong.", "warnings:"))):
+    for language, ends in (("zh", ("没有发现问题。", "个警告。")), ("en", ("No problems found.", "warnings:"))):
         home.sayso("settings", "set", "language", language)
         last = home.sayso("doctor").out.splitlines()[-1]
         assert any(end in last for end in ends), (language, last)
@@ -138,7 +139,7 @@ def runtime(home: Home) -> None:
     expect(examine(home), "socket", "fault", "chmod 700")
 
 
-@test("a lock whose holder is not in hub.json, a hub that is silent, and a hub.json that is not readable", "R10.5")
+@test("acan't read  lock whose holder is not in hub.json, a hub that is silent, and a hub.json that", "R10.5")
 def locks(home: Home) -> None:
     with_store(home)
     (home.data / "hub.json").write_text("{")
@@ -374,6 +375,18 @@ def hostile(home: Home) -> None:
     said = home.sayso("doctor")
     assert said.code == FAILED and "\x1b" not in said.out and "\u202e" not in said.out, ascii(said.out)
     assert home.sayso("doctor", "x").code == 2
+
+
+@test("each copy of the program knows how it was installed", "R10.5")
+def installed(home: Home) -> None:
+    for place, words in (("node_modules/sayso-linux-x64/bin", "npm"), ("share/sayso/bin", "sayso install"), ("plugins/sayso/server/x86_64", "plugin"),
+                         ("opt", "sources")):
+        copy = home.path / place / "sayso"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(home.binary, copy)
+        done = subprocess.run([str(copy), "doctor", "--json"], capture_output=True, text=True, env=home.environment)
+        found = [row["found"] for row in json.loads(done.stdout)["findings"] if row["check"] == "installed"]
+        assert len(found) == 1 and words in found[0], (place, found)
 
 
 run()

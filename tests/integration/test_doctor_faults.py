@@ -178,12 +178,12 @@ def client_broken(home: Home) -> Planted:
     return Planted(mend=path.unlink)
 
 
-def hook_gone(client: str, name: str) -> Callable[[Home], Planted]:
+def hook_gone(client: str, name: str, use: str = "--gate") -> Callable[[Home], Planted]:
     def plant(home: Home) -> Planted:
-        assert home.sayso("install", client, "--gate", "--yes").code == 0
+        assert home.sayso("install", client, use, "--yes").code == 0
         path = home.path / name
         path.write_text(path.read_text().replace(os.path.realpath(home.binary), "'/no where/sayso'"))
-        return Planted(mend=lambda: home.sayso("install", client, "--gate", "--yes"))
+        return Planted(mend=lambda: home.sayso("install", client, use, "--yes"))
     return plant
 
 
@@ -369,6 +369,7 @@ FAULTS = [
     Fault("a damaged store that was put aside", "store", "warning", put_aside, (".damaged-", "recover")),
     Fault("a backup that was not read to its end", "store", "fault", half_imported, ("sayso import --discard",)),
     Fault("a hook of Claude Code whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json"), ("/no where/sayso", "install claude --gate")),
+    Fault("a hook for prompts whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json", "--prompts"), ("/no where/sayso", "install claude --prompts")),
     Fault("a hook of Copilot whose program is gone", "hooks", "fault", hook_gone("copilot", ".copilot/hooks/sayso.json"), ("/no where/sayso", "install copilot --gate")),
     Fault("a hook that Codex was never told to trust", "hooks", "fault", untrusted(lambda config: config.unlink()), ("skips the hook", "/hooks")),
     Fault("a hook that was changed after Codex trusted it", "hooks", "fault", untrusted(longer_wait), ("skips the hook", "/hooks")),
@@ -383,7 +384,7 @@ FAULTS = [
     Fault("portal and terminal both off", "channels", "warning", bad_settings('{"portal": false, "terminal": false}'), ("reset portal",)),
     Fault("another program on the hub's port", "http", "warning", port_taken, ("settings set port",)),
     Fault("a certificate that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/gone.pem")), ("gone.pem", "set tls_cert")),
-    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a file", "set tls_cert")),
+    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a regular file", "set tls_cert")),
     Fault("a key that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_KEY="{home}/gone.key")), ("gone.key", "set tls_key")),
     Fault("a certificate that is none", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/own.key")), ("own.key", "PEM")),
     Fault("a key that others may read", "listen", "fault", listening(change=open_key), ("own.key", "Run: chmod 600")),

@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "enum": ("elicit_choice", {"message": "Which?", "enum": ["a", "b"], "enumNames": ["Alpha", "Beta"]},
              ["--field", "choice=a"], "choice", "a", "a", ["- a  Alpha"]),
     "text": ("elicit_input", {"message": "What name?"}, ["--text", "Heron\n2"], "input", "Heron\n2", "Heron\n2",
-             ["In your own words"]),
+             ["Your own answer"]),
     "text with limits": ("elicit_input", NAME, ["--text", "a@b.de"], "name", "a@b.de", "a@b.de",
                          ["(email; at least 2 characters; at most 9 characters)"]),
     "whole number": ("elicit_input", {"message": "How many?", "type": "integer", "minimum": 1},
@@ -49,7 +49,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "form": ("elicit_form", FORM, ["--field", "name=Ada", "--field", "a=b=c=d", "--field", "tags=z,x", "--field", "loud=n"],
              "content", {"name": "Ada", "a=b": "c=d", "count": 2, "loud": False, "tags": ["x", "z"]},
              '{"name":"Ada","a=b":"c=d","count":2,"loud":false,"tags":["x","z"]}',
-             ["[name: Name]", "Of the release", "[a=b]", "kept", "may be left empty", "count: A number", "preselected: 2", "preselected: yes",
+             ["[name: Name]", "Of the release", "[a=b]", "kept", "optional", "count: A number", "preselected: 2", "preselected: yes",
               "Choose 0 to 2", "- l  Large"]),
 }
 

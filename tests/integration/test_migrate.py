@@ -76,7 +76,7 @@ def mcp_call(port: int, token: str, title: str, state: str | None = None) -> dic
     return next(message for message in map(json.loads, filter(str.strip, texts)) if message.get("id") == 1)["result"]
 
 
-@test("tokens open, sealed states are read, standing answers hold and conversations go on where they moved to")
+@test("tokens open, sealed states are read, rules hold and conversations go on where they moved to")
 def keeps_working() -> None:
     url = postgres.shared().new_database()
     with Hosting({**LIMITS, **COME_BACK}) as office:

@@ -237,7 +237,7 @@ def edited(home: Home) -> None:
     assert not list(home.data.glob("settings-*.txt")), "the page is left behind"
     now = {row["name"]: row for row in table(home)}
     assert (now["notes"]["source"], now["theme"]["value"], now["timeout_seconds"]["value"]) == ("built_in", "dark", 600)
-    assert edit(home, "").err.strip() == "Nothing was changed."
+    assert edit(home, "").err.strip() == "No changes."
     changed = edit(home, "page = page.replace('\\ntheme = dark', '\\ntheme = light')", "--json").json
     assert [(row["name"], row["value"]) for row in changed] == [("theme", "light")]
 

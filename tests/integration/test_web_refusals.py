@@ -52,10 +52,10 @@ def over(home: Home, page: Page, ask: str) -> None:
 
 
 REFUSALS = [
-    Refusal("somebody was faster", faster, "already_answered", "somebody was faster", "已有人先答复"),
+    Refusal("this ask was already decided", faster, "already_answered", "this ask was already decided", "此请求已有决定"),
     Refusal("time ran out", too_late, "wrong_state", "its time ran out", "已超时"),
-    Refusal("the agent took it back", taken_back, "wrong_state", "took this ask back", "智能体已撤回"),
-    Refusal("it is over", over, "already_answered", "this ask is over", "此请求已结束"),
+    Refusal("withdrawn by the agent", taken_back, "wrong_state", "took this ask back", "智能体已撤回"),
+    Refusal("it is over", over, "already_answered", "this ask is already completed", "此请求已完成"),
     Refusal("it changed meanwhile", lambda home, page, ask: answer(page, ask, version=99), "wrong_state", "changed meanwhile", "在此期间已改变"),
     Refusal("a code is wanted", lambda home, page, ask: answer(page, ask, selected_ids=["b"], code="000"), "wrong_state", "type the code", "请输入所显示的代码", {"destructive": True}),
     Refusal("a note is too long", lambda home, page, ask: answer(page, ask, global_annotation="x" * 5000), "too_long", "2000", "最多 2000"),
@@ -65,7 +65,7 @@ REFUSALS = [
             "from 0 to 60", "deliver_after 可设为 0 至 60"),
     Refusal("a setting that is none", lambda home, page, ask: page.call("settings/set", name="thema", value="x"), "bad_enum", "no such setting", "没有"),
     Refusal("put off for too long", lambda home, page, ask: page.call("ask/later", session_id=ask, seconds=10 ** 9), "out_of_range", "seconds", "秒"),
-    Refusal("an ask that is not there", lambda home, page, ask: answer(page, "a" * 26), "not_found", "no ask has this id", "没有此编号"),
+    Refusal("an ask that is not there", lambda home, page, ask: answer(page, "a" * 26), "not_found", "no ask has this ID", "没有此编号"),
     Refusal("another's token", lambda home, page, ask: page.call("token/revoke", id="zzzzzzzz"), "not_allowed", "run 'sayso token revoke'", "终端中运行“sayso token revoke”"),
     Refusal("a setting of the host", lambda home, page, ask: page.call("settings/set", name="store", value="x"), "not_allowed",
             "run 'sayso settings set store'", "终端中运行“sayso settings set store”"),

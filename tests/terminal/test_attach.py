@@ -138,7 +138,7 @@ def nothing(home: Home) -> None:
         tmux.start("attach", session_id)
         tmux.wait("Enter tick")
         tmux.keys("x", "Enter")
-        tmux.wait("Nothing is chosen. Press again to send an empty answer.")
+        tmux.wait("Nothing is selected. Press again to send an empty answer.")
         tmux.keys("Enter")
         tmux.end(0)
     assert picks(home, session_id) == []

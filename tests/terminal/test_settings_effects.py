@@ -58,7 +58,7 @@ def timeout_seconds(scene: Scene) -> None:
 
 def note_focus(scene: Scene) -> None:
     with set_to(scene.home, "note_focus", "on"):
-        scene.terminal.wait("waits for Enter")
+        scene.terminal.wait("Enter to send")
         scene.terminal.keys("Up", "Enter")
         scene.terminal.wait("Ctrl-D send")
         scene.terminal.keys("Escape")
@@ -118,7 +118,7 @@ def deliver_after(scene: Scene) -> None:
 
 QUESTION = dict([
     looks("language", "zh", "Enter send", "Enter 发送"),
-    looks("single_submit", "batch", "sends at once", "waits for Enter"),
+    looks("single_submit", "batch", "sends at once", "Enter to send"),
     looks("notes", "off", "notes on", "notes off"),
     looks("navigation_hints", "off", "1-3 pick", None),
     looks("portal", "off", "w browser", None),

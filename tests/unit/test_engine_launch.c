@@ -120,7 +120,7 @@ static void test_it_works_once(void **state)
     assert_string_equal(call_text(&first, "/form/fields/0/options/1/id"), "b");
     attach(&second, other, code_of(&scene.asked), "theirs");
     assert_failed(&second, ERROR_wrong_state, "/launch");
-    assert_non_null(strstr(second.err.message, "works once"));
+    assert_non_null(strstr(second.err.message, "one-time command"));
     /* the same terminal whose reply was lost may say it again */
     attach(&first, scene.person, code_of(&scene.asked), "mine");
     assert_worked(&first);

@@ -189,7 +189,7 @@ static const struct how_it_ended endings[] = {
                 "'selected_ids':['b'],'interface':'web',"
                 "'summary':'Nobody answered in time, defaults submitted: Beta'}}",
       .instructions = "nobody looked at this ask" },
-    { .name = "a standing answer",
+    { .name = "a rule",
       .state = STATE_AUTO_SUBMITTED,
       .kind = FIELD_SINGLE,
       .answer = "{'selected_ids':['a']}",

@@ -79,7 +79,7 @@ static const struct argument number_rows[] = {
 };
 static const struct argument boolean_rows[] = {
     PROPERTY_ROWS,
-    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .fallback = NOT_GIVEN),
+    ARGUMENT("default", BOOL, VALUE(default_yes), "a boolean", .fallback = NOT_GIVEN),
 };
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
