@@ -46,9 +46,10 @@ ROLE, SUPERUSER = "sayso", "postgres"
 START_S, STOP_S = 60, 60
 MEMORY = "/dev/shm"
 MEMORY_BYTES = 4 << 30
-# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would.
+# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would. What is new has no
+# statistics, so short queries look costly and would be compiled.
 SETTINGS = {
-    "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "200",
+    "fsync": "off", "full_page_writes": "off", "jit": "off", "shared_buffers": "32MB", "max_connections": "200",
     "wal_level": "replica", "max_wal_senders": "8", "max_wal_size": "256MB", "dynamic_shared_memory_type": "mmap",
     "log_min_messages": "warning", "logging_collector": "off", "lc_messages": "C", "timezone": "UTC",
 }
