@@ -180,6 +180,7 @@ void result_reply(struct mcp_request *request, struct json_writer *writer, enum 
 /* hub_session.c */
 /* NULL: the client has given itself too many names. */
 struct hub_session *hub_session_get(struct mcp_request *request);
+void hub_session_use(struct hub_session *session); /* before it is called through it */
 void hub_session_leave_all(struct mcp *mcp);
 char *hub_session_short_name(const char *name); /* as much of it as counts; the caller frees */
 void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
@@ -227,8 +228,8 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value);
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
 void subscribe_tell(struct hub_session *session, const char *uri); /* NULL: whichever changed */
-/* The session is used: from now on what changes is watched for those who subscribed. */
-void subscribe_used(struct hub_session *session);
+/* Once the session is used: from now on what changes is watched for those who subscribed. */
+void subscribe_follow(struct hub_session *session);
 void subscribe_drop_all(struct mcp *mcp);
 void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value);
 
@@ -326,7 +327,7 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
 void question_drop_of(struct mcp_call *call);
 
 /* form.c: the client's own form, as the service wants it shown (R4.2) */
-/* The member `client` of an act that waits, where this client can show forms. */
+/* The member `client` of an act that waits, of a client that can show forms. */
 void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call);
 /* A form comes back: a result, or an error. */
 struct form_return {
@@ -338,7 +339,7 @@ void mcp_form_return(struct hub_session *session, const struct form_return *form
                      const struct json *json);
 void mcp_form_present(struct hub_session *session, const struct json *params);
 void mcp_form_withdraw(struct hub_session *session, const struct json *params);
-/* The result is about to be told: what the person was sent to an address for is done. */
+/* The result is about to be told to a client that opened an address: the person is done there. */
 void mcp_form_finish(const struct mcp_call *call);
 /* Modern: the reply says what is needed of the client. False: it says something else. */
 bool mcp_form_need_input(struct mcp_call *call, const char *reply_json);
