@@ -22,6 +22,7 @@ struct os_process {
     char tty[64];        /* "/dev/pts/3"; "" without a controlling terminal */
 };
 bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
+bool os_is_alive(int64_t pid, uint64_t start);
 enum { OS_NAME_BYTES = 64, OS_BOOT_BYTES = 37 };
 /* What a process runs, each without its directory; "" where it is unknown. */
 struct os_names {

@@ -21,6 +21,7 @@ from hubs_stage import LOST, Agent, Background, Hub, Hubs, Person, Refused, bad_
 NOTE = "the word of this answer"
 READS = "%FROM asks k %"
 WRITES = "%FROM sayso_change(%"
+CREATES = "%FROM sayso_create(%"  # nothing is read before it, but what an MCP client may have missed
 INDEXING = "%FROM unindexed u %"  # reads asks too, on its own, some time after a start
 
 
@@ -124,7 +125,7 @@ def answered_though_leaving() -> None:
             id = stage.ask(title) if act != "create" else ""
             with stage.locked("ACCESS EXCLUSIVE") as lock:
                 acting = Background(lambda: getattr(stage, f"by_{door}")(act, id, title))
-                stage.wait_held(READS)
+                stage.wait_held(CREATES if (door, act) == ("wire", "create") else READS)
                 stage.tell_to_stop()
                 lock.run("COMMIT")
             outcome = told(acting)

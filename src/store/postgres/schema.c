@@ -26,9 +26,10 @@ _Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2 && STORE_A
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],
-    schema_step_2[], schema_step_3[], schema_step_4[];
+    schema_step_2[], schema_step_3[], schema_step_4[], schema_step_5[];
 
-static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3, schema_step_4 };
+static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3, schema_step_4,
+                                     schema_step_5 };
 
 static const struct {
     const char *sqlstate, *remedy;
@@ -39,6 +40,7 @@ static const struct {
     { "SY003", "its tables and its version do not belong together: restore it from a backup" },
     { "SY004", "create the database with ENCODING 'UTF8'" },
     { "SY005", "PostgreSQL 13 or later is needed" },
+    { "SY007", "an earlier sayso still uses it: stop all hubs, wait 15 seconds, then start again" },
     { "SY006", "no schema that it names is there: create it, or name another" },
 };
 
@@ -70,6 +72,7 @@ static void write_functions(struct text *out)
                     hex);
     text_add_text(out, schema_drop);
     text_add_text(out, schema_functions);
+    text_add_text(out, "IF behind < 5 THEN PERFORM sayso_list_asks(); END IF;\n");
     text_add_format(out, "UPDATE sayso SET version = %d, functions = '%s';\nEND IF;\n",
                     postgres_schema_version(), hex);
 }

@@ -84,7 +84,7 @@ bool write_run_with(struct write_context *writing, enum sqlite_statement which,
 /* Appends to the chain and sets event->seq. */
 void write_event(struct write_context *writing, struct event *event);
 
-struct found write_look(struct write_context *writing, const char *id);
+struct found write_look(struct write_context *writing, const char *id, int64_t seq);
 void write_hint(struct write_context *writing, const char *id, const struct found *ask);
 struct found write_hinted(struct write_context *writing, const char *id); /* a guess */
 

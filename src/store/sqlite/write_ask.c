@@ -52,8 +52,11 @@ struct found write_hinted(struct write_context *writing, const char *id)
     return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
 
-static struct found read_found(struct write_context *writing, struct statement look)
+struct found write_look(struct write_context *writing, const char *id, int64_t seq)
 {
+    int64_t hinted = write_hinted(writing, id).number;
+    struct statement look = write_statement(
+        writing, STATEMENT_LOOK, VALUES(value_text(id), value_number(hinted ? hinted : seq)));
     struct found found = { 0 };
 
     if (statement_step(&look)) {
@@ -64,19 +67,6 @@ static struct found read_found(struct write_context *writing, struct statement l
     }
     write_end(writing, &look);
     return found;
-}
-
-struct found write_look(struct write_context *writing, const char *id)
-{
-    int64_t hinted = write_hinted(writing, id).number;
-    struct found found = { 0 };
-
-    if (hinted)
-        found = read_found(writing, write_statement(writing, STATEMENT_LOOK,
-                                                    VALUES(value_number(hinted), value_text(id))));
-    return found.number ? found
-                        : read_found(writing, write_statement(writing, STATEMENT_SEARCH,
-                                                              VALUES(value_text(id))));
 }
 
 _Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
@@ -128,7 +118,7 @@ static void update_ask(struct write_context *writing, const struct store_change 
     *ask = write_hinted(writing, change->ask_id);
     update_found(writing, change, changed);
     if (!changed->has_won) {
-        *ask = write_look(writing, change->ask_id);
+        *ask = write_look(writing, change->ask_id, change->seq);
         update_found(writing, change, changed);
     }
     if (writing->rc != SQLITE_OK || ask->number == 0)
@@ -231,7 +221,7 @@ void change_run(struct write_context *writing, struct write *write)
 void mark_run(struct write_context *writing, struct write *write)
 {
     const struct store_mark *mark = &write->of.mark;
-    struct found ask = write_look(writing, mark->ask_id);
+    struct found ask = write_look(writing, mark->ask_id, 0);
     bool has_changed =
         ask.number && write_run_with(writing, STATEMENT_MARK,
                                      VALUES(value_number(ask.number), value_number(mark->set_flags),
@@ -289,7 +279,7 @@ static bool deliver(struct write_context *writing, const struct store_change *ch
 {
     return DELIBERATE_FAULT(delivered_again) ||
            deliver_here(writing, change, id, write_hinted(writing, id).number) ||
-           deliver_here(writing, change, id, write_look(writing, id).number);
+           deliver_here(writing, change, id, write_look(writing, id, 0).number);
 }
 
 /* Of a list of ids the first; moves on behind it. */

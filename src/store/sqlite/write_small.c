@@ -165,7 +165,7 @@ void draft_run(struct write_context *writing, struct write *write)
 {
     const struct store_draft *draft = &write->of.draft;
 
-    if (write_look(writing, draft->ask_id).number == 0) {
+    if (write_look(writing, draft->ask_id, 0).number == 0) {
         write->reply.outcome = STORE_MISSING;
         return;
     }

@@ -20,37 +20,28 @@ DECLARE
   this_hub bigint := current_setting('sayso.hub')::bigint;
   head bigint := current_setting('sayso.seq')::bigint;
   previous bytea := decode(current_setting('sayso.hash'), 'hex');
+  holders bigint[];
   other bigint;
   made_of bytea;
   numbers bigint[] := '{}';
   hashes bytea[] := '{}';
   all_said text := '';
 BEGIN
+  -- A subquery, not NOT EXISTS or a join: with those all of the table may be read.
+  holders := ARRAY(SELECT CASE WHEN g.joins <> 0 THEN (SELECT u.number FROM unsettled u
+      WHERE u.nth = 0 AND u.call = CASE WHEN g.key IS NULL THEN sayso_call(g.principal, g.digest)
+        ELSE sayso_key_call(g.principal, g.key) END) END
+    FROM unnest(p_principal, p_digest, p_key, p_joins) WITH ORDINALITY
+      AS g (principal, digest, key, joins, i) ORDER BY g.i);
   FOR i IN 1 .. cardinality(p_id) LOOP
     other := NULL;
-    IF p_joins[i] <> 0 THEN -- a statement for each index; + 0, so that no other is gone through in this order
-      IF p_key[i] IS NULL THEN
-        SELECT k.number, k.digest INTO other, made_of
-          FROM asks k JOIN events t ON t.seq = k.number
-          WHERE k.principal = p_principal[i] AND k.digest = p_digest[i] AND k.state :IS_OPEN
-            AND t.hub <> this_hub
-          ORDER BY k.number + 0 DESC LIMIT 1;
-      ELSE
-        SELECT k.number, k.digest INTO other, made_of
-          FROM asks k JOIN events t ON t.seq = k.number
-          WHERE k.principal = p_principal[i] AND k.idempotency_key = p_key[i] AND k.state :IS_OPEN
-            AND t.hub <> this_hub
-          ORDER BY k.number + 0 DESC LIMIT 1;
-      END IF;
-      IF other IS NULL THEN
-        SELECT k.number, k.digest INTO other, made_of
-          FROM asks k JOIN events t ON t.seq = k.number
-          WHERE k.delivered_ms = 0 AND k.state :BY_PERSON AND k.principal = p_principal[i]
-            AND CASE WHEN p_key[i] IS NULL THEN k.digest = p_digest[i]
-              ELSE k.idempotency_key = p_key[i] END
-            AND t.hub <> this_hub
-          ORDER BY k.number DESC LIMIT 1;
-      END IF;
+    IF holders[i] IS NOT NULL THEN
+      SELECT k.number, k.digest INTO other, made_of
+        FROM asks k JOIN events t ON t.seq = k.number
+        WHERE k.number = holders[i] AND k.principal = p_principal[i]
+          AND CASE WHEN p_key[i] IS NULL THEN k.digest = p_digest[i]
+            ELSE k.idempotency_key = p_key[i] END
+          AND sayso_is_joined(k.state, k.delivered_ms) AND t.hub <> this_hub;
     END IF;
     IF other IS NULL THEN
       head := head + 1;
@@ -88,6 +79,24 @@ BEGIN
           deadline_ms, original_ms, hold_used_ms, deliver_after_ms, delivered_ms, decided_ms, tool,
           title, origin, key, launch, agent, number)
       WHERE g.number IS NOT NULL;
+  INSERT INTO unsettled (call, nth, number, is_key)
+    SELECT f.call, CASE WHEN f.joins <> 0 AND f.place = 1
+          AND (SELECT u.number FROM unsettled u WHERE u.call = f.call AND u.nth = 0) IS NULL
+        THEN 0 ELSE f.number END, f.number, f.is_key
+      FROM (SELECT c.call, c.is_key, g.number, g.joins,
+              row_number() OVER (PARTITION BY c.call, g.joins ORDER BY g.number) AS place
+            FROM unnest(numbers, p_principal, p_digest, p_key, p_joins, p_state, p_delivered_ms,
+                p_deliver_after_ms, p_flags)
+              AS g (number, principal, digest, key, joins, state, delivered_ms, deliver_after_ms, flags)
+              CROSS JOIN LATERAL (SELECT sayso_call(g.principal, g.digest) AS call, false AS is_key
+                UNION ALL SELECT sayso_key_call(g.principal, g.key), true
+                  WHERE g.key IS NOT NULL) AS c
+            WHERE g.number IS NOT NULL
+              AND sayso_is_unsettled(g.state, g.delivered_ms, g.deliver_after_ms, g.flags)) AS f;
+  INSERT INTO ended (number, ended_ms)
+    SELECT g.number, g.created_ms FROM unnest(numbers, p_state, p_created_ms)
+        AS g (number, state, created_ms)
+      WHERE g.number IS NOT NULL AND g.state :IS_OVER;
   INSERT INTO events (seq, hub, ask, kind, actor, body, earlier_seq, prev_hash, form, arguments)
     SELECT g.number, this_hub, g.id, :EVENT_CREATED, '', g.body, 0, g.hash, g.form, g.arguments
       FROM unnest(numbers, p_id, p_body, hashes, p_form, p_arguments)
@@ -168,7 +177,7 @@ BEGIN
           LEFT JOIN asks k ON k.id = g.id) AS h) AS f;
   WITH done AS (
     UPDATE asks k SET
-        state = COALESCE(g.to_state, k.state), interface = COALESCE(g.interface, k.interface),
+        rev = k.rev + 1, state = COALESCE(g.to_state, k.state), interface = COALESCE(g.interface, k.interface),
         deadline_ms = COALESCE(g.deadline_ms, k.deadline_ms),
         original_ms = COALESCE(g.original_ms, k.original_ms),
         hold_used_ms = COALESCE(g.hold_used_ms, k.hold_used_ms),
@@ -190,8 +199,24 @@ BEGIN
           hold_used_ms, deliver_after_ms, delivered_ms, decided_ms, set_flags, clear_flags, now,
           brings, removes, launch, rest, place, i)
       WHERE k.id = g.id AND g.place IS NOT NULL
-      RETURNING g.i, k.seq, k.number, k.earlier_seq, '{"at":' || g.now || ',"state":' || k.state
-        || ',"version":' || k.version || g.rest AS body)
+      RETURNING g.i, g.to_state, k.number, k.principal, k.digest, k.idempotency_key, k.seq,
+        k.earlier_seq, k.state, k.ended_ms,
+        sayso_is_unsettled(k.state, k.delivered_ms, k.deliver_after_ms, k.flags) AS is_unsettled,
+        sayso_is_joined(k.state, k.delivered_ms) AS is_joined, '{"at":' || g.now || ',"state":'
+        || k.state || ',"version":' || k.version || g.rest AS body),
+  settled AS (DELETE FROM unsettled u USING done d WHERE u.number = d.number AND NOT d.is_unsettled),
+  left_alone AS (UPDATE unsettled u SET nth = u.number FROM done d
+    WHERE u.number = d.number AND u.nth = 0 AND d.is_unsettled AND NOT d.is_joined),
+  again AS (INSERT INTO unsettled (call, nth, number, is_key)
+    SELECT c.call, d.number, d.number, c.is_key FROM done d
+      CROSS JOIN LATERAL (SELECT sayso_call(d.principal, d.digest) AS call, false AS is_key
+        UNION ALL SELECT sayso_key_call(d.principal, d.idempotency_key), true
+          WHERE d.idempotency_key IS NOT NULL) AS c
+      WHERE d.is_unsettled AND (SELECT min(u.number) FROM unsettled u WHERE u.number = d.number) IS NULL),
+  is_over AS (INSERT INTO ended AS o (number, ended_ms)
+    SELECT d.number, d.ended_ms FROM done d WHERE d.to_state :IS_OVER
+    ON CONFLICT (number) DO UPDATE SET ended_ms = excluded.ended_ms),
+  is_open AS (DELETE FROM ended o USING done d WHERE o.number = d.number AND d.to_state :IS_OPEN)
   SELECT array_agg(d.i ORDER BY d.seq), array_agg(d.number ORDER BY d.seq),
       array_agg(d.earlier_seq ORDER BY d.seq), array_agg(d.body ORDER BY d.seq)
     INTO changed, numbers, earlier, bodies FROM done d;
@@ -237,14 +262,17 @@ DECLARE
 BEGIN
   FOR told IN
     WITH handed AS (
-      UPDATE asks k SET delivered_ms = g.delivered_ms
+      UPDATE asks k SET rev = k.rev + 1, delivered_ms = g.delivered_ms
         FROM (SELECT DISTINCT ON (u.id) u.*
               FROM unnest(p_id, p_write, p_from, p_principal, p_delivered_ms, p_now, p_actor)
                 WITH ORDINALITY AS u (id, write, from_states, principal, delivered_ms, now, actor, i)
               ORDER BY u.id, u.i) AS g
         WHERE k.id = g.id AND (g.from_states >> k.state::integer) & 1 = 1
           AND (g.principal IS NULL OR k.principal = g.principal)
-        RETURNING g.id, g.write, g.now, g.actor, g.i)
+        RETURNING g.id, g.write, g.now, g.actor, g.i, k.number,
+          sayso_is_unsettled(k.state, k.delivered_ms, k.deliver_after_ms, k.flags) AS is_unsettled),
+    settled AS (DELETE FROM unsettled u USING handed h
+      WHERE u.number = h.number AND NOT h.is_unsettled)
     SELECT h.actor, max(h.now) AS now, array_agg(h.write) AS writes,
         string_agg('"' || h.id || '"', ',' ORDER BY h.i) AS list
       FROM handed h GROUP BY h.actor ORDER BY min(h.i)
@@ -289,7 +317,7 @@ DECLARE
 BEGIN
   outcome := 0;
   seq := 0;
-  UPDATE asks k SET flags = (k.flags | p_set_flags) & ~p_clear_flags
+  UPDATE asks k SET rev = k.rev + 1, flags = (k.flags | p_set_flags) & ~p_clear_flags
     WHERE k.id = p_id AND k.state :IS_OPEN
       AND ((k.flags | p_set_flags) & ~p_clear_flags) <> k.flags;
   IF FOUND THEN

@@ -15,6 +15,8 @@ BEGIN
   DELETE FROM drafts d USING asks k WHERE k.number = ANY (p_numbers) AND d.ask = k.id;
   DELETE FROM unindexed WHERE number = ANY (p_numbers);
   DELETE FROM words WHERE number = ANY (p_numbers);
+  DELETE FROM unsettled WHERE number = ANY (p_numbers);
+  DELETE FROM ended WHERE number = ANY (p_numbers);
   DELETE FROM asks WHERE number = ANY (p_numbers);
 END $f$;
 
@@ -72,18 +74,19 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(1935765877, hashtext(current_schema())) THEN
     RETURN;
   END IF;
-  numbers := ARRAY(SELECT number FROM asks WHERE state :IS_OVER AND ended_ms < p_older
-                   ORDER BY ended_ms LIMIT p_batch FOR UPDATE SKIP LOCKED);
+  numbers := ARRAY(SELECT k.number FROM ended o JOIN asks k ON k.number = o.number
+                   WHERE o.ended_ms < p_older AND k.state :IS_OVER
+                   ORDER BY o.ended_ms LIMIT p_batch FOR UPDATE OF k SKIP LOCKED);
   room := p_batch - cardinality(numbers);
   IF room > 0 THEN
-    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM asks WHERE state :IS_OVER
-      LIMIT p_keep + p_batch) AS ended) - cardinality(numbers) - p_keep);
+    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM ended
+      LIMIT p_keep + p_batch) AS kept) - cardinality(numbers) - p_keep);
   END IF;
   IF room > 0 THEN
-    numbers := numbers || ARRAY(SELECT number FROM asks
-      WHERE state :IS_OVER AND ended_ms >= p_older AND (delivered_ms > 0 OR state :BY_NOBODY)
-        AND (flags & :ASK_TOLD_OR_HEARD) <> :ASK_TOLD
-      ORDER BY ended_ms LIMIT room FOR UPDATE SKIP LOCKED);
+    numbers := numbers || ARRAY(SELECT k.number FROM ended o JOIN asks k ON k.number = o.number
+      WHERE o.ended_ms >= p_older AND k.state :IS_OVER AND (k.delivered_ms > 0 OR k.state :BY_NOBODY)
+        AND (k.flags & :ASK_TOLD_OR_HEARD) <> :ASK_TOLD
+      ORDER BY o.ended_ms LIMIT room FOR UPDATE OF k SKIP LOCKED);
   END IF;
   seq := cardinality(numbers);
   IF seq > 0 THEN
