@@ -330,7 +330,6 @@ bool gate_find_rule(const char *tool, const struct json *input, const char *dire
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
     struct location location;
-    struct gate_rules rules;
     bool ok = location_find(&location, err);
     struct gate_call call = {
         .tool = tool,
@@ -341,13 +340,7 @@ bool gate_find_rule(const char *tool, const struct json *input, const char *dire
 
     settings_load(settings, ok ? location.settings : NULL);
     ok = ok && !settings_problem(settings, err);
-    rules = (struct gate_rules){
-        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
-        .words = settings_text(settings, SETTING_GATE_WORDS),
-        .paths = settings_text(settings, SETTING_GATE_PATHS),
-        .tools = settings_text(settings, SETTING_GATE_TOOLS),
-    };
-    *ret_match = gate_find(&rules, &call);
+    *ret_match = settings_gate(settings, &call);
     settings_free(settings);
     return ok;
 }

@@ -79,6 +79,13 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
                                  timeout ? strtoll(timeout, NULL, 10) : 0);
 }
 
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    const struct gate_call call = { .tool = tool, .input = input };
+
+    return settings_gate(((struct peer *)context)->front->parts.settings, &call).kind != GATE_NONE;
+}
+
 static bool offers_modern(void *context, const char *client_name)
 {
     const struct peer *peer = context;
@@ -192,6 +199,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
                                                                             : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
+        .is_gated = is_gated,
         .offers_modern = offers_modern,
         .tools = tools,
         .seal = seal,
