@@ -380,7 +380,7 @@ def hostile(home: Home) -> None:
 @test("each copy of the program knows how it was installed", "R10.5")
 def installed(home: Home) -> None:
     for place, words in (("node_modules/sayso-linux-x64/bin", "npm"), ("share/sayso/bin", "sayso install"), ("plugins/sayso/server/x86_64", "plugin"),
-                         ("opt", "sources")):
+                         ("opt", "to update")):
         copy = home.path / place / "sayso"
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(home.binary, copy)
