@@ -309,7 +309,7 @@ static void send_all(struct client *client)
     int64_t now_ms = client->now_ms();
 
     error_set(&overdue.err, ERROR_unavailable, "",
-              "the hub ends again and again; call again later, sayso status tells more");
+              "the hub keeps stopping; try again later (see 'sayso status')");
     while (client->unsent && client->finder.phase == FINDER_UP) {
         struct client_call *call = client->unsent;
 
@@ -448,7 +448,7 @@ static void lose(struct client *client)
     if (was_stopped && client->policy->resend == RESEND_ALL && !client->policy->retry_ms) {
         failure = FAILURE_STOPPED;
         error_set(&err, ERROR_unavailable, "",
-                  "the hub was stopped by the person; the ask stays open: call again to go on");
+                  "the hub was stopped; the ask is still pending: call again to continue");
     }
     if (client->policy->retry_ms) {
         client->is_stopped = was_stopped;

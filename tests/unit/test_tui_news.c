@@ -40,8 +40,8 @@ static void undo(void **state)
     stage_type(&stage, "2");
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     text_clear(&stage.effects);
-    stage_expect_row(&stage,
-                     "✓ Saved: Materialized view, refreshed›. Sending in 5 s.   u undo  Enter send");
+    stage_expect_row(
+        &stage, "✓ Saved: Materialized view, refreshed›. Sending in 5 s.   u undo  Enter send");
     stage_type(&stage, "u");
     stage_expect(&stage, "UNDO\n");
     stage_take(&stage, NEWS_UNDONE, "{}");
