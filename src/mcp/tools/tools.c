@@ -196,7 +196,7 @@ ROW(elicit_choice, "Ask for one value",
 
 static const struct schema_property elicit_input_results[] = {
     ACTION,
-    { "input", "\"type\":[\"string\",\"number\"]", "Under field_name if given." },
+    { "input", "\"description\":\"Under field_name if given.\"", NULL },
     REST,
 };
 ROW(elicit_input, "Ask for text or a number",
