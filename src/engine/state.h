@@ -388,7 +388,7 @@ void active_set_version(struct active_ask *active, int64_t version);
 struct active_rare *active_need_rare(struct active_ask *active); /* to be written to */
 struct submission *active_take_late(struct active_ask *active);
 void active_set_stored_times(struct active_ask *active, int64_t hold_used_ms, int64_t decided_ms);
-/* Open asks are counted. */
+/* Pending asks are counted. */
 void active_set_state(struct engine *engine, struct active_ask *active, enum ask_state state);
 struct match active_match(const struct ask *ask);
 struct active_ask *active_find_match(const struct engine *engine, const struct match *match,

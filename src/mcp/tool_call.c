@@ -228,7 +228,7 @@ static void tell_asked(struct mcp_call *call, const char *url)
 {
     struct text message = { 0 };
 
-    text_add_format(&message, "waiting for the person: session_id %s%s%s", call->session_id,
+    text_add_format(&message, "waiting for the user: session_id %s%s%s", call->session_id,
                     url ? ", " : "", url ? url : "");
     call_progress(call, 0, 0, text_string(&message));
     text_release(&message);
@@ -297,7 +297,7 @@ void tool_refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
-    error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
+    error_set(&err, ERROR_rate_limited, "", "too many concurrent calls; wait for some to finish");
     err.retry_after_s = CALLS_RETRY_S;
     reply_failure(request, &err);
 }

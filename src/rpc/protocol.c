@@ -64,7 +64,7 @@ bool rpc_hear(const char *line, size_t length, struct rpc_message *ret_message, 
         return true;
     rpc_release(ret_message);
     if (!error_is_no_memory(err))
-        error_set(err, ERROR_unavailable, "", "what listens there does not speak as a hub does");
+        error_set(err, ERROR_unavailable, "", "the server at this socket is not a sayso hub");
     return false;
 }
 
