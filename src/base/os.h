@@ -94,6 +94,8 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
 /* The same for a file with a mode of its own; `group` -1: whatever it gets. */
 bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
                       int64_t group, struct error *err);
+/* Never over a file that is there: then errno is EEXIST. */
+bool os_rename_new(const char *from, const char *to);
 /* Removes what killed writers of that file left beside it; nobody may write it meanwhile. */
 void os_drop_unfinished(const char *path);
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -24,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -190,8 +192,13 @@ bool os_own_program(char *out, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
 
-    if (length <= 0)
-        return false;
+    if (length <= 0) { /* there is no /proc: as the kernel was told */
+        char *told = realpath((const char *)getauxval(AT_EXECFN), NULL);
+
+        length = told ? snprintf(out, size, "%s", told) : 0;
+        free(told);
+        return length > 0 && (size_t)length < size;
+    }
     out[length] = '\0';
     return true;
 }
@@ -372,6 +379,12 @@ void *os_map_aligned(size_t bytes)
         munmap(found, before);
     munmap(found + before + bytes, bytes - before);
     return found + before;
+}
+
+/* C libraries other than glibc have no function for it. */
+bool os_rename_new(const char *from, const char *to)
+{
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1 /* RENAME_NOREPLACE */) == 0;
 }
 
 void os_unmap(void *memory, size_t bytes)

@@ -66,15 +66,6 @@ bool location_prepare(const struct location *location, struct error *err)
     return true;
 }
 
-uint32_t location_hash(const char *text)
-{
-    uint32_t hash = 2166136261U;
-
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 16777619U;
-    return hash;
-}
-
 static bool is_own_private(const char *path)
 {
     struct stat found;
@@ -103,7 +94,7 @@ bool location_socket_name(const struct location *location, char directory[LOCATI
         return false;
     /* two data directories may share one runtime directory: the name says which it is for */
     snprintf(path, LOCATION_PATH_BYTES + 32, "%s/hub-%08x.sock", directory,
-             location_hash(location->data));
+             text_hash(location->data));
     return true;
 }
 

@@ -103,7 +103,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     await stage.serve();
     await page.locator(".conn[data-conn=on]").waitFor();
     await stage.home.must("extend", asked.single.id, "1");
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
+    await page.getByRole("heading", { name: "Timed out" }).waitFor();
     await lookAll(page, "kept");
     const own = await stage.context();
     const other = await stage.page("/devices", own);

@@ -207,7 +207,7 @@ test("R2 R12.1 a destructive ask takes two acts, shows ids, and cannot be sent b
     await page.locator(".code-in").fill(String((Number(fresh) + 1) % 1000).padStart(3, "0"));
     await answerable(page);
     await page.locator(".second .danger").click();
-    assert.match(await page.locator(".second .wrong").textContent(), /not the code/);
+    assert.match(await page.locator(".second .wrong").textContent(), /Wrong code/);
     await page.locator(".code-in").fill(fresh);
     await page.locator(".second .danger").click();
     await sendNow(page);
@@ -271,7 +271,7 @@ test("B3 a destructive ask stays off until the end of its text was on screen", a
     }));
     await page.locator(".opt input").nth(1).evaluate((node) => node.click());
     assert.ok(await sendButton(page).isDisabled());
-    assert.match(await page.locator(".tally").textContent(), /Read to the end/);
+    assert.match(await page.locator(".tally").textContent(), /Read the whole question/);
     await page.locator("#prompt-end").scrollIntoViewIfNeeded();
     await until(async () => !await sendButton(page).isDisabled(), "it is on once it was read");
     await page.close();
@@ -396,7 +396,7 @@ test("R2.2 prefilled notes: those of chosen options come back, what was taken aw
         }
         await option(page, "Redis").click();
         await sendButton(page).click();
-        await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+        await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
         await page.locator("[data-key=undo]").click(); /* also through the draft that an undone answer becomes */
         await sendButton(page).waitFor(); /* or the half second of the picture before is waited for */
         await answerable(page);
@@ -418,7 +418,7 @@ test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a se
     await page.keyboard.press("x");
     assert.equal(await page.locator(".opt input:checked").count(), 0);
     await page.keyboard.press("Enter");
-    assert.match(await page.locator("#tally").textContent(), /Nothing is chosen/);
+    assert.match(await page.locator("#tally").textContent(), /Nothing is selected/);
     await page.keyboard.press("k"); /* elsewhere again: it is not meant any more */
     await page.keyboard.press("Enter");
     assert.equal(await page.locator(".opt input:checked").count(), 1);
@@ -429,7 +429,7 @@ test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a se
 
     const none = await open(choice({ selection_mode: "multi", title: "None of them" }));
     await sendButton(none.page).click();
-    assert.match(await none.page.locator("#tally").textContent(), /Nothing is chosen/);
+    assert.match(await none.page.locator("#tally").textContent(), /Nothing is selected/);
     await sendButton(none.page).click();
     await sendNow(none.page);
     assert.deepEqual((await none.asked.result).selection.selected_ids, []);
@@ -484,7 +484,7 @@ test("R6.4 an option is hidden and shown again by the mouse alone, never below w
     await hide("Redis, write-through").click();
     await until(async () => await count() === 1, "this one too");
     await hide("Materialized view").click();
-    assert.match(await page.locator("#tally").textContent(), /have to stay visible/);
+    assert.match(await page.locator("#tally").textContent(), /too few options would be left/);
     await page.getByRole("button", { name: /2 options hidden/ }).click();
     assert.equal(await count(), 3);
     await page.getByRole("button", { name: "Show “Leave it as it is” again" }).click();

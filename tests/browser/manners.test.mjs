@@ -75,7 +75,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.locator(".pv pre").first().evaluate((node) => {
         node.scrollBy(200, 200);
     });
-    await until(async () => /preview was scrolled.*press Send/.test(await page.locator(".tally").textContent()), "it says so");
+    await until(async () => /reading a preview.*press Send/.test(await page.locator(".tally").textContent()), "it says so");
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -88,7 +88,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.keyboard.press("s");
     await page.locator(".panel").waitFor();
     await answerable(page);
-    assert.match(await page.locator(".tally").textContent(), /settings are open.*press Send/);
+    assert.match(await page.locator(".tally").textContent(), /ettings are open.*press Send/);
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -173,7 +173,7 @@ test("R5.9 timed out: the draft is kept, and is filled in if the agent asks the 
     await stage.drafted(asked, "refresh it every 5 s");
     await stage.home.must("settings", "set", "typing_hold", "off");
     await stage.home.must("extend", asked.id, "1");
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
+    await page.getByRole("heading", { name: "Timed out" }).waitFor();
     assert.match(await page.locator(".kept:not(.tell)").innerText(), /Materialized view[\s\S]*refresh it every 5 s/);
     await page.getByRole("button", { name: "Reuse if asked again" }).click();
     await page.getByText("Will be filled in if the agent asks this again").waitFor();

@@ -76,7 +76,7 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     await page.locator(".steps button", { hasText: "Review" }).click();
     await answerable(page);
     await page.getByRole("button", { name: /Send all 3/ }).click();
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     assert.match(await page.locator(".sum").innerText(), /only for a year/, "what was said stands in the summary");
     await sendNow(page);
     const result = await ask.result;

@@ -52,15 +52,27 @@ async function withdrawn(stage, row, keys) {
     return second(since(moment));
 }
 
+// The open ask and its dialog; null where the call is over before that.
+async function nextRace(stage, number) {
+    const found = await until(async () => stage.model.results[number] ? "over"
+        : stage.client.prompts.dialog.test(stage.tmux.text()) && (await stage.home.list("--active"))[0], "a dialog", SOON_MS).catch((problem) => {
+        problem.message += ` of race ${number}\n${stage.tmux.text()}`;
+        throw problem;
+    });
+    return found === "over" ? null : found;
+}
+
 async function race(client, isFull) {
     const count = isFull ? RACES : 10;
     const calls = Array.from({ length: count }, (_, number) => permission(client, number));
     return prompted(client, calls, async (stage, first) => {
-        const won = { here: 0, there: 0 };
+        const won = { here: 0, there: 0, early: 0 };
         for (let number = 0, row = first; number < count; number++) {
-            if (number > 0) {
-                row = await stage.asked();
-                await stage.tmux.wait(client.prompts.dialog);
+            if (number > 0)
+                row = await nextRace(stage, number);
+            if (!row) { // the key of the last one, which sayso had won
+                won.early++;
+                continue;
             }
             const answer = stage.home.sayso("answer", row.session_id, "--select", "Deny", "--note", `note-${number}`);
             stage.tmux.keys(...client.prompts.allow);
@@ -71,8 +83,8 @@ async function race(client, isFull) {
             won[did ? "there" : "here"]++;
             await until(async () => (await statusOf(stage, row)) !== "pending", "the ask is over", SOON_MS);
         }
-        assert.equal((await stage.home.list()).length, count, "each asked once");
-        return `${count} races: ${won.here} here, ${won.there} there`;
+        assert.ok((await stage.home.list()).length <= count, "none asked twice");
+        return `${count - won.early} races: ${won.here} won in sayso, ${won.there} in the client`;
     });
 }
 
@@ -86,6 +98,27 @@ export const PROMPT_ROWS = [
             assert.match(text, /did-0/);
             return second(seconds);
         }),
+    },
+    {
+        name: "headless",
+        tells: "the same without a window, by the tool of `--permission-prompt-tool`; time until the model has the output",
+        title: "allowed, headless",
+        applies: ({ prompts }) => prompts?.headless ? null : "no such option",
+        async run(client) {
+            const stage = await Stage.open(client, {}, false, [permission(client)]);
+            try {
+                await stage.home.must("install", client.name, "--yes", "--tools", "ask,permission_prompt");
+                stage.start(client.prompts.headless("do it"));
+                const { session_id } = await stage.asked();
+                await stage.home.must("answer", session_id, "--select", "Allow once");
+                const moment = Date.now();
+                const { text, at } = await stage.heard(SOON_MS);
+                assert.match(text, /did-0/);
+                return second(Math.max(0, (at - moment) / 1000));
+            } finally {
+                await stage.stop();
+            }
+        },
     },
     {
         name: "refused",

@@ -27,7 +27,7 @@ def whole() -> None:
     with Moving() as moving:
         home, before = moving.home, moving.path.read_bytes()
         done = expect(moving.migrate(), DONE)
-        assert "Counts agree" in done.out and "sayso settings set store" in done.out, done
+        assert "counts match" in done.out and "sayso settings set store" in done.out, done
         assert "Copying" in done.err, done
         assert moving.path.read_bytes() == before and not list(home.data.glob("sayso.db-*"))
         there = same(moving.path, moving.url)
@@ -149,7 +149,7 @@ def progress() -> None:
             process.wait(60)
         moving.renew()
         done = expect(moving.migrate(env={"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_CN.UTF-8"}), DONE)
-        assert "复制中：100 %" in done.err and "已迁移到" in done.out, done
+        assert "复制中：100%" in done.err and "已迁移到" in done.out, done
         moving.renew()
         assert expect(moving.migrate("--json"), DONE).err == ""
 

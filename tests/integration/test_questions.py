@@ -196,8 +196,8 @@ def hostile(home: Home) -> None:
 @test("a question that speaks of a secret is marked", "R4.4")
 def secrets(home: Home) -> None:
     asked = {"questions": [TESTS, {**CACHE, "question": "Which password shall I use?"}]}
-    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Never type passwords")
-    assert "Never type" not in home.sayso("show", ask_and_leave(home, BOTH)).out
+    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Don't put passwords")
+    assert "Don't put" not in home.sayso("show", ask_and_leave(home, BOTH)).out
 
 
 run()

@@ -62,7 +62,7 @@ def whole_way(home: Home) -> None:
     assert "auto" in shown.out.lower(), shown
     expect(home.sayso("rule", "suggest"), DONE)
     error_of(home.sayso("rule", "add", id, "--any-prompt", "--json"), "conflicting_arguments", "/session_id")
-    expect(home.sayso("rule", "remove", made["id"][:5]), DONE, "come to you again")
+    expect(home.sayso("rule", "remove", made["id"][:5]), DONE, "will be asked again")
     home.kill_hub()
     assert ask(home, "--wait", "0", prompt="A last shop needs one: which?").json["action_status"] == "pending"
 

@@ -284,7 +284,7 @@ def password(home: Home) -> None:
         assert json.loads((home.config / "settings.json").read_text())["store"] == address
         for refused in (home.sayso("settings", "set", "store", shown.replace("/x", "/y")),
                         edit(home, "page = page.replace('127.0.0.1:1/x', '127.0.0.1:1/y')")):
-            assert refused.code == 1 and "the stars stand for a password" in refused.err, refused
+            assert refused.code == 1 and "**** stands for a hidden password" in refused.err, refused
         with Wire(home) as person:
             person.hello("person")
             try:

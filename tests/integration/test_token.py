@@ -215,7 +215,7 @@ def two_with_one_name(home: Home) -> None:
                           "three asks")
         assert {row["agent"] for row in rows} == {"same"}
         assert len({row["origin"].get("token_id") for row in rows}) == 3
-        assert "without a token" in home.sayso("list").out
+        assert "no token" in home.sayso("list").out
         for peer in peers:
             peer.close()
 

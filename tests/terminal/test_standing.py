@@ -63,7 +63,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("2")
         tmux.wait("Matching asks will now be answered automatically")
         tmux.wait(r"▸ ✓ Cache +Beta")
-        tmux.wait("Nothing was answered three times")
+        tmux.wait("No suggestions: you haven't")
         made = rules(home)[0]
         assert made["rule"]["any_prompt"] is True and made["expires_at"][:10] > made["created_at"][:10], made
         tmux.wait("until " + made["expires_at"][:4])
@@ -82,7 +82,7 @@ def whole_way(home: Home) -> None:
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
         tmux.wait("Rule deleted. You will be asked again")
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         assert rules(home) == []
         assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
         tmux.keys("Escape")
@@ -127,7 +127,7 @@ def from_history(home: Home) -> None:
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "a")
-        tmux.wait("only what a person answered can stand")
+        tmux.wait("a rule can only be created from")
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "j", "a")
@@ -148,7 +148,7 @@ def at_once(home: Home) -> None:
         for window in (tmux, other):
             window.start("inbox", shows="0 waiting")
             window.keys("a")
-            window.wait("No answer stands")
+            window.wait("No rules")
         one = home.sayso("rule", "add", first, "--json").json["id"]
         for window in (tmux, other):
             window.wait("▸ ✓ One of two")
@@ -168,7 +168,7 @@ def at_once(home: Home) -> None:
         assert home.sayso("rule", "remove", one).code != 0
         home.sayso("rule", "remove", rules(home)[0]["id"])
         for window in (tmux, other):
-            window.wait("No answer stands")
+            window.wait("No rules")
             leave(window)
 
 
@@ -183,13 +183,13 @@ def killed(home: Home) -> None:
         home.kill_hub()
         wait_until(home.hub_pid, "it is started again", WAIT_S)
         assert home.sayso("rule", "remove", rules(home)[0]["id"]).code == 0
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         assert home.sayso("rule", "add", id).code == 0
         tmux.wait("▸ ✓ Outlives it")
         tmux.keys("d")
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         leave(tmux)
 
 

@@ -563,7 +563,7 @@ static void one_hub_takes_up_words_at_a_time(void **state)
         skip();
     create_three(twin);
     other.connection = PQconnectdb(twin->url);
-    done(&other, "BEGIN; SELECT sayso_index('{}', '{}', '{}', 0)");
+    done(&other, "BEGIN; SELECT sayso_index('{}', '{}', '{}', '{}', '{}', 0)");
     assert_int_equal(index_all(twin), 0);
     done(&other, "COMMIT");
     assert_int_equal(index_all(twin), 3);

@@ -109,9 +109,14 @@ static void add_hay(struct stage *stage, int count)
 
 static void take_up_hay(struct stage *stage)
 {
-    stage_run(stage, "INSERT INTO words SELECT seq, (form::json ->> 'title') || E'\\n' FROM events"
-                     " WHERE seq > (SELECT max(seq) FROM events) - 30000;"
-                     " UPDATE search SET next = 100000000");
+    stage_run(stage,
+              "INSERT INTO words SELECT f.seq, f.body, ARRAY(SELECT (ascii(c)::bigint << 42)"
+              " | (ascii(d)::bigint << 21) | ascii(e) FROM (SELECT c, lead(c) OVER (ORDER BY n)"
+              " AS d, lead(c, 2) OVER (ORDER BY n) AS e FROM"
+              " unnest(string_to_array(f.body, NULL)) WITH ORDINALITY AS one (c, n)) AS three"
+              " WHERE e IS NOT NULL) FROM (SELECT seq, (form::json ->> 'title') || E'\\n'"
+              " AS body FROM events WHERE seq > (SELECT max(seq) FROM events) - 30000) AS f;"
+              " UPDATE search SET next = 100000000");
 }
 
 static void looking_ends_and_goes_on(void **state)

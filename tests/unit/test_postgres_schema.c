@@ -149,6 +149,9 @@ static void older_ones_are_brought_up_to_date(void **state)
     postgres_run(
         place->url,
         "DROP TABLE hubs; ALTER TABLE asks DROP COLUMN hub; UPDATE sayso SET version = 1;"
+        "DROP INDEX words_threes; ALTER TABLE words DROP COLUMN threes;"
+        "CREATE FUNCTION threes_of(body text) RETURNS text[] LANGUAGE sql IMMUTABLE AS"
+        " 'SELECT ARRAY[body]'; CREATE INDEX words_threes ON words USING gin (threes_of(body));"
         "DROP TABLE unsettled, ended; ALTER TABLE asks DROP COLUMN rev;"
         "CREATE INDEX asks_unsettled ON asks (number); CREATE INDEX asks_undelivered ON asks "
         "(state);"

@@ -52,7 +52,7 @@ static struct read read_hook(const char *hook)
 
     assert_non_null(read.hook);
     read.prompt = (struct prompt){
-        .client = "Claude Code", .digest = DIGEST, .key = "k", .wait_s = 60, .has_dialog = true
+        .client = "Claude Code", .digest = DIGEST, .key = "k", .wait_s = 60, .dialog = DIALOG_OPEN
     };
     read.problem = prompt_read(read.hook, &read.prompt);
     return read;
@@ -63,11 +63,15 @@ static struct json *ask_of(const struct prompt *prompt)
 {
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    bool ok = prompt_write_ask(prompt, &writer);
+    const char *tool;
     struct json *call = NULL;
 
+    json_write_object(&writer, "arguments");
+    tool = prompt_write_arguments(prompt, &writer);
     json_write_end_object(&writer);
-    if (ok)
+    json_write_text(&writer, "tool", tool);
+    json_write_end_object(&writer);
+    if (tool)
         assert_true(json_parse(text_string(&out), out.used, &call, NULL));
     text_release(&out);
     return call;

@@ -225,9 +225,12 @@ static bool ask(struct mirror *mirror)
     const struct client *client = client_find(mirror->client->name);
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
-    bool fits = prompt_write_ask(&mirror->prompt, &writer);
+    const char *tool;
 
-    if (!fits) {
+    json_write_object(&writer, "arguments");
+    tool = prompt_write_arguments(&mirror->prompt, &writer);
+    json_write_end_object(&writer);
+    if (!tool) {
         mirror->reason = "too_long";
         text_release(&params);
         return false;
@@ -239,6 +242,7 @@ static bool ask(struct mirror *mirror)
     mirror->policy = client_for_ask;
     mirror->policy.max_losses = TRIES - 1;
     mirror->link = client_new(&mirror->identity, &mirror->policy, &ops, mirror, loop_boot_ms);
+    json_write_text(&writer, "tool", tool);
     json_write_text(&writer, "tag", TAG);
     json_write_integer(&writer, "wait_seconds", -1);
     call(mirror, METHOD_ask_create, &writer, on_reply);
@@ -302,17 +306,16 @@ static bool is_own_server(const struct client *client, const char *server)
 
 static void name_ask(struct mirror *mirror)
 {
-    char *input = json_encode_canonical(mirror->prompt.input);
-    const char *tool = mirror->prompt.tool ? mirror->prompt.tool : mirror->prompt.event;
-    const struct hash_part parts[] = { { tool, strlen(tool) }, { input, strlen(input) } };
+    struct text identity = { 0 };
     uint8_t hash[HASH_BYTES];
 
-    hash_parts(parts, ARRAY_LEN(parts), hash);
+    prompt_write_identity(&mirror->prompt, &identity);
+    hash_bytes(identity.bytes, identity.used, hash);
     hash_hex(hash, DIGEST_BYTES, mirror->digest);
     random_id(mirror->key);
     mirror->prompt.digest = mirror->digest;
     mirror->prompt.key = mirror->key;
-    free(input);
+    text_release(&identity);
 }
 
 /* NULL, or why there is nothing to ask. */
@@ -330,8 +333,10 @@ static const char *read_prompt(struct mirror *mirror, const struct text *given)
     if (problem)
         return problem;
     prompt->client = client_find(mirror->client->name)->title;
-    prompt->has_dialog = mirror->client->opens_dialog &&
-                         (prompt->kind == PROMPT_PERMISSION || prompt->kind == PROMPT_QUESTIONS);
+    prompt->dialog = mirror->client->opens_dialog &&
+                             (prompt->kind == PROMPT_PERMISSION || prompt->kind == PROMPT_QUESTIONS)
+                         ? DIALOG_OPEN
+                         : DIALOG_LATER;
     if (!mirror->client->keeps_rules)
         prompt->suggestions = NULL;
     if (prompt->kind == PROMPT_FORM &&
@@ -358,10 +363,11 @@ static void mirror_hook(struct mirror *mirror)
         fcntl(stop_ends[0], F_SETFD, FD_CLOEXEC);
         fcntl(stop_ends[1], F_SETFD, FD_CLOEXEC);
         alarm((unsigned)mirror->prompt.wait_s + PROMPTS_MARGIN_S);
-        transcript_open(
-            &mirror->transcript,
-            mirror->prompt.has_dialog ? json_member_text(mirror->hook, "transcript_path") : NULL,
-            mirror->prompt.tool, mirror->prompt.input);
+        transcript_open(&mirror->transcript,
+                        mirror->prompt.dialog == DIALOG_OPEN
+                            ? json_member_text(mirror->hook, "transcript_path")
+                            : NULL,
+                        mirror->prompt.tool, mirror->prompt.input);
         if (ask(mirror))
             decide(mirror);
         transcript_close(&mirror->transcript);

@@ -458,7 +458,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
         conversation_operation_refuse(update);
     } else if (update->if_version != 0 && update->if_version != record->version) {
         error_set(&err, ERROR_wrong_state, "/version",
-                  "the conversation went on meanwhile: look at it again, then answer");
+                  "the conversation has changed: review it, then answer");
         refuse_or_read_again(update, &err);
     } else if (is_good) {
         decide(update, text_string(&params));

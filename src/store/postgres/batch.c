@@ -498,10 +498,11 @@ void batch_queue_close(struct batch_queue *queue)
         return;
     pg_link_close(queue->link);
     loop_turn_free(queue->turn);
-    error_set(&err, ERROR_storage_failed, "",
-              queue->state == BATCH_NONE
-                  ? "the store is closing; nothing was stored"
-                  : "the database went away; whether this was stored shows when it is back");
+    error_set(
+        &err, ERROR_storage_failed, "",
+        queue->state == BATCH_NONE
+            ? "the store is closing; nothing was stored"
+            : "lost the connection to the database; the result will be known after reconnecting");
     while (queue->current.first)
         fail(write_list_take(&queue->current), &err);
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");

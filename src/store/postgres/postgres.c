@@ -159,7 +159,7 @@ static void store_write_metrics(struct store *store, struct text *out)
     metrics_write_one(out, "sayso_store_reachable", "gauge", "1: the database answers.",
                       store_is_reachable(store));
     metrics_write_one(out, "sayso_store_hearing", "gauge",
-                      "1: what other hubs write is heard of at once.",
+                      "1 if changes from other hubs arrive immediately.",
                       pg_listener_is_hearing(postgres->listener));
     metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
                       "Connections made for reading.", pool_connects(postgres->reads.pool));

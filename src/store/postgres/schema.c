@@ -35,7 +35,7 @@ static const struct {
     const char *sqlstate, *remedy;
 } refusals[] = {
     { "SY001", "it was written by a later sayso: use that one, or a newer one" },
-    { "SY002", "it holds somebody else's tables: give sayso a database of its own, or a schema "
+    { "SY002", "it contains other tables: use a separate database, or a schema "
                "(options=-csearch_path=NAME)" },
     { "SY003", "its tables and its version do not belong together: restore it from a backup" },
     { "SY004", "create the database with ENCODING 'UTF8'" },

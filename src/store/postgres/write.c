@@ -380,7 +380,7 @@ static const struct sql pick = {
     " WHERE before IS NULL OR before < " INDEX_MAX_TEXT " ORDER BY was_left DESC, number",
 };
 
-static const struct sql take = { "sayso_index", "SELECT sayso_index($1, $2, $3, $4)" };
+static const struct sql take = { "sayso_index", "SELECT sayso_index($1, $2, $3, $4, $5, $6)" };
 
 struct indexing {
     struct pool *pool;
@@ -388,30 +388,57 @@ struct indexing {
     void *context;
 };
 
-struct arrays {
-    struct text numbers, seqs, words;
-    int64_t next;
+int64_t write_three(const char **at, const char *end)
+{
+    const char *next = *at;
+    int64_t three = 0;
+
+    for (int i = 0; i < 3; i++) {
+        int32_t character = text_decode(&next, end);
+
+        if (character < 0)
+            return -1;
+        three = three << 21 | character;
+        if (i == 0)
+            *at = next;
+    }
+    return three;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t left = ((const struct column_value *)a)->number;
+    int64_t right = ((const struct column_value *)b)->number;
+
+    return (left > right) - (left < right);
+}
+
+/* Of all asks of a batch, those of one behind those of the one before. */
+struct threes {
+    struct column_value *values;
+    size_t count, capacity;
 };
 
-static void add_ask(struct arrays *arrays, const PGresult *result, int row)
+/* Each once. */
+static void add_threes(struct threes *all, const char *text)
 {
-    const char *before = row ? "," : "{";
-    bool was_left = result_flag(result, row, 0);
-    int64_t number = result_integer(result, row, 1);
-    struct text folded = { 0 };
+    const char *at = text, *end = text + strlen(text);
+    size_t first = all->count, kept = all->count;
 
-    text_add_format(&arrays->numbers, "%s%lld", before, (long long)number);
-    text_add_format(&arrays->seqs, "%s%lld", before, (long long)result_integer(result, row, 2));
-    text_add_text(&arrays->words, before);
-    if (result_flag(result, row, 3)) {
-        search_text(result_text(result, row, 4), result_text(result, row, 5), &folded);
-        params_add_element(&arrays->words, text_string(&folded), strlen(text_string(&folded)));
-    } else {
-        text_add_text(&arrays->words, "NULL");
+    for (int64_t three; (three = write_three(&at, end)) >= 0;) {
+        if (all->count == all->capacity) {
+            all->capacity = all->capacity ? 2 * all->capacity : 4096;
+            all->values = mem_resize(all->values, all->capacity * sizeof *all->values);
+        }
+        all->values[all->count++] = value_number(three);
     }
-    if (!was_left)
-        arrays->next = number + 1;
-    text_release(&folded);
+    if (all->count > first)
+        qsort(all->values + first, all->count - first, sizeof *all->values, compare_numbers);
+    for (size_t i = first; i < all->count; i++) {
+        if (kept == first || all->values[kept - 1].number != all->values[i].number)
+            all->values[kept++] = all->values[i];
+    }
+    all->count = kept;
 }
 
 static void finish(struct indexing *indexing, int64_t count, const struct error *err)
@@ -431,18 +458,38 @@ static void on_taken(void *context, const PGresult *result, const struct error *
 
 static void take_all(struct indexing *indexing, const PGresult *result)
 {
-    struct arrays arrays = { 0 };
-    struct text *const texts[] = { &arrays.numbers, &arrays.seqs, &arrays.words };
+    struct column_value numbers[2 * INDEX_MAX_BATCH], seqs[2 * INDEX_MAX_BATCH];
+    struct column_value words[2 * INDEX_MAX_BATCH], ends[2 * INDEX_MAX_BATCH];
+    struct text folded[2 * INDEX_MAX_BATCH] = { 0 };
+    struct threes threes = { 0 };
     struct params params = { 0 };
+    size_t count = (size_t)result_count(result); /* of two lists of INDEX_MAX_BATCH */
+    int64_t next = 0;
 
-    for (int row = 0; row < result_count(result); row++)
-        add_ask(&arrays, result, row);
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        text_add_char(texts[i], '}');
-        params_text(&params, text_string(texts[i]));
-        text_release(texts[i]);
+    for (size_t i = 0; i < count; i++) {
+        int row = (int)i;
+
+        numbers[i] = value_number(result_integer(result, row, 1));
+        seqs[i] = value_number(result_integer(result, row, 2));
+        words[i] = value_text(NULL);
+        if (result_flag(result, row, 3)) {
+            search_text(result_text(result, row, 4), result_text(result, row, 5), &folded[i]);
+            words[i] = value_text(text_string(&folded[i]));
+            add_threes(&threes, words[i].bytes);
+        }
+        ends[i] = value_number((int64_t)threes.count);
+        if (!result_flag(result, row, 0))
+            next = numbers[i].number + 1;
     }
-    params_add(&params, VALUES(value_number(arrays.next)));
+    params_array(&params, PARAMS_NUMBER, numbers, count);
+    params_array(&params, PARAMS_NUMBER, seqs, count);
+    params_array(&params, PARAMS_TEXT, words, count);
+    params_array(&params, PARAMS_NUMBER, ends, count);
+    params_array(&params, PARAMS_NUMBER, threes.values, threes.count);
+    params_add(&params, VALUES(value_number(next)));
+    for (size_t i = 0; i < count; i++)
+        text_release(&folded[i]);
+    free(threes.values);
     pool_read(indexing->pool, &take, &params, on_taken, indexing);
 }
 

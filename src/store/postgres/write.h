@@ -45,6 +45,10 @@ char *write_agent_name(const char *origin);
  * texts are read first, and what was made of them is written by a statement of its own, which
  * leaves out whatever changed in between. It may be repeated, so it goes where reads go. */
 
+/* The three characters that a text goes on with, as one number, and on by one character; -1: there
+ * are not so many. */
+int64_t write_three(const char **at, const char *end);
+
 /* The port's `index`. */
 void postgres_index(struct pool *pool, int64_t now_ms, size_t batch, store_done *done,
                     void *context);
