@@ -22,6 +22,7 @@ struct os_process {
     char tty[64];        /* "/dev/pts/3"; "" without a controlling terminal */
 };
 bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
+bool os_is_alive(int64_t pid, uint64_t start);
 enum { OS_NAME_BYTES = 64, OS_BOOT_BYTES = 37 };
 /* What a process runs, each without its directory; "" where it is unknown. */
 struct os_names {
@@ -82,6 +83,9 @@ bool os_load(const char *library, const struct os_function *functions, size_t co
 
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
+/* A descriptor that is readable when somebody has written to the file; -1 and errno: none. */
+int os_watch_file(const char *path);
+void os_take_changes(int watch); /* it isn't readable any more */
 /* A key or token that only we and root can read. `err` is not_found or says how to mend it. */
 bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */

@@ -104,11 +104,16 @@ void fault_describe(enum fault fault, const char *sqlstate, struct error *err)
               *sqlstate ? " (SQLSTATE " : "", sqlstate, *sqlstate ? ")" : "");
 }
 
-static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
+static int next_param(struct params *params)
 {
     if (params->count >= PARAMS_MAX)
         abort(); /* a statement of ours with too many */
-    params->each[params->count++] = (struct param){
+    return params->count++;
+}
+
+static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
+{
+    params->each[next_param(params)] = (struct param){
         .at = params->bytes.used,
         .length = (int)length,
         .is_null = !bytes,
@@ -148,6 +153,58 @@ void params_values(struct params *params, const struct column *list, size_t coun
 
         params_add(params, &value, 1);
     }
+}
+
+enum params_element params_element_of(const struct column *column)
+{
+    switch (column->kind) {
+    case COLUMN_TEXT:
+    case COLUMN_FILLED:
+    case COLUMN_CHARS:
+        return PARAMS_TEXT;
+    case COLUMN_BYTES:
+    case COLUMN_HASH:
+        return PARAMS_BYTES;
+    default:
+        return PARAMS_NUMBER;
+    }
+}
+
+static void add_big_endian(struct text *out, uint64_t number, size_t bytes)
+{
+    while (bytes-- > 0)
+        text_add_char(out, (char)(number >> 8 * bytes));
+}
+
+static void add_binary(struct text *out, const struct column_value *value)
+{
+    size_t length = value->kind == VALUE_TEXT ? strlen(value->bytes) : value->length;
+
+    if (value->kind == VALUE_NULL) {
+        add_big_endian(out, UINT32_MAX, 4);
+    } else if (value->kind == VALUE_NUMBER) {
+        add_big_endian(out, sizeof value->number, 4);
+        add_big_endian(out, (uint64_t)value->number, sizeof value->number);
+    } else {
+        add_big_endian(out, length, 4);
+        text_add(out, value->bytes, length);
+    }
+}
+
+/* Its head: dimensions, whether any is NULL, whose type; of the dimension length and first index.
+ */
+void params_array(struct params *params, enum params_element element,
+                  const struct column_value *values, size_t count)
+{
+    const uint64_t head[] = { 1, 1, element, count, 1 };
+    size_t at = params->bytes.used;
+
+    for (size_t i = 0; i < ARRAY_LEN(head); i++)
+        add_big_endian(&params->bytes, head[i], 4);
+    for (size_t i = 0; i < count; i++)
+        add_binary(&params->bytes, &values[i]);
+    params->each[next_param(params)] =
+        (struct param){ .at = at, .length = (int)(params->bytes.used - at), .is_binary = true };
 }
 
 void params_release(struct params *params)
