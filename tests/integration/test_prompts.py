@@ -156,6 +156,24 @@ def forms(home: Home) -> None:
     assert session.run({**FORM, "mcp_server_name": "human"}) == NOTHING and not open_asks(home)
 
 
+@test("done: what is written goes back as the next instruction, where the setting is on", "R15.1")
+def what_next(home: Home) -> None:
+    stop = {"session_id": "s", "cwd": "/home/me/project", "hook_event_name": "Stop", "stop_hook_active": False,
+            "last_assistant_message": "The tests pass."}
+    session = Session(home)
+    assert session.run(stop) == NOTHING and not home.hub_pid(), "it is off by default"
+    home.environment["SAYSO_WHAT_NEXT"] = "on"
+    process = session.start(stop)
+    session_id = the_ask(home)
+    expect(home.sayso("show", session_id), DONE, "Claude Code is done. What next?", "The tests pass.")
+    answer(home, session_id, "--text", "Now the docs")
+    result = session.end(process)
+    assert result.code == DONE and result.json == {"decision": "block", "reason": "Now the docs"}, result
+    process = session.start(stop)
+    expect(home.sayso("cancel", the_ask(home)), DONE)
+    assert session.end(process) == NOTHING
+
+
 @test("answered in the client: the ask is withdrawn, whatever was decided there", "R15.1")
 def answered_there(home: Home) -> None:
     session = Session(home)
