@@ -129,7 +129,7 @@ static void reply_call(struct mcp_call *call, const struct reply *reply)
     const char *json = is_over && DELIBERATE_FAULT(front_loses_result) ? "{}" : reply->json;
     struct text out = { 0 };
 
-    if (is_over)
+    if (is_over && call->has_opened)
         mcp_form_finish(call);
     else if (call->compat && call->compat->tool->hold_s)
         tool_act_on(METHOD_ask_withdraw, call->session, call->session_id);
@@ -228,7 +228,7 @@ static void tell_asked(struct mcp_call *call, const char *url)
 {
     struct text message = { 0 };
 
-    text_add_format(&message, "waiting for the person: session_id %s%s%s", call->session_id,
+    text_add_format(&message, "waiting for the user: session_id %s%s%s", call->session_id,
                     url ? ", " : "", url ? url : "");
     call_progress(call, 0, 0, text_string(&message));
     text_release(&message);
@@ -297,9 +297,16 @@ void tool_refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
-    error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
+    error_set(&err, ERROR_rate_limited, "", "too many concurrent calls; wait for some to finish");
     err.retry_after_s = CALLS_RETRY_S;
     reply_failure(request, &err);
+}
+
+/* What it can show of forms, where it can show any. */
+static void write_client(struct json_writer *writer, const struct mcp_call *call)
+{
+    if (call_has(call, ABILITY_FORM) || call_has(call, ABILITY_URL))
+        mcp_form_write_client(writer, call);
 }
 
 /* To the service with it. Where it does not answer at once a person is awaited. */
@@ -310,7 +317,7 @@ static void send_to_hub(struct mcp_call *call, const struct request *request)
     int64_t tag = call->tag;
 
     call->needs_session = true;
-    subscribe_used(call->session);
+    hub_session_use(call->session);
     service->ops->call(service, call->session->session, request, on_done, call);
     run_settle(mcp, tag);
 }
@@ -331,7 +338,7 @@ void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *pl
         json_write_text_n(&writer, "explanation", plan->explanation.bytes, plan->explanation.used);
     /* a modern form has no end that it would outlive, and one form is enough */
     if (call->revision != REVISION_2026_07_28 && !call->has_returned)
-        mcp_form_write_client(&writer, call);
+        write_client(&writer, call);
     json_write_end_object(&writer);
     send_to_hub(call, &request);
     text_release(&params);
@@ -362,7 +369,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_value(&writer, "arguments", plan->arguments);
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
-    mcp_form_write_client(&writer, call);
+    write_client(&writer, call);
     resume_write(call, state, &writer);
     if (state)
         mcp_form_write_returned(&writer, request->params);

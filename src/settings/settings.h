@@ -109,6 +109,14 @@ void settings_load(struct settings *settings, const char *path);
 void settings_load_environment(struct settings *settings);
 /* The saved host rows. No such file: fine. Anything wrong with it becomes warnings. */
 void settings_load_file(struct settings *settings, const char *path);
+/* The host's settings as they are now, for a process that shares the file with others: read again
+ * when it is another one, comes or goes, so a change takes effect immediately. The file is looked
+ * at once a turn of the loop (whose end clears is_seen), not for each call of that turn. */
+struct current_settings {
+    struct settings *settings; /* as they were loaded; owned */
+    bool is_seen;              /* in this turn */
+};
+const struct settings *current_settings(struct current_settings *current);
 /* True: the file or a strict row can't be read, and no stronger source has its value. `err` is
  * unavailable; in English it says where that is and how to fix it. */
 bool settings_problem(const struct settings *settings, struct error *err);

@@ -145,6 +145,32 @@ void check_program(struct doctor *doctor)
         doctor_ok(doctor, TEXT_FOUND_PROGRAM, "path", own, "version", SAYSO_VERSION);
 }
 
+/* By where the program is, and by what a package manager keeps there. The first that fits. */
+static const struct {
+    const char *within, *proof;
+    enum text_id found;
+} installed[] = {
+    { "/node_modules/", "/", TEXT_INSTALLED_NPM },
+    { "/server/", "/", TEXT_INSTALLED_PLUGIN },
+    { "/sayso/bin/sayso", "/", TEXT_INSTALLED_COPY },
+    { "/usr/bin/sayso", "/var/lib/dpkg/info/sayso.list", TEXT_INSTALLED_DEB },
+    { "/usr/bin/sayso", "/var/lib/pacman/local", TEXT_INSTALLED_PACMAN },
+    { "/usr/bin/sayso", "/usr/lib/sysimage/rpm", TEXT_INSTALLED_RPM },
+    { "/usr/bin/sayso", "/var/lib/rpm", TEXT_INSTALLED_RPM },
+    { "", "/", OS_IS_STATIC ? TEXT_INSTALLED_FILE : TEXT_INSTALLED_BUILT },
+};
+
+void check_installed(struct doctor *doctor)
+{
+    char own[DOCTOR_PATH_BYTES] = "";
+    size_t row = 0;
+
+    os_own_program(own, sizeof own);
+    while (!strstr(own, installed[row].within) || access(installed[row].proof, F_OK) != 0)
+        row++;
+    doctor_ok(doctor, strcmp(own, "/sayso") == 0 ? TEXT_INSTALLED_IMAGE : installed[row].found);
+}
+
 enum {
     MEBIBYTE = 1048576,
     LOW_MEBIBYTES = 200,

@@ -195,7 +195,7 @@ void guard_begin(int count, char **texts)
         if (is_joined || (strcmp(texts[i], "--client") == 0 && i + 1 < count))
             format = hook_format_find(is_joined ? texts[i] + 9 : texts[i + 1]);
     }
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     sigaltstack(&own, NULL);
     sigfillset(&action.sa_mask);
     for (int number = 1; number <= SIGRTMAX; number++)
@@ -208,8 +208,8 @@ void guard_begin(int count, char **texts)
 static void guard_watch(const struct hook_format *format, int64_t limit_s)
 {
     alarm(0); /* the prepared denial is incomplete until it is written again */
-    prepare(&hung, format, "the gate got no decision in time, so this is denied; ask the person");
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&hung, format, "denied: no decision in time; ask the user");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     hung.code = format ? 0 : GATE_BLOCKS;
     alarm((unsigned)limit_s);
 }

@@ -447,7 +447,7 @@ static int64_t drop_lost(struct peer *peer, int64_t now)
     struct stream *next;
 
     for (struct stream *stream = peer->streams; stream; stream = next) {
-        int64_t until = stream->away_until_boot_ms;
+        int64_t until = stream->is_streaming ? stream->away_until_boot_ms : 0;
 
         next = stream->next;
         if (until && until <= now)

@@ -14,8 +14,9 @@ struct mcp_call;
 /* A property of a result; nested ones are spelt as JSON in `type`. */
 struct schema_property {
     const char *name;
-    const char *type_json; /* "\"type\":\"string\"" */
-    const char *help;      /* NULL: its name says it */
+    const char
+        *type_json; /* "\"type\":\"string\""; NULL: in results, but no model needs it in the list */
+    const char *help; /* NULL: its name says it */
 };
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
@@ -63,8 +64,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
     {                                                                                              \
-        "error", "\"type\":\"object\"",                                                            \
-            "Instead of all else: code, path and message of what was wrong with the call."         \
+        "error", NULL, NULL                                                                        \
     }
 
 #endif
