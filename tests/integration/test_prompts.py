@@ -148,8 +148,8 @@ def questions(home: Home) -> None:
 @test("another server's form is filled in; our own server's form is left alone", "R15.1")
 def forms(home: Home) -> None:
     with asking(home, FORM) as (session, session_id, process):
-        answer(home, session_id, "--field", "colour=green")
-        assert decision(session.end(process)) == {"hookEventName": "Elicitation", "action": "accept", "content": {"colour": "green"}}
+        answer(home, session_id, "--field", "color=green")
+        assert decision(session.end(process)) == {"hookEventName": "Elicitation", "action": "accept", "content": {"color": "green"}}
     assert session.run({**FORM, "mcp_server_name": "sayso"}) == NOTHING and reasons(home)[-1] == "own_server"
     config = home.path / ".claude.json"
     config.write_text(json.dumps({"mcpServers": {"human": {"type": "stdio", "command": home.binary, "args": ["mcp"]}}}))
@@ -247,10 +247,10 @@ def unreadable(home: Home) -> None:
                   *[json.dumps(hook).encode() for hook in HOOKS if hook["hook_event_name"] not in ("PermissionRequest", "Elicitation")]):
         result = session.run(given)
         assert (result.code, result.out) == (DONE, "") and "prompts.no_decision" in result.err, (given[:99], result)
-    for options in (["--wait", "1"], ["--what"], ["word"], ["--client", "nobody"]):
+    for options in (["--wait", "1"], ["--what"], ["word"], ["--client", "unknown"]):
         result = session.run(whole, *options)
         assert (result.code, result.out) == (DONE, "") and result.err, (options, result)
-    assert not home.hub_pid(), "nobody was asked"
+    assert not home.hub_pid(), "no one was asked"
     home.data.parent.mkdir(parents=True, exist_ok=True)
     home.data.write_text("not a directory")
     result = session.run(whole)

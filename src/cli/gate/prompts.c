@@ -195,7 +195,7 @@ static void wait_for_person(struct mirror *mirror)
     while (!mirror->is_done) {
         struct pollfd ready[COUNT] = {
             [STOP] = { .fd = stop_ends[0], .events = POLLIN },
-            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether anybody still reads it */
+            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether the client still reads it */
             [NEWS] = { .fd = mirror->transcript.watch, .events = POLLIN },
         };
         int limit_ms = client_wait_for(mirror->link, &ready[HUB]);
@@ -214,7 +214,7 @@ static void wait_for_person(struct mirror *mirror)
             is_over = true;
         }
         if (is_over && !mirror->session_id[0] && !client_is_up(mirror->link))
-            return; /* nobody was asked */
+            return; /* no one was asked */
         if (is_over && mirror->session_id[0] && !mirror->is_withdrawn)
             withdraw(mirror);
     }
@@ -277,7 +277,7 @@ static void decide(struct mirror *mirror)
             break;
         done += (size_t)written;
     }
-    if (!is_decided || done == out.used) /* else it is for nobody, and is kept */
+    if (!is_decided || done == out.used) /* else it is for no one, and is kept */
         call_confirm(mirror->link, json_member_text(mirror->reply.result, "session_id"), NULL);
     if (!mirror->reason && done < out.used)
         mirror->reason = is_decided ? "not_written" : endings[outcome_read(mirror->reply.result)];
