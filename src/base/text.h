@@ -119,7 +119,7 @@ static inline bool text_is_among(const char *word, const char *const *words, siz
 }
 
 /* Printable ASCII that JSON writes as it is, neither a quote nor a backslash, looked for in eight
- * bytes at once; for text.c and those who read and write JSON. */
+ * bytes immediately; for text.c and those who read and write JSON. */
 
 #define PLAIN_EACH 0x0101010101010101U
 #define PLAIN_HIGH 0x8080808080808080U

@@ -1,5 +1,5 @@
 /*
- * read.c - see read.h. Statements whose filters may be absent have no name: they are planned anew
+ * read.c - see read.h. Statements whose filters may be absent have no name: they are planned again
  * with the values they have, so that what is absent costs nothing and an index is found.
  */
 #include "store/postgres/read.h"
@@ -21,7 +21,7 @@
     " OR k.deliver_after_ms > 0)))"
 #define NEWEST "ORDER BY k.number DESC LIMIT "
 
-/* Whoever reads within this time of the end of an undo window might be handed an answer that
+/* Anyone who reads within this time of the end of an undo window might be handed an answer that
  * another hub is just undoing. */
 #define MAY_BE_UNDOING                                                                             \
     "(k.state " SQL_IS_OVER " AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                   \
