@@ -11,6 +11,7 @@
 
 struct arguments;
 struct app_result;
+struct current_settings;
 
 enum exit_code {
     EXIT_DONE,
@@ -73,6 +74,7 @@ struct verb {
 /* The command line after parsing: every verb also has --json and --help. */
 struct arguments {
     const struct verb *verb;
+    struct current_settings *settings;
     const struct error *problem; /* with the settings; NULL: none */
     bool is_json;
     const char *words[8];

@@ -114,20 +114,3 @@ enum ending outcome_read(const struct json *result)
     }
     return ENDING_UNKNOWN;
 }
-
-static const char *const reply_names[] = {
-    [REPLY_PLAIN] = "",    [REPLY_FINAL] = "final", [REPLY_PENDING] = "pending",
-    [REPLY_TOLD] = "told", [REPLY_INPUT] = "input",
-};
-
-const char *reply_kind_name(enum reply_kind kind)
-{
-    return reply_names[kind];
-}
-
-enum reply_kind reply_kind_find(const char *name)
-{
-    size_t kind = text_index(name, reply_names, ARRAY_LEN(reply_names));
-
-    return kind < ARRAY_LEN(reply_names) ? (enum reply_kind)kind : REPLY_PLAIN;
-}

@@ -112,7 +112,7 @@ static void look(struct mcp_call *call, const struct look *look)
     if (look->limit)
         json_write_integer(&writer, "limit", look->limit);
     call->needs_session = true;
-    subscribe_used(call->session);
+    hub_session_use(call->session);
     tool_act(look->method, call->session, &writer, look->done, call);
 }
 

@@ -144,11 +144,17 @@ static void leave_stream(struct mcp_call *call)
     hold_end(call);
 }
 
+static void drop_questions(struct mcp_call *call)
+{
+    if (call->to.mcp->questions)
+        question_drop_of(call);
+}
+
 void call_end(struct mcp_call *call)
 {
     struct mcp *mcp = call->to.mcp;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     LIST_REMOVE(mcp->calls, call);
     table_remove(&mcp->by_tag, &call->by_tag);
@@ -170,7 +176,7 @@ static void abandon(struct mcp_call *call)
     struct mcp *mcp = call->to.mcp;
     int64_t tag = call->tag;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     tell_gone(call);
     if (call->needs_session)
@@ -346,7 +352,7 @@ struct mcp_to call_let_go(struct mcp_call *call)
 {
     struct mcp_to to = call->to;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     return to;
 }
@@ -452,4 +458,11 @@ void run_settle(struct mcp *mcp, int64_t tag)
 
     if (call && call->to.stream && call->to.stream->ops->waits)
         call->to.stream->ops->waits(call->to.stream);
+}
+
+bool call_logs(const struct mcp_call *call, enum mcp_level level)
+{
+    enum mcp_level min = call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
+
+    return level >= min && !call->to.batch && call->to.stream;
 }

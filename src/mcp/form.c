@@ -29,8 +29,6 @@ struct shown_form {
 
 void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
-    if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
-        return;
     json_write_object(writer, "client");
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
     json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
@@ -267,8 +265,6 @@ void mcp_form_finish(const struct mcp_call *call)
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->has_opened)
-        return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "elicitationId", call->session_id);
     mcp_notify(&call->to, "notifications/elicitation/complete", &writer);

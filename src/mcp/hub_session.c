@@ -148,6 +148,13 @@ struct hub_session *hub_session_get(struct mcp_request *request)
     return session;
 }
 
+void hub_session_use(struct hub_session *session)
+{
+    session->is_used = true;
+    if (session->subscription_count)
+        subscribe_follow(session);
+}
+
 void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
                   bool has_notices)
 {

@@ -107,7 +107,7 @@ static struct client_call **id_bucket(struct client *client, int64_t id)
 
 static struct client_call **tag_bucket(struct client *client, const char *tag)
 {
-    return &client->by_tag[location_hash(tag) % BUCKETS];
+    return &client->by_tag[text_hash(tag) % BUCKETS];
 }
 
 static void set_id(struct client *client, struct client_call *call, int64_t id)
@@ -303,19 +303,25 @@ static bool is_overdue(const struct client *client, const struct client_call *ca
            now_ms - call->made_ms - call->wait_ms >= client->policy->grace_ms;
 }
 
-static void send_all(struct client *client)
+static void end_overdue(struct client *client, struct client_call *call)
 {
     struct client_reply overdue = { .failure = FAILURE_AGAIN };
-    int64_t now_ms = client->now_ms();
 
     error_set(&overdue.err, ERROR_unavailable, "",
               "the hub keeps stopping; try again later (see 'sayso status')");
+    finish(client, call, &overdue);
+}
+
+static void send_all(struct client *client)
+{
+    int64_t now_ms = client->now_ms();
+
     while (client->unsent && client->finder.phase == FINDER_UP) {
         struct client_call *call = client->unsent;
 
         client->unsent = call->next;
         if (is_overdue(client, call, now_ms))
-            finish(client, call, &overdue);
+            end_overdue(client, call);
         else
             send(client, call, now_ms);
     }

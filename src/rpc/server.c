@@ -600,10 +600,9 @@ static bool is_turned_away(int fd)
 static bool has_begun(const struct location *location)
 {
     struct hub_record record;
-    struct os_process process;
 
     return os_is_locked(location->lock) && hub_record_read(location, &record, NULL) &&
-           os_process(record.pid, &process) && process.start == record.start;
+           os_is_alive(record.pid, record.start);
 }
 
 bool activation_begin(const struct location *location)

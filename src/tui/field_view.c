@@ -532,8 +532,8 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
     if (columns < SCALE_MIN_COLUMNS)
         columns = SCALE_MIN_COLUMNS;
     at = field->maximum > field->minimum
-             ? (int)lround((state->number - field->minimum) / (field->maximum - field->minimum) *
-                           (columns - 1))
+             ? (int)round((state->number - field->minimum) / (field->maximum - field->minimum) *
+                          (columns - 1))
              : 0;
     column = pen_at(pen, column, INK_QUIET, text_string(&min)) + 1;
     for (int i = 0; i < columns; i++)

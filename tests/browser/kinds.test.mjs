@@ -1,7 +1,9 @@
 // kinds.test.mjs - every kind of ask is answered in the page, and the agent gets exactly that.
 // Proves: R2.2 R2.3 R3.5 R4.1 R4.6 R5.2 R6.4 R7.2 R7.5 R7.6 R12.1
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { ROOT } from "../mcp/lib/home.mjs";
 import { OPTIONS, Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
@@ -18,7 +20,12 @@ after(async () => {
     await stage.close();
 });
 
-const ask = (args, tool) => agent.ask(args, tool);
+const over = []; // what the hub shows of each ask of this file that has ended
+const ask = async (args, tool) => {
+    const asked = await agent.ask(args, tool);
+    asked.result.then(() => over.push(stage.home.must("show", asked.id, "--json")), () => {});
+    return asked;
+};
 const open = async (args, tool) => {
     const asked = await ask(args, tool);
     return { asked, page: await stage.open(asked, context) };
@@ -528,4 +535,13 @@ test("R6.4 a hidden option stays hidden in the next ask like it, with a way to r
     await again.page.getByRole("button", { name: /1 option hidden/ }).click();
     assert.equal(await again.page.locator(".opt:visible").count(), 3);
     await again.page.close();
+});
+
+test("R4.1 each kind of field that the program has was answered in the page", async () => {
+    const table = readFileSync(`${ROOT}/src/core/field_kinds.def`, "utf8");
+    const kinds = [...table.matchAll(/^FIELD_KIND\(\w+, "(\w+)"/gm)].map(([, name]) => name);
+    const shown = (await Promise.all(over)).map((text) => JSON.parse(text));
+    const answered = shown.filter(({ ask: { status, answered_by } }) => status === "submitted" && answered_by.via === "web");
+    assert.ok(kinds.length >= 6, `the table is written otherwise by now: ${kinds}`);
+    assert.deepEqual([...new Set(answered.flatMap(({ form }) => form.fields.map(({ kind }) => kind)))].sort(), kinds.sort());
 });

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import socket
 import sqlite3
 import struct
@@ -17,7 +18,7 @@ from cli_stage import DONE, FAILED, ask
 from harness import HANG_S, Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, CLIENTS, entry_of, path_of, put
 
-CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
+CHECKS = ("program installed sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
           "screen").split()
 F_OFD_SETLK = 37
 
@@ -374,6 +375,18 @@ def hostile(home: Home) -> None:
     said = home.sayso("doctor")
     assert said.code == FAILED and "\x1b" not in said.out and "\u202e" not in said.out, ascii(said.out)
     assert home.sayso("doctor", "x").code == 2
+
+
+@test("each copy of the program knows how it was installed", "R10.5")
+def installed(home: Home) -> None:
+    for place, words in (("node_modules/sayso-linux-x64/bin", "npm"), ("share/sayso/bin", "sayso install"), ("plugins/sayso/server/x86_64", "plugin"),
+                         ("opt", "to update")):
+        copy = home.path / place / "sayso"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(home.binary, copy)
+        done = subprocess.run([str(copy), "doctor", "--json"], capture_output=True, text=True, env=home.environment)
+        found = [row["found"] for row in json.loads(done.stdout)["findings"] if row["check"] == "installed"]
+        assert len(found) == 1 and words in found[0], (place, found)
 
 
 run()

@@ -178,12 +178,12 @@ def client_broken(home: Home) -> Planted:
     return Planted(mend=path.unlink)
 
 
-def hook_gone(client: str, name: str) -> Callable[[Home], Planted]:
+def hook_gone(client: str, name: str, use: str = "--gate") -> Callable[[Home], Planted]:
     def plant(home: Home) -> Planted:
-        assert home.sayso("install", client, "--gate", "--yes").code == 0
+        assert home.sayso("install", client, use, "--yes").code == 0
         path = home.path / name
         path.write_text(path.read_text().replace(os.path.realpath(home.binary), "'/no where/sayso'"))
-        return Planted(mend=lambda: home.sayso("install", client, "--gate", "--yes"))
+        return Planted(mend=lambda: home.sayso("install", client, use, "--yes"))
     return plant
 
 
@@ -369,6 +369,7 @@ FAULTS = [
     Fault("a damaged store that was put aside", "store", "warning", put_aside, (".damaged-", "recover")),
     Fault("a backup that was not read to its end", "store", "fault", half_imported, ("sayso import --discard",)),
     Fault("a hook of Claude Code whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json"), ("/no where/sayso", "install claude --gate")),
+    Fault("a hook for prompts whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json", "--prompts"), ("/no where/sayso", "install claude --prompts")),
     Fault("a hook of Copilot whose program is gone", "hooks", "fault", hook_gone("copilot", ".copilot/hooks/sayso.json"), ("/no where/sayso", "install copilot --gate")),
     Fault("a hook that Codex was never told to trust", "hooks", "fault", untrusted(lambda config: config.unlink()), ("ignores the hook", "/hooks")),
     Fault("a hook that was changed after Codex trusted it", "hooks", "fault", untrusted(longer_wait), ("ignores the hook", "/hooks")),

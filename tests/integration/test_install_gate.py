@@ -220,6 +220,37 @@ def refused(home: Home) -> None:
     assert install(home, "codex", "--yes", "--json").json["timeout_seconds"] == 600
 
 
+@test("the hooks for prompts stand beside the gate's, and each is undone by itself, in either order", "R15.1 R10.5")
+def beside_prompts(home: Home) -> None:
+    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600}, "codex": {"PermissionRequest": 600}}
+    for name, events in wanted.items():
+        hook = BY_NAME[name]
+        for before in samples(hook)[::7]:
+            for order in (("--gate", "--prompts"), ("--prompts", "--gate")):
+                path = put(home, hook, before)
+                for use in order:
+                    expect(home.sayso("install", name, use, "--yes"), DONE)
+                found = parse(hook, path.read_bytes())["hooks"]
+                for event, timeout in events.items():
+                    (inner,) = found[event][-1]["hooks"]
+                    assert found[event][-1]["matcher"] == hook.matcher and inner["timeout"] == timeout, found
+                    assert inner["command"].endswith(f"{PROGRAM} prompts --client {name} --wait {timeout - 30}"), inner
+                assert " gate --client " in found["PreToolUse"][-1]["hooks"][0]["command"], found
+                again = expect(home.sayso("install", name, "--prompts", "--yes"), DONE)
+                assert "already" in again.out, again
+                for use in order:
+                    expect(home.sayso("install", name, use, "--undo", "--yes"), DONE)
+                rest, was = parse(hook, path.read_bytes()), parse(hook, before)
+                for place in (rest, was):  # lists that we made may stay, empty
+                    place["hooks"] = {event: items for event, items in place.get("hooks", {}).items() if items}
+                assert rest == was, (before, path.read_bytes())
+                for left in path.parent.glob("*.before-sayso*"):
+                    left.unlink()
+                path.unlink()
+    assert home.sayso("install", "gemini", "--prompts", "--yes").code == USAGE
+    assert home.sayso("install", "claude", "--prompts", "--gate", "--yes").code == USAGE
+
+
 @test("what is written is a command line that a shell runs: it decides as the client wants it", "R11.3")
 def runs(home: Home) -> None:
     recorded = {case["client"]: case["hook"] for case in

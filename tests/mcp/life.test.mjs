@@ -1,6 +1,7 @@
 // The life of the process: what it touches, how it starts and ends, and what dies around it.
 // Proves: R5.2 R5.5 R5.7 R10.1 R10.2 P1 P8
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import path from "node:path";
@@ -33,6 +34,35 @@ function shell(home, words, input = "") {
         child.stdin.end(input);
         child.on("close", (code) => resolve({ code, out, err, lines: out.split("\n").filter((line) => line) }));
     });
+}
+
+const WITHOUT_VALGRIND = process.env.ASAN_OPTIONS ? "sanitizers and valgrind do not mix"
+    : spawnSync("valgrind", ["--version"]).error && "valgrind is not installed";
+
+// From what callgrind wrote: how often functions of each of our .c files were called. It gives a name once, and from
+// then on its number; a call names the file of what is called where that is not the caller's.
+function callsByFile(text) {
+    const names = new Map(), calls = new Map();
+    const nameOf = (given) => {
+        const [, number, name] = /^(\(\d+\))(?: (.*))?$/.exec(given);
+        if (name)
+            names.set(number, name);
+        return names.get(number);
+    };
+    let file = "", called = "";
+    for (const [, key, value] of text.matchAll(/^(fl|fi|fe|cfi|cfl|calls)=(.*)$/gm)) {
+        if (key === "calls") {
+            const ours = /\/src\/(.*\.c)$/.exec(called || file)?.[1];
+            if (ours)
+                calls.set(ours, (calls.get(ours) ?? 0) + parseInt(value, 10));
+            called = "";
+        } else if (key.startsWith("c")) {
+            called = nameOf(value);
+        } else {
+            file = nameOf(value);
+        }
+    }
+    return calls;
 }
 
 // What a program was sent and what it wrote, both as lines.
@@ -255,6 +285,29 @@ describe("start and end", { concurrency: 4 }, () => {
         assert.deepEqual(four.map((count, n) => (count - one[n]) / 3), [4, 1]);
     }));
 
+    // Which functions an ask calls: those of five asks less those of two, as valgrind counts them. A front has one concern
+    // more for each file that an ask comes through; docs/internals/decisions.md says which they are.
+    test("an ask comes through at most 33 files of the front", { skip: WITHOUT_VALGRIND }, inHome(async (home) => {
+        const program = path.join(home.path, "counted");
+        async function calls(asks) {
+            const out = path.join(home.path, `calls.${asks}`);
+            writeFileSync(program, `#!/bin/sh\nexec valgrind -q --tool=callgrind --callgrind-out-file='${out}' '${BIN}' "$@"\n`, { mode: 0o755 });
+            const client = await opened(home, "2025-11-25", { program });
+            for (let n = 0; n < asks; n++) {
+                const title = `${n} of ${asks}`, call = client.startTool("provide_choice", named(title));
+                const { session_id } = await until(async () => (await home.list("--active")).find((row) => row.title === title), title);
+                await home.must("answer", session_id, "--select", "b");
+                await client.collect(call);
+            }
+            await client.stop();
+            return callsByFile(readFileSync(out, "latin1"));
+        }
+        const two = await calls(2), five = await calls(5);
+        const files = [...five].filter(([file, count]) => count - (two.get(file) ?? 0) >= 3).map(([file]) => file).sort();
+        assert.ok(files.includes("mcp/tool_call.c"), "nothing was counted");
+        assert.ok(files.length <= 33, `${files.length}: ${files.join(" ")}`);
+    }, NO_LIMITS));
+
     test("nothing is touched before the first good ask: no file, no socket, no port", inHome(async (home) => {
         const trace = path.join(home.path, "..", `${path.basename(home.path)}.trace`);
         const requests = [
@@ -288,6 +341,15 @@ describe("start and end", { concurrency: 4 }, () => {
         assert.deepEqual(calls.filter(isTouch), []);
         assert.deepEqual(home.touched(), []);
         await shell(home, `rm -f ${trace}`);
+    }));
+
+    test("a front takes at most 3.2 MB, and no library but libc", { skip: process.env.ASAN_OPTIONS && "a sanitizer takes more" }, inHome(async (home) => {
+        const client = await opened(home, "2025-11-25");
+        await client.request("tools/list");
+        const maps = readFileSync(`/proc/${client.child.pid}/maps`, "latin1");
+        const libraries = new Set([...maps.matchAll(/\/([^/\n]*\.so[^/\n]*)$/gm)].map(([, name]) => name));
+        assert.deepEqual([...libraries].filter((name) => !/^(libc\.so\.6|ld-linux.*)$/.test(name)), []);
+        assert.ok(rss_kb(client.child.pid) <= 3.2 * 1024, `${rss_kb(client.child.pid)} KiB`);
     }));
 
     test("initialize and discover are answered in milliseconds", inHome(async (home) => {

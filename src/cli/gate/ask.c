@@ -13,6 +13,7 @@
 #include "core/gate.h"
 #include "core/limits.h"
 #include "core/outcome.h"
+#include "core/prompt.h"
 #include "core/tools/arguments.h"
 
 #define TAG "gate"
@@ -36,45 +37,6 @@ static const char too_long[] =
     "Denied: the call is too long to review (matched: %s). Split it into smaller steps.";
 static const char own_name[] = "sayso gate (%s)";
 
-/* A block whose fence no run of backticks inside can end. */
-static void add_block(struct text *out, const char *words)
-{
-    size_t longest = 2, run = 0;
-
-    for (const char *at = words; *at; at++) {
-        run = *at == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    text_add_text(out, "\n");
-    for (size_t i = 0; i <= longest; i++)
-        text_add_char(out, '`');
-    text_add_format(out, "\n%s\n", words);
-    for (size_t i = 0; i <= longest; i++)
-        text_add_char(out, '`');
-    text_add_text(out, "\n");
-}
-
-/* Everything the tool is called with, whole: a person must not say yes to what is left out. */
-static void add_input(struct text *out, const struct json *input)
-{
-    char *json;
-
-    for (void *it = json_first(input); it; it = json_next(input, it)) {
-        char quote[ARGUMENT_QUOTE_BYTES];
-
-        arguments_quote(json_key(it), json_key_length(it), quote);
-        text_add_format(out, "\n%s:", quote);
-        json = json_text(json_value(it)) ? NULL : json_encode(json_value(it));
-        add_block(out, json ? json : json_text(json_value(it)));
-        free(json);
-    }
-    if (json_kind(input) != KIND_OBJECT) {
-        json = json_encode(input);
-        add_block(out, json);
-        free(json);
-    }
-}
-
 static void add_prompt(struct text *out, const struct gate_question *question, const char *tool)
 {
     static const enum text_id kinds[] = {
@@ -88,7 +50,7 @@ static void add_prompt(struct text *out, const struct gate_question *question, c
     text_add_text(out, " ");
     i18n_format(out, kinds[question->match->kind], "rule", question->match->pattern, NULL);
     text_add_text(out, "\n");
-    add_input(out, question->input);
+    prompt_add_input(out, question->input, NULL, 0);
 }
 
 static void write_options(struct json_writer *writer)

@@ -204,7 +204,7 @@ static bool build_choice(const void *filled, struct ask_call *call, struct error
     *call = (struct ask_call){
         .wait_s = values->wait_s,
         .timeout_s = values->timeout_s,
-        .interface = interface_find(values->interface),
+        .interface = values->interface ? interface_find(values->interface) : INTERFACE_NONE,
         .idempotency_key = arguments_copy_if_any(values->idempotency_key),
         .cancel_always_available = values->allow_cancel != NOT_GIVEN,
     };

@@ -434,7 +434,7 @@ static void take_returned(void (*take)(struct operation *operation, const struct
     returned->params = json_keep(call.params);
     returned->take = take;
     if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !active_find(call.engine, id))
-        store->ops->get(store, id, on_made_by_other_hub, returned);
+        store->ops->get(store, id, 0, on_made_by_other_hub, returned);
     else
         take(&returned->operation, call.params);
 }

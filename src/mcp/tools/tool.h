@@ -3,6 +3,7 @@
 #define MCP_TOOLS_TOOL_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "core/tools/arguments.h"
@@ -43,6 +44,7 @@ struct tool {
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
+    int64_t hold_s; /* of those: how long a call is held, whoever calls; 0: as long as any */
     const struct schema_property *results;
     size_t result_count;
 };

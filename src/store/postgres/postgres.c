@@ -58,7 +58,7 @@ static void on_swept(void *context, const PGresult *result, const struct error *
     if (err)
         write_set_failed(write, err);
     else
-        write_take(write, result);
+        write_take(write, 1, result);
     write_answer(write);
 }
 
@@ -68,7 +68,7 @@ static void sweep(struct postgres_store *store, struct write *take_write)
     struct params params = { 0 };
     const struct sql *sql;
 
-    write_bind(take_write, &sql, &params);
+    write_bind(take_write, 1, &sql, &params);
     pool_read(store->reads.pool, sql, &params, on_swept, take_write);
 }
 
