@@ -83,10 +83,10 @@ bool os_load(const char *library, const struct os_function *functions, size_t co
 
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
-/* A descriptor that is readable when somebody has written to the file; -1 and errno: none. */
+/* A descriptor that is readable when someone has written to the file; -1 and errno: none. */
 int os_watch_file(const char *path);
 void os_take_changes(int watch); /* it isn't readable any more */
-/* A key or token that only we and root can read. `err` is not_found or says how to mend it. */
+/* A key or token that only we and root can read. `err` is not_found or says how to fix it. */
 bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
@@ -96,7 +96,7 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
                       int64_t group, struct error *err);
 /* Never over a file that is there: then errno is EEXIST. */
 bool os_rename_new(const char *from, const char *to);
-/* Removes what killed writers of that file left beside it; nobody may write it meanwhile. */
+/* Removes what killed writers of that file left beside it; no one may write it in the meantime. */
 void os_drop_unfinished(const char *path);
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: no one, or not to be told. */
 int64_t os_port_owner(int port);

@@ -111,7 +111,7 @@ bool text_next_piece(const char **at, const struct text_pairs *pairs, struct tex
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);
 
-uint32_t text_hash(const char *text); /* a short one, for what nobody chooses to collide */
+uint32_t text_hash(const char *text); /* a short one, for what no one chooses to collide */
 /* Where a word stands among others; `count`: nowhere, or it is NULL. */
 size_t text_index(const char *word, const char *const *words, size_t count);
 static inline bool text_is_among(const char *word, const char *const *words, size_t count)

@@ -309,7 +309,7 @@ static void write_client(struct json_writer *writer, const struct mcp_call *call
         mcp_form_write_client(writer, call);
 }
 
-/* To the service with it. Where it does not answer at once a person is awaited. */
+/* To the service with it. Where it does not answer immediately a person is awaited. */
 static void send_to_hub(struct mcp_call *call, const struct request *request)
 {
     struct mcp *mcp = call->to.mcp;

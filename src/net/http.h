@@ -54,8 +54,8 @@ struct http_handler {
     void *taken_context;
 };
 
-/* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
- * gate while it admits, with whose the connection is from now on. */
+/* Anyone who shows a token keeps its place when places are scarce; strangers go first. Called by
+ * the gate while it admits, with whose the connection is from now on. */
 void http_recognise(struct http_exchange *exchange, uint64_t owner);
 /* The end of everything that is theirs: open exchanges are LOST. */
 void http_server_cut(struct http_server *server, uint64_t owner);

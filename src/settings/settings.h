@@ -111,7 +111,7 @@ void settings_load_environment(struct settings *settings);
 void settings_load_file(struct settings *settings, const char *path);
 /* The host's settings as they are now, for a process that shares the file with others: read again
  * when it is another one, comes or goes, so a change takes effect immediately. The file is looked
- * at once a turn of the loop (whose end clears is_seen), not for each call of that turn. */
+ * immediately a turn of the loop (whose end clears is_seen), not for each call of that turn. */
 struct current_settings {
     struct settings *settings; /* as they were loaded; owned */
     bool is_seen;              /* in this turn */

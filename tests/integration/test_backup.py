@@ -159,7 +159,7 @@ def damaged() -> None:
         assert "empty" in expect(other.sayso("import", "--discard"), DONE).out
         assert rows(other) == []
         expect(other.sayso("stop"), DONE)
-        assert "nothing was changed" in expect(other.sayso("import", "--discard"), DONE).out
+        assert "Nothing was changed" in expect(other.sayso("import", "--discard"), DONE).out
         said = other.sayso("import", str(file), env={"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_CN.UTF-8"})
         assert "备份" in said.err, said
 

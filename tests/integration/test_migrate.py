@@ -58,7 +58,7 @@ def whole() -> None:
         titles = [row["title"] for row in expect(home.sayso("history", "words", "--json"), DONE).json]
         assert titles == ["Large"], titles
         expect(home.sayso("stop"), DONE)
-        assert "already" in expect(moving.migrate(), DONE).out
+        assert "Already" in expect(moving.migrate(), DONE).out
         assert moving.path.read_bytes() == before
         assert sql(moving.url, "SELECT count(*) FROM asks WHERE title = 'New here?'") == [(1,)]
 

@@ -192,7 +192,7 @@ static void hubs_of_earlier_ones_go_first(void **state)
     assert_int_equal(postgres_number(place->url, "SELECT version FROM sayso"), 4);
 }
 
-/* Several hubs start at once: one makes it, the others find it. */
+/* Several hubs start at the same time: one makes it, the others find it. */
 static void many_at_once(void **state)
 {
     enum { MANY = 6 };

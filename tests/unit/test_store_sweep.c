@@ -555,7 +555,8 @@ static void mending_one_hash_breaks_the_next(void **state)
     free(mend);
 }
 
-/* As many as wait at once where agents are busy: one that was lost would be searched for. */
+/* As many as wait at the same time where agents are busy: one that was lost would be searched for.
+ */
 static void the_newest_asks_are_remembered(void **state)
 {
     enum { ASKS = 100000, NEWEST = 200 };

@@ -213,7 +213,7 @@ static void wait_for_person(struct mirror *mirror)
             is_over = true;
         }
         if (is_over && !mirror->session_id[0] && !client_is_up(mirror->link))
-            return; /* nobody was asked */
+            return; /* no one was asked */
         if (is_over && mirror->session_id[0] && !mirror->is_withdrawn)
             withdraw(mirror);
     }

@@ -44,7 +44,7 @@ struct tool {
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
-    int64_t hold_s; /* of those: how long a call is held, whoever calls; 0: as long as any */
+    int64_t hold_s; /* of those: how long a call is held, anyone who calls; 0: as long as any */
     const struct schema_property *results;
     size_t result_count;
 };

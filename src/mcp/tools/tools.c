@@ -111,8 +111,8 @@ static const struct schema_property ask_user_question_results[] = {
 };
 
 ROW(ask_user_question, "Ask several questions",
-    "Ask the user 1-4 clarifying questions when several approaches are valid and their preference "
-    "matters. Each has 2-4 options; a free-text \"Other\" is added. Not available to sub-agents.");
+    "Ask the user 1-4 questions with 2-4 options each when several approaches are valid and their "
+    "preference matters. A free-text \"Other\" is added. NOT available to sub-agents.");
 
 /* Says whether a situation must be put to a person (R11.2). Asks no one. */
 

@@ -13,7 +13,7 @@
 #include "store/reads.h"
 #include "store/row.h"
 
-/* What nobody has heard is among what is unsettled (sql/step_5.sql). */
+/* What no one has heard is among what is unsettled (sql/step_5.sql). */
 #define IS_UNDELIVERED                                                                             \
     "k.delivered_ms = 0 AND k.state " SQL_BY_PERSON " AND k.principal = $1::text "
 /* Without OFFSET all asks there are may be read to join them with a handful, of whose rows most are
