@@ -99,7 +99,7 @@ static bool is_gated(void *context, const char *tool, const struct json *input)
                                     .directory = stdio->directory,
                                     .home = os_home(home, sizeof home) ? home : NULL };
 
-    return settings_gate(current_settings(&stdio->settings), &call).kind != GATE_NONE;
+    return settings_gate(current_settings(stdio->settings), &call).kind != GATE_NONE;
 }
 
 static bool offers_modern(void *context, const char *client_name)
