@@ -180,7 +180,7 @@ class Databases:
         return self.url_for(name)
 
     def drop_database(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
+        """Anyone who is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
         deadline = time.monotonic() + 60
         with self.admin() as connection:
             while True:
@@ -260,7 +260,7 @@ class Server(Databases, contextlib.AbstractContextManager):
         return url_of(SUPERUSER, str(self.path), self.port)
 
     def url_for(self, database: str) -> str:
-        """Through the socket: no password, nobody else can reach it."""
+        """Through the socket: no password, no one else can reach it."""
         return url_of(database, str(self.path), self.port)
 
     def tcp_url(self, database: str, port: int = 0) -> str:
@@ -334,7 +334,7 @@ class Server(Databases, contextlib.AbstractContextManager):
 
     def pause(self) -> None:
         """All of it stands still, as behind a frozen disk; connections stay open. The first process goes first, so that
-        none is born meanwhile."""
+        none is born in the meantime."""
         self.signal(signal.SIGSTOP)
         self.stopped = self.family()
         for pid in self.stopped:
@@ -353,7 +353,7 @@ class Server(Databases, contextlib.AbstractContextManager):
             return connection.run(text)
 
     def set(self, name: str, value: str) -> None:
-        """A setting that is taken at once."""
+        """A setting that is taken immediately."""
         self.sql(f"ALTER SYSTEM SET {name} = '{value}'")
         self.sql("SELECT pg_reload_conf()")
 

@@ -260,7 +260,7 @@ def runs(home: Home) -> None:
     program = place / "sayso"
     program.symlink_to(PROGRAM)
     data = {"XDG_DATA_HOME": str(home.path / "da ta")}
-    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied at once
+    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied immediately
     for hook in HOOKS:
         install(home, hook, "--yes", env={**data, **nobody})
         command = take_ours(hook, parse(hook, path_of(home, hook).read_bytes()))
