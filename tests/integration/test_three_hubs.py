@@ -137,7 +137,7 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
-@test("the same call at three hubs at once is one ask", "R13.1 R5.5")
+@test("the same call at three hubs immediately is one ask", "R13.1 R5.5")
 def same_call() -> None:
     with Hubs() as hubs, contextlib.ExitStack() as stack:
         wires = [stack.enter_context(Wire(hub.home)) for hub in hubs.hubs]
