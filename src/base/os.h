@@ -22,6 +22,7 @@ struct os_process {
     char tty[64];        /* "/dev/pts/3"; "" without a controlling terminal */
 };
 bool os_process(int64_t pid, struct os_process *ret_process); /* false: gone */
+bool os_is_alive(int64_t pid, uint64_t start);
 enum { OS_NAME_BYTES = 64, OS_BOOT_BYTES = 37 };
 /* What a process runs, each without its directory; "" where it is unknown. */
 struct os_names {
@@ -61,8 +62,30 @@ bool os_own_program(char *out, size_t size);       /* absolute path of this exec
 bool os_working_directory(char *out, size_t size); /* real path */
 bool os_user_name(char *out, size_t size);
 
+/* Functions of a library that is loaded when it is first needed and not before: a program that
+ * never needs it starts no slower for it, and works where it is not installed. A static program has
+ * them inside (-Dstatic=true). */
+struct os_function {
+    const char *name;
+    size_t place;         /* of the pointer, in what the caller has for them */
+    void (*linked)(void); /* OS_LINKED */
+};
+#ifdef SAYSO_STATIC
+#define OS_LINKED(function) (void (*)(void))(function)
+enum { OS_IS_STATIC = 1 };
+#else
+#define OS_LINKED(function) NULL
+enum { OS_IS_STATIC = 0 };
+#endif
+/* False: it is not there (*ret_missing is NULL), or not this function of it. Never unloaded. */
+bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
+             const char **ret_missing);
+
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
+/* A descriptor that is readable when somebody has written to the file; -1 and errno: none. */
+int os_watch_file(const char *path);
+void os_take_changes(int watch); /* it isn't readable any more */
 /* A key or token that only we and root can read. `err` is not_found or says how to mend it. */
 bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
@@ -71,6 +94,8 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
 /* The same for a file with a mode of its own; `group` -1: whatever it gets. */
 bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
                       int64_t group, struct error *err);
+/* Never over a file that is there: then errno is EEXIST. */
+bool os_rename_new(const char *from, const char *to);
 /* Removes what killed writers of that file left beside it; nobody may write it meanwhile. */
 void os_drop_unfinished(const char *path);
 /* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */

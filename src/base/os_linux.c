@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -189,8 +192,13 @@ bool os_own_program(char *out, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
 
-    if (length <= 0)
-        return false;
+    if (length <= 0) { /* there is no /proc: as the kernel was told */
+        char *told = realpath((const char *)getauxval(AT_EXECFN), NULL);
+
+        length = told ? snprintf(out, size, "%s", told) : 0;
+        free(told);
+        return length > 0 && (size_t)length < size;
+    }
     out[length] = '\0';
     return true;
 }
@@ -373,6 +381,12 @@ void *os_map_aligned(size_t bytes)
     return found + before;
 }
 
+/* C libraries other than glibc have no function for it. */
+bool os_rename_new(const char *from, const char *to)
+{
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1 /* RENAME_NOREPLACE */) == 0;
+}
+
 void os_unmap(void *memory, size_t bytes)
 {
     munmap(memory, bytes);
@@ -380,7 +394,9 @@ void os_unmap(void *memory, size_t bytes)
 
 void os_give_memory_back(void)
 {
+#ifdef __GLIBC__ /* other C libraries do that by themselves */
     malloc_trim(0);
+#endif
 }
 
 /* Many descriptors watched through one; see os.h. */
@@ -393,6 +409,24 @@ static const struct {
     { OS_WRITABLE, EPOLLOUT },
     { OS_HUNG_UP, EPOLLRDHUP },
 };
+
+int os_watch_file(const char *path)
+{
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) >= 0)
+        return watch;
+    close(watch);
+    return -1;
+}
+
+void os_take_changes(int watch)
+{
+    char events[4096]; /* of one file, none has a name */
+
+    while (read(watch, events, sizeof events) > 0)
+        ;
+}
 
 int os_poller_open(void)
 {
@@ -441,7 +475,6 @@ int os_poller_take(int poller, struct os_ready *ready, int max)
 enum {
     ADDRESS_BYTES = 40,
     LINKS_MAX = 65536, /* descriptors that are looked at in a search */
-    HOLDER_MS = 1000,  /* how long what a process held is believed */
 };
 
 /* One row: number, both ends, state, two columns of queues and timers, retransmits, uid, ... */
@@ -644,87 +677,106 @@ bool os_tcp_peer_user(int socket_fd, int64_t *ret_uid)
     return find_owner(socket_fd, ret_uid, &inode);
 }
 
-/* The process that was found last and the sockets it held then: a client usually has several
- * connections, and one with thousands of them must not be searched again for each. */
+/* The process that was found last and the sockets that were seen there: a client usually has
+ * several connections, and one with thousands of them must not be searched again for each. Its
+ * directory stays open, which is never another process's. */
 static struct holder {
     char pid[24]; /* "": none was found yet */
-    unsigned long long *sockets;
+    DIR *files;   /* NULL: they can't be seen, as another user's or those of a hardened process */
+    struct held {
+        unsigned long long inode;
+        long number;
+    } * sockets;
     size_t count, capacity;
-    int64_t read_ms;
+    long last; /* of the numbers that were looked at */
+    int links_left;
 } last_holder;
 
-static int64_t now_ms(void)
+/* The inode of a descriptor; 0: it is no socket. False: there is no such descriptor. */
+static bool read_link(struct holder *holder, long number, unsigned long long *ret_inode)
 {
-    struct timespec now;
+    char name[24], target[64];
+    ssize_t length;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (!holder->files || holder->links_left-- <= 0)
+        return false;
+    snprintf(name, sizeof name, "%ld", number);
+    length = readlinkat(dirfd(holder->files), name, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    *ret_inode = strncmp(target, "socket:[", 8) == 0 ? strtoull(target + 8, NULL, 10) : 0;
+    return length > 0;
 }
 
-static bool has_socket(const struct holder *holder, unsigned long long inode)
+static bool see(struct holder *holder, long number, unsigned long long *ret_inode)
 {
-    for (size_t i = 0; i < holder->count; i++) {
-        if (holder->sockets[i] == inode)
-            return true;
+    if (!read_link(holder, number, ret_inode))
+        return false;
+    if (number > holder->last)
+        holder->last = number;
+    if (holder->count == holder->capacity) {
+        holder->capacity = 2 * holder->capacity + 64;
+        holder->sockets = mem_resize(holder->sockets, holder->capacity * sizeof *holder->sockets);
     }
-    return false;
+    holder->sockets[holder->count] = (struct held){ *ret_inode, number };
+    holder->count += *ret_inode != 0;
+    return true;
 }
 
-/* Descriptors of another user, or of a process that is hardened, can't be seen. */
-static void read_sockets(struct holder *holder, const char *pid, int64_t uid, int *links_left)
+/* Among those that were seen, the newest first, or behind them: numbers are given in order. */
+static bool holds_socket(struct holder *holder, unsigned long long inode)
 {
-    char path[64], target[64];
+    unsigned long long found = 0;
+
+    for (size_t i = holder->count; i-- > 0;) {
+        if (holder->sockets[i].inode == inode)
+            return read_link(holder, holder->sockets[i].number, &found) && found == inode;
+    }
+    while (found != inode && see(holder, holder->last + 1, &found))
+        continue;
+    return found == inode;
+}
+
+/* All that it has now. */
+static bool search(struct holder *holder, const char *pid, int64_t uid, unsigned long long inode)
+{
+    char path[64];
     const struct dirent *entry;
     struct stat owner;
-    DIR *files;
+    unsigned long long found;
 
+    if (holder->files)
+        closedir(holder->files);
+    if (pid != holder->pid)
+        text_put(holder->pid, sizeof holder->pid, pid);
     holder->count = 0;
+    holder->last = -1;
     snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
-    files = stat(path, &owner) == 0 && owner.st_uid == uid ? opendir(path) : NULL;
-    while (files && *links_left > 0 && (entry = readdir(files))) {
-        ssize_t length = readlinkat(dirfd(files), entry->d_name, target, sizeof target - 1);
-
-        (*links_left)--;
-        target[length > 0 ? length : 0] = '\0';
-        if (strncmp(target, "socket:[", 8) != 0)
-            continue;
-        if (holder->count == holder->capacity) {
-            holder->capacity = 2 * holder->capacity + 64;
-            holder->sockets =
-                mem_resize(holder->sockets, holder->capacity * sizeof *holder->sockets);
-        }
-        holder->sockets[holder->count++] = strtoull(target + 8, NULL, 10);
-    }
-    if (files)
-        closedir(files);
+    holder->files = stat(path, &owner) == 0 && owner.st_uid == uid ? opendir(path) : NULL;
+    while (holder->files && holder->links_left > 0 && (entry = readdir(holder->files)))
+        if (isdigit((unsigned char)entry->d_name[0]))
+            see(holder, strtol(entry->d_name, NULL, 10), &found);
+    return holds_socket(holder, inode);
 }
 
 /* Leaves the process in `last_holder`. */
 static bool find_holder(int64_t uid, unsigned long long inode)
 {
-    int links_left = LINKS_MAX;
+    struct holder *holder = &last_holder;
     const struct dirent *entry;
+    DIR *processes = NULL;
     bool is_found;
-    DIR *processes;
 
-    if (last_holder.pid[0] && now_ms() - last_holder.read_ms < HOLDER_MS &&
-        has_socket(&last_holder, inode))
-        return true;
-    last_holder.read_ms = now_ms();
-    read_sockets(&last_holder, last_holder.pid, uid, &links_left);
-    is_found = has_socket(&last_holder, inode);
-    processes = is_found ? NULL : opendir("/proc");
-    while (processes && !is_found && links_left > 0 && (entry = readdir(processes))) {
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        text_put(last_holder.pid, sizeof last_holder.pid, entry->d_name);
-        read_sockets(&last_holder, last_holder.pid, uid, &links_left);
-        is_found = has_socket(&last_holder, inode);
-    }
+    holder->links_left = LINKS_MAX;
+    is_found = holds_socket(holder, inode) || search(holder, holder->pid, uid, inode);
+    if (!is_found)
+        processes = opendir("/proc");
+    while (processes && !is_found && holder->links_left > 0 && (entry = readdir(processes)))
+        is_found =
+            isdigit((unsigned char)entry->d_name[0]) && search(holder, entry->d_name, uid, inode);
     if (processes)
         closedir(processes);
     if (!is_found)
-        last_holder.pid[0] = '\0';
+        holder->pid[0] = '\0';
     return is_found;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,8 @@ static void become(const char *program, const char *const *arguments, char **env
 {
     int null_fd = open("/dev/null", O_RDWR);
 
+    if (null_fd < 0) /* an empty root: this one can't be read or written either */
+        null_fd = socket(AF_UNIX, SOCK_STREAM, 0);
     setsid();
     if (fork() != 0)
         _exit(0);
@@ -112,7 +115,9 @@ static void become(const char *program, const char *const *arguments, char **env
         if (dup2(streams[i], i) < 0)
             _exit(1);
     }
-    close_range((unsigned)count, ~0U, 0);
+    if (syscall(SYS_close_range, count, ~0U, 0) != 0) /* before Linux 5.9 */
+        for (int fd = count, end = (int)sysconf(_SC_OPEN_MAX); fd < end; fd++)
+            close(fd);
     execve(program, (char *const *)(uintptr_t)arguments, environment);
     _exit(127);
 }

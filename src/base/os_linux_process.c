@@ -1,10 +1,13 @@
-/* os_linux_process.c - processes as proc(5) shows them: parents, terminals and names. */
+/* os_linux_process.c - processes as proc(5) shows them: parents, terminals and names; libraries
+ * that ours loads. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/os.h"
@@ -84,6 +87,13 @@ bool os_process(int64_t pid, struct os_process *ret_process)
     return true;
 }
 
+bool os_is_alive(int64_t pid, uint64_t start)
+{
+    struct os_process process;
+
+    return os_process(pid, &process) && process.start == start;
+}
+
 /* PID 1 of the machine adopts everyone's orphans; PID 1 of a container may be its main program. */
 static size_t read_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS])
 {
@@ -101,16 +111,21 @@ static size_t read_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS]
 }
 
 /* A program that calls over HTTP is looked at for every call, so the last one's are kept: a process
- * has the ancestors it was seen with, whatever becomes of them. */
+ * has the ancestors it was seen with, whatever becomes of them. Whether its number is still its own
+ * is asked once in a millisecond: no number is given away and again in that. */
 size_t os_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS])
 {
     static struct os_identity last[OS_MAX_ANCESTORS];
     static size_t count;
-    struct os_process process;
+    static int64_t seen_ms;
+    struct timespec now;
+    int64_t now_ms;
 
-    if (count == 0 || last[0].pid != pid || !os_process(pid, &process) ||
-        process.start != last[0].start)
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (count == 0 || last[0].pid != pid || (seen_ms != now_ms && !os_is_alive(pid, last[0].start)))
         count = read_lineage(pid, last);
+    seen_ms = now_ms;
     memcpy(out, last, count * sizeof *out);
     return count;
 }
@@ -149,4 +164,26 @@ void os_process_names(int64_t pid, struct os_names *ret_names)
 void os_boot_id(char out[OS_BOOT_BYTES])
 {
     read_some(0, "sys/kernel/random/boot_id", out, OS_BOOT_BYTES);
+}
+
+bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
+             const char **ret_missing)
+{
+    bool is_linked = functions[0].linked != NULL;
+    void *loaded = is_linked ? NULL : dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+    *ret_missing = NULL;
+    for (size_t i = 0; (is_linked || loaded) && i < count; i++) {
+        void *symbol = is_linked ? NULL : dlsym(loaded, functions[i].name);
+
+        if (!is_linked && !symbol) {
+            *ret_missing = functions[i].name;
+            return false;
+        }
+        /* ISO C has no cast from data to functions */
+        memcpy((char *)out + functions[i].place,
+               is_linked ? (const void *)&functions[i].linked : (const void *)&symbol,
+               sizeof symbol);
+    }
+    return is_linked || loaded;
 }

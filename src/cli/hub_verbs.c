@@ -86,10 +86,9 @@ enum { STOP_TRIES = 200 };
 static bool wait_until_gone(int64_t pid, uint64_t start)
 {
     struct timespec pause = { .tv_nsec = 50000000 };
-    struct os_process found;
 
     for (int try = 0; try < STOP_TRIES; try++) {
-        if (!os_process(pid, &found) || found.start != start)
+        if (!os_is_alive(pid, start))
             return true;
         nanosleep(&pause, NULL);
     }

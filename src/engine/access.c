@@ -183,13 +183,6 @@ static const struct asker *find_known(const struct engine *engine, struct sessio
     return NULL;
 }
 
-static bool is_alive(const struct os_identity *identity)
-{
-    struct os_process process;
-
-    return os_process(identity->pid, &process) && process.start == identity->start;
-}
-
 /* All that live: an agent can't push its client out with others. */
 static void keep(struct engine *engine, const struct asker *asker)
 {
@@ -205,7 +198,7 @@ static void keep(struct engine *engine, const struct asker *asker)
     }
     if (engine->client_count == engine->client_capacity) {
         for (size_t i = 0; i < engine->client_count; i++) {
-            if (is_alive(&engine->clients[i].client))
+            if (os_is_alive(engine->clients[i].client.pid, engine->clients[i].client.start))
                 engine->clients[kept++] = engine->clients[i];
         }
         engine->client_count = kept;
@@ -297,7 +290,7 @@ static void on_asked(void *context, const struct store_row *row, const struct er
         return;
     }
     asker = own_read(context, row->ask.origin_json);
-    if (is_alive(&asker.client))
+    if (os_is_alive(asker.client.pid, asker.client.start))
         keep(context, &asker);
 }
 

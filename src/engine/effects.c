@@ -13,7 +13,9 @@ struct store_change effects_change(const struct engine *engine, const char *id,
 {
     static const struct lifecycle_facts none;
     struct store_change change = store_change_of(id, event);
+    const struct active_ask *active = active_find(engine, id);
 
+    change.seq = active ? active->seq : 0;
     change.from_states = lifecycle_states_for(event, facts ? facts : &none);
     change.now_ms = engine_utc_ms(engine);
     change.skips_row = true;

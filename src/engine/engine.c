@@ -349,7 +349,7 @@ void engine_write_metrics(const struct engine *engine, struct text *out)
         metrics_write_value(out, ended, "state", state_name((enum ask_state)state),
                             counters->ended[state]);
     metrics_write_one(out, "sayso_asks_undone_total", "counter",
-                      "Answers taken back; each ended its ask before and may end it again.",
+                      "Undone answers; an ask can be answered again after an undo.",
                       counters->undone);
     metrics_write_one(out, "sayso_asks_pending", "gauge", "Asks that wait for a person.",
                       (int64_t)engine->open_count);

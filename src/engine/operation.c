@@ -389,8 +389,9 @@ void operation_for_ask(void (*next)(struct operation *operation), struct method_
 void operation_get(struct operation *operation, store_done *done)
 {
     struct store *store = operation->engine->parts.store;
+    const struct active_ask *active = active_find(operation->engine, operation->id);
 
-    store->ops->get(store, operation->id, done, operation);
+    store->ops->get(store, operation->id, active ? active->seq : 0, done, operation);
 }
 
 static void writing_drop(struct operation *operation)

@@ -71,10 +71,10 @@ enum alarm_kind {
 
 /* What the client behind a call can show, as its front says. */
 struct client_side {
-    bool has_form;
-    bool has_url;     /* it opens an address for its person */
-    bool is_modern;   /* it is asked by a reply, and calls again */
-    bool stops_clock; /* its patience does not wear out while a form is open */
+    bool has_form : 1;
+    bool has_url : 1;     /* it opens an address for its person */
+    bool is_modern : 1;   /* it is asked by a reply, and calls again */
+    bool stops_clock : 1; /* its patience does not wear out while a form is open */
 };
 
 /* How often a modern client was asked in one exchange, and when last. */
@@ -94,10 +94,10 @@ struct waiter {
     struct active_ask *active;
     struct session *session;
     struct alarm alarm; /* only for waits with an end */
-    int64_t wait_ms;    /* as it was asked for; -1: no end */
     reply_done *done;
     void *context;
     struct round_trip *round_trip; /* owned; NULL: its client has not been asked again */
+    int64_t wait_ms : 48;          /* as it was asked for; -1: no end */
     struct client_side client;
     bool is_overdue : 1; /* its time was up before its ask was stored */
     bool is_owed : 1;    /* counted in engine->under_way */
@@ -168,6 +168,8 @@ struct active_key {
 struct active_rare {
     struct submission *late;     /* found it before it was stored: to be told its id then */
     struct launch *launch;       /* NULL: it was never handed to a terminal */
+    struct active_key *key;      /* NULL: none */
+    struct activity *activity;   /* NULL: none yet */
     int64_t hold_used_ms;        /* as stored */
     int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
     int64_t decided_ms;          /* UTC; 0: it is not */
@@ -189,14 +191,12 @@ struct active_ask {
     uint8_t call_match[MATCH_BYTES];
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
     uint32_t flags, load_pass;
-    struct active_key *key; /* NULL: none */
     int64_t version, seq;
     int64_t created_ms, deadline_ms, original_ms; /* UTC, as stored */
     int64_t detached_ms;                          /* 0: it is not */
     struct principal *principal;
     struct origin *origin;
-    struct alarm deadline;     /* while open; the end of the undo window afterwards */
-    struct activity *activity; /* NULL: none yet */
+    struct alarm deadline; /* while open; the end of the undo window afterwards */
     struct waiter *waiters;
     struct active_rare *rare; /* NULL: nothing of it; active_rare() reads it */
     struct active_ask *next_dirty;
@@ -388,7 +388,7 @@ void active_set_version(struct active_ask *active, int64_t version);
 struct active_rare *active_need_rare(struct active_ask *active); /* to be written to */
 struct submission *active_take_late(struct active_ask *active);
 void active_set_stored_times(struct active_ask *active, int64_t hold_used_ms, int64_t decided_ms);
-/* Open asks are counted. */
+/* Pending asks are counted. */
 void active_set_state(struct engine *engine, struct active_ask *active, enum ask_state state);
 struct match active_match(const struct ask *ask);
 struct active_ask *active_find_match(const struct engine *engine, const struct match *match,

@@ -67,7 +67,7 @@ static const struct {
     [FAILURE_NO_MEMORY] = { SAYSO_NO_MEMORY, NULL },
     [FAILURE_STOPPED] = { SAYSO_CHANNEL_CLOSED,
                           "the hub was stopped; the ask stays open and is collected later" },
-    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub went away again and again" },
+    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub keeps stopping" },
     [FAILURE_TOO_LONG] = { SAYSO_VALIDATION_FAILED, NULL },
 };
 

@@ -245,7 +245,7 @@ int sayso_cancel(struct sayso_request *request)
     if (!request->id[0] && request->call && !client_is_sent(request->call)) {
         client_forget(request->sayso->client, request->call);
         request->call = NULL;
-        result_end(request, SAYSO_CANCELLED, "taken back before it was asked");
+        result_end(request, SAYSO_CANCELLED, "withdrawn before it was sent");
     }
     tell_cancelled(request);
     return (int)request->code;

@@ -23,7 +23,7 @@ static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
 static const char one_begin[] = "sayso://asks/";
 
-static const char policy_about[] = "When to put a decision to the person, and how.";
+static const char policy_about[] = "When and how to ask the user.";
 static const char policy_text[] =
     "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
     "are more than two viable paths, if the next step can't be undone, or if configuration is "
@@ -49,8 +49,8 @@ static void run_collect(struct mcp_call *call, const struct json *arguments)
                          "session_id must be the id that an ask returned");
         return;
     }
-    text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
-                      "they decided; if it is still pending, say so and ask nothing anew.",
+    text = mem_format("Call get_answer with session_id %s. If the user has answered, follow their "
+                      "decision. If it is pending, say so; do not ask again.",
                       id);
     call_reply_prompt_text(call, collect_about, text);
     free(text);
@@ -66,7 +66,7 @@ static const struct mcp_prompt prompts[] = {
 };
 
 static const struct mcp_resource resources[] = {
-    { open_uri, "asks", "Open asks", "Your asks that wait for the person.", json_type },
+    { open_uri, "asks", "Pending asks", "Your pending asks.", json_type },
     { history_uri, "history", "Earlier asks", "Your asks that are over, the newest first.",
       json_type },
 };

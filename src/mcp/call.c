@@ -442,7 +442,7 @@ struct mcp_call *run_begin(struct mcp_request *request, const struct json *argum
 
     if (is_busy || (!session && needs_session)) {
         mcp_reply_error(&request->to, JSONRPC_INTERNAL_ERROR,
-                        "too many calls or names at once; wait for answers", NULL);
+                        "too many concurrent calls; wait for some to finish", NULL);
         return NULL;
     }
     call = call_begin(request, session);

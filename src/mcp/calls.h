@@ -112,21 +112,23 @@ struct mcp_call {
     const struct ask_tool *tool; /* NULL: it collects, whatever was asked */
     int64_t tag;
     struct mcp_to to;
-    struct hub_session *session;               /* NULL: it does not concern the service */
-    int64_t started_boot_ms, deadline_boot_ms; /* the latter 0: not known yet */
-    int64_t hold_until_boot_ms;                /* from then on the client may give up */
-    struct call_progress *progress;            /* NULL: none is wanted */
-    struct call_work *work;                    /* NULL: it waits for a person */
-    struct shown_form *shown;                  /* at the client, for the service; NULL: none */
-    struct compat_call *compat;                /* of another server's tool; NULL: of one of ours */
-    char *resume; /* with which its client may call again, sealed; NULL: it may not */
-    uint8_t revision, level, abilities; /* enum mcp_revision, enum mcp_level, enum ability */
-    bool needs_session : 1;             /* which owes a reply */
-    bool is_away : 1;                   /* its stream is paused */
-    bool is_let_go : 1;                 /* it was, and the service will say `pending` for that */
+    struct hub_session *session; /* NULL: it does not concern the service */
+    int64_t started_boot_ms : 48;
+    uint64_t revision : 8, abilities : 8; /* enum mcp_revision, enum ability */
+    int64_t deadline_boot_ms : 48;        /* 0: not known yet */
+    uint64_t level : 8;                   /* enum mcp_level */
+    bool needs_session : 1;               /* which owes a reply */
+    bool is_away : 1;                     /* its stream is paused */
+    bool is_let_go : 1;                   /* it was, and the service will say `pending` for that */
     bool detaches_soon : 1;
     bool has_returned : 1; /* the client's form did, or is shown by another server's request */
     bool has_opened : 1;   /* its person agreed to look at an address of ours */
+    struct call_progress *progress; /* NULL: none is wanted */
+    struct call_work *work;         /* NULL: it waits for a person */
+    struct shown_form *shown;       /* at the client, for the service; NULL: none */
+    struct compat_call *compat;     /* of another server's tool; NULL: of one of ours */
+    char *resume; /* with which its client may call again, sealed; NULL: it may not */
+    int64_t hold_until_boot_ms : 48; /* from then on the client may give up */
     char session_id[27];
     char id_json[];
 };

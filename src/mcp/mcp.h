@@ -79,6 +79,8 @@ struct mcp_parts {
     bool (*offers_modern)(void *context, const char *client_name);
     /* Which tools are listed (core/known_clients.h); NULL: all. */
     const char *(*tools)(void *context);
+    /* Whether the person's gate speaks of a call of a client's own tool; NULL: of every one. */
+    bool (*is_gated)(void *context, const char *tool, const struct json *input);
     /* State that travels with a client: only we can make and open it, and only for this principal
      * and `binding`. The caller frees what it gets; NULL: altered, not ours, or too old. Both NULL:
      * no state is given out. */

@@ -131,6 +131,8 @@ static void reply_call(struct mcp_call *call, const struct reply *reply)
 
     if (is_over && call->has_opened)
         mcp_form_finish(call);
+    else if (call->compat && call->compat->tool->hold_s)
+        tool_act_on(METHOD_ask_withdraw, call->session, call->session_id);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->session,
                      reply->session_id, !call->compat);
@@ -226,7 +228,7 @@ static void tell_asked(struct mcp_call *call, const char *url)
 {
     struct text message = { 0 };
 
-    text_add_format(&message, "waiting for the person: session_id %s%s%s", call->session_id,
+    text_add_format(&message, "waiting for the user: session_id %s%s%s", call->session_id,
                     url ? ", " : "", url ? url : "");
     call_progress(call, 0, 0, text_string(&message));
     text_release(&message);
@@ -295,7 +297,7 @@ void tool_refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
-    error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
+    error_set(&err, ERROR_rate_limited, "", "too many concurrent calls; wait for some to finish");
     err.retry_after_s = CALLS_RETRY_S;
     reply_failure(request, &err);
 }
@@ -394,7 +396,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (!resume_read(request, plan, &state))
         return;
     call = call_begin(request, session);
-    hold_s = hold_limit_s(call);
+    hold_s = theirs && theirs->hold_s ? theirs->hold_s : hold_limit_s(call);
     if (plan->action == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     if (theirs)
@@ -494,7 +496,11 @@ static void call_theirs(struct mcp_request *request, const struct tool *tool,
     struct text ours = { 0 };
     struct json *translated = NULL, *owner;
     struct error err;
-    struct compat_ask ask = { tool->name, arguments, NULL, json_object_to(&ours), &err };
+    struct compat_ask ask = { .name = tool->name,
+                              .writer = json_object_to(&ours),
+                              .err = &err,
+                              .is_gated = request->to.mcp->parts.is_gated,
+                              .context = request->to.mcp->parts.context };
     bool is_good;
 
     owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,

@@ -289,8 +289,7 @@ static bool check_token(struct passage *passage)
         token_hash(token, hash);
         passage->has_token = options->find_token(options->context, hash, &passage->who);
         if (passage->has_token) {
-            http_recognise(passage->exchange);
-            http_set_owner(passage->exchange, guard_owner(hash));
+            http_recognise(passage->exchange, guard_owner(hash));
         }
     }
     return passage->has_token || is_free || refuse_unknown(passage, sent != NULL);

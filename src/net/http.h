@@ -55,11 +55,9 @@ struct http_handler {
 };
 
 /* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
- * gate while it admits. */
-void http_recognise(struct http_exchange *exchange);
-/* Whose the connection is from now on (0: nobody's), and the end of everything that is theirs: open
- * exchanges are LOST. */
-void http_set_owner(struct http_exchange *exchange, uint64_t owner);
+ * gate while it admits, with whose the connection is from now on. */
+void http_recognise(struct http_exchange *exchange, uint64_t owner);
+/* The end of everything that is theirs: open exchanges are LOST. */
 void http_server_cut(struct http_server *server, uint64_t owner);
 
 /* Listens on 127.0.0.1 and ::1 with one port number. `port` 0: any free one; taken: the next free

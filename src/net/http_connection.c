@@ -78,6 +78,12 @@ void http_connection_free(struct http_connection *connection)
     pool_free(connection, sizeof *connection);
 }
 
+void http_connection_leave_address(struct http_connection *connection)
+{
+    if (!connection->is_known)
+        http_address_leave(&connection->address);
+}
+
 /* It is no longer one of ours; the descriptor stays open. */
 static void let_go(struct http_connection *connection)
 {
@@ -102,7 +108,7 @@ void http_connection_close(struct http_connection *connection)
         return;
     let_go(connection);
     connection->server->count--;
-    http_address_leave(&connection->address);
+    http_connection_leave_address(connection);
     stream_close(connection->fd, connection->tls);
     connection->tls = NULL;
     if (exchange)
@@ -120,14 +126,14 @@ static void http_connection_hand_over(struct http_connection *connection)
         const struct http_taken taken = { .server = server,
                                           .fd = connection->fd,
                                           .tls = connection->tls,
-                                          .address = connection->address,
+                                          .address =
+                                              connection->is_known ? NULL : connection->address,
                                           .has_token = connection->is_known,
                                           .bytes = kept.bytes,
                                           .length = kept.used };
 
         let_go(connection);
         connection->tls = NULL;
-        connection->address = NULL;
         server->handler.taken(server->handler.taken_context, &taken);
     }
     http_server_drop(server, &kept);

@@ -572,7 +572,7 @@ void http_server_cut(struct http_server *server, uint64_t owner)
     for (struct http_link *link = head->next; link != head; link = link->next) {
         struct http_connection *connection = TABLE_THING(http_connection, all, link);
 
-        if (connection->owner == owner)
+        if (connection->is_known && connection->owner == owner)
             http_connection_doom(connection);
     }
 }

@@ -732,7 +732,7 @@ static void refuse_version(struct http_exchange *exchange)
     http_set_header(exchange, "Sec-WebSocket-Version", "13");
     http_set_header(exchange, "Upgrade", "websocket");
     http_set_header(exchange, "Connection", "Upgrade");
-    guard_refuse(exchange, 426, "upgrade_required", "this path speaks WebSocket, version 13");
+    guard_refuse(exchange, 426, "upgrade_required", "this path requires WebSocket, version 13");
 }
 
 bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange, bool is_page)

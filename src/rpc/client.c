@@ -308,7 +308,7 @@ static void end_overdue(struct client *client, struct client_call *call)
     struct client_reply overdue = { .failure = FAILURE_AGAIN };
 
     error_set(&overdue.err, ERROR_unavailable, "",
-              "the hub ends again and again; call again later, sayso status tells more");
+              "the hub keeps stopping; try again later (see 'sayso status')");
     finish(client, call, &overdue);
 }
 
@@ -454,7 +454,7 @@ static void lose(struct client *client)
     if (was_stopped && client->policy->resend == RESEND_ALL && !client->policy->retry_ms) {
         failure = FAILURE_STOPPED;
         error_set(&err, ERROR_unavailable, "",
-                  "the hub was stopped by the person; the ask stays open: call again to go on");
+                  "the hub was stopped; the ask is still pending: call again to continue");
     }
     if (client->policy->retry_ms) {
         client->is_stopped = was_stopped;

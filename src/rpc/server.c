@@ -181,7 +181,7 @@ static bool refuse_foreign(struct connection *connection, char first)
     connection->has_begun = true;
     if (is_ours)
         return false;
-    rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
+    rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket expects JSON-RPC");
     connection->closes_when_written = true;
     connection_mark_dirty(connection);
     return true;
@@ -368,7 +368,7 @@ static void take_hello(struct rpc_peer *peer, const struct json *params, const c
         rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
                         "hello was said already; a connection has one role");
     } else if (!rpc_is_ours(params)) {
-        rpc_peer_refuse(peer, id_json, RPC_NUMBER_REFUSED, "this hub speaks another wire number");
+        rpc_peer_refuse(peer, id_json, RPC_NUMBER_REFUSED, "unsupported protocol version");
     } else if (!read_identity(connection, params, &identity, &own)) {
         rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
                         "hello needs role agent or person, a known channel and short names");
@@ -600,10 +600,9 @@ static bool is_turned_away(int fd)
 static bool has_begun(const struct location *location)
 {
     struct hub_record record;
-    struct os_process process;
 
     return os_is_locked(location->lock) && hub_record_read(location, &record, NULL) &&
-           os_process(record.pid, &process) && process.start == record.start;
+           os_is_alive(record.pid, record.start);
 }
 
 bool activation_begin(const struct location *location)

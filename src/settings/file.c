@@ -24,13 +24,13 @@ static const enum json_kind kinds[] = {
     [SETTING_TYPE_LIMITS] = KIND_OBJECT,
 };
 
-static size_t line_at(const struct text *bytes, int64_t offset)
+static size_t lines_between(const struct text *bytes, int64_t from, int64_t until)
 {
-    size_t line = 1;
+    size_t count = 0;
 
-    for (int64_t i = 0; i < offset && i < (int64_t)bytes->used; i++)
-        line += bytes->bytes[i] == '\n';
-    return line;
+    for (int64_t i = from; i < until && i < (int64_t)bytes->used; i++)
+        count += bytes->bytes[i] == '\n';
+    return count;
 }
 
 /* What comes last in an error of base: "syntax at byte 7", "Is a directory". */
@@ -65,7 +65,7 @@ static struct json *read_object(struct settings *settings, const char *path, str
             error_set(err, ERROR_bad_json, "", "not an object");
         else
             text_parse_integer(strrchr(err->message, ' ') + 1, &offset); /* the byte it came to */
-        settings_at(settings, NULL, line_at(bytes, offset));
+        settings_at(settings, NULL, 1 + lines_between(bytes, 0, offset));
         settings_warn_of_file(settings, TEXT_SETTING_FILE_NOT_JSON, detail_of(err));
         json_free(object);
     }
@@ -117,11 +117,11 @@ static const char *member_name(void *member)
 }
 
 /* Keys lie in a copy of the bytes, each where it was read; before the first is only a brace. */
-static size_t line_of_member(const struct text *bytes, const struct json *object, void *member)
+static int64_t place_of_member(const struct text *bytes, const struct json *object, void *member)
 {
     const char *first = strchr(text_string(bytes), '"') + 1;
 
-    return line_at(bytes, first - bytes->bytes + (json_key(member) - json_key(json_first(object))));
+    return first - bytes->bytes + (json_key(member) - json_key(json_first(object)));
 }
 
 void settings_load_file(struct settings *settings, const char *path)
@@ -129,9 +129,15 @@ void settings_load_file(struct settings *settings, const char *path)
     struct text bytes = { 0 };
     struct error err;
     struct json *object = read_object(settings, path, &bytes, &err);
+    int64_t before = 0;
+    size_t line = 1;
 
     for (void *it = json_first(object); it; it = json_next(object, it)) {
-        settings_at(settings, NULL, line_of_member(&bytes, object, it));
+        int64_t place = place_of_member(&bytes, object, it);
+
+        line += lines_between(&bytes, before, place);
+        settings_at(settings, NULL, line);
+        before = place;
         load_member(settings, member_name(it), json_value(it));
     }
     settings_at(settings, NULL, 0);

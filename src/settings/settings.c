@@ -559,6 +559,18 @@ int64_t settings_hold_limit_s(const struct settings *settings, const char *clien
     return limit ? limit : known_client_hold_s(client_name, has_progress, timeout_s);
 }
 
+struct gate_match settings_gate(const struct settings *settings, const struct gate_call *call)
+{
+    const struct gate_rules rules = {
+        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
+        .words = settings_text(settings, SETTING_GATE_WORDS),
+        .paths = settings_text(settings, SETTING_GATE_PATHS),
+        .tools = settings_text(settings, SETTING_GATE_TOOLS),
+    };
+
+    return gate_find(&rules, call);
+}
+
 bool settings_offers_modern(const struct settings *settings, const char *client_name)
 {
     int64_t wish = settings_integer(settings, SETTING_MCP_MODERN);

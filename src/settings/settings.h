@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/gate.h"
 #include "core/routing.h"
 #include "i18n/i18n.h"
 
@@ -162,6 +163,8 @@ bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
                               bool has_progress, int64_t timeout_s);
 
+/* The first of the person's rules that speaks of this call. */
+struct gate_match settings_gate(const struct settings *settings, const struct gate_call *call);
 /* Whether MCP 2026-07-28 is offered to this client; NULL: it has no name. */
 bool settings_offers_modern(const struct settings *settings, const char *client_name);
 

@@ -67,13 +67,15 @@ struct store_row;
 #define ROW_PARTS                                                                                  \
     "WITH RECURSIVE part (n) AS (SELECT (SELECT max(number) FROM asks) " SCHEMA_PART               \
     " UNION ALL SELECT n - 1 FROM part WHERE n > (SELECT next FROM search) " SCHEMA_PART ") "
-/* Behind it: where the ask with this id is. */
-#define ROW_AT(id)                                                                                 \
-    ", at (number) AS (SELECT number FROM by_id WHERE id = " id " UNION SELECT i.number FROM"      \
-    " part CROSS JOIN asks i ON i.number " SCHEMA_PART " = part.n AND i.id = " id ") "
+/* Behind it: where the ask with this id is, which may be at this number. */
+#define ROW_AT(guess, id)                                                                          \
+    ", at (number) AS (SELECT number FROM asks WHERE number = " guess " AND id = " id " UNION ALL" \
+    " SELECT number FROM by_id WHERE id = " id " UNION ALL SELECT i.number FROM part"              \
+    " CROSS JOIN asks i ON i.number " SCHEMA_PART " = part.n AND i.id = " id " LIMIT 1) "
 #define ROW_IS_AT " at CROSS JOIN asks k ON k.number = at.number "
 /* A whole row by its id. */
-#define ROW_GET ROW_PARTS ROW_AT("?1") "SELECT " ROW_WHOLE "0 FROM" ROW_IS_AT ROW_JOIN "LIMIT 1"
+#define ROW_GET                                                                                    \
+    ROW_PARTS ROW_AT("?2", "?1") "SELECT " ROW_WHOLE "0 FROM" ROW_IS_AT ROW_JOIN "LIMIT 1"
 
 #define ROW_COUNT_ONE(sql, kind, member) +1
 enum {

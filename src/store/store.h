@@ -200,6 +200,7 @@ enum store_when {
 enum { STORE_KEEP = -1 };
 struct store_change {
     const char *ask_id;
+    int64_t seq;           /* of its newest event; 0: not known */
     const char *more_ids;  /* EVENT_DELIVERED: of other asks, a space between; NULL: none */
     const char *principal; /* only if the ask is this principal's, else STORE_MISSING; NULL: any */
     enum ask_event event;
@@ -312,8 +313,10 @@ struct store_ops {
     void (*write)(struct store *store, enum write_kind what, const void *values, store_done *done,
                   void *context);
 
-    /* STORE_DONE with the row, or STORE_MISSING. */
-    void (*get)(struct store *store, const char *ask_id, store_done *done, void *context);
+    /* STORE_DONE with the row, or STORE_MISSING. One whose newest event, `seq`, is the one that
+     * made it is found by that; 0: not known, as in a change. */
+    void (*get)(struct store *store, const char *ask_id, int64_t seq, store_done *done,
+                void *context);
     /* The newest ask of this principal with this digest (or this key, when not NULL) whose answer
      * by a person (submitted, cancelled, declined) is not delivered yet: R5.5. */
     void (*find_undelivered)(struct store *store, const char *principal, const uint8_t *digest,

@@ -86,7 +86,7 @@ const QUESTION = new Map([
     inPanel("interface", "web"),
     inPanel("timeout_seconds", "7200"),
     becomes("single_submit", "batch", strip("single_submit", /waits/)),
-    becomes("notes", "off", isGone((page) => page.getByLabel("Note to the agent"))),
+    becomes("notes", "off", isGone((page) => page.getByLabel("Note for the agent"))),
     becomes("navigation_hints", "off", root("hints", "off")),
     becomes("theme", "dark", root("theme", "dark")),
     becomes("language", "zh", strip("language", /语言/)),

@@ -23,7 +23,7 @@ before(async () => {
 });
 after(() => stage.close());
 
-const note = (page) => page.getByLabel("Note to the agent");
+const note = (page) => page.getByLabel("Note for the agent");
 const checked = (page) => page.locator(".opt input:checked").evaluateAll((boxes) => boxes.map((box) => box.value));
 
 // The page that the person's browser was told to open.

@@ -58,7 +58,7 @@ static int64_t admit(void *context, struct http_exchange *exchange)
         return -1;
     }
     if (path[1] == 'k')
-        http_recognise(exchange);
+        http_recognise(exchange, 1);
     if (path[1] == 'f') {
         stage.begun++;
         http_on_fate(exchange, on_fate, NULL);

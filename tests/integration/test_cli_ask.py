@@ -143,7 +143,7 @@ def deadline(home: Home) -> None:
     assert "auto_submitted" not in result.json
     session_id = result.json["session_id"]
     for late in (["answer", session_id, "--select", "us"], ["cancel", session_id]):
-        assert "time ran out" in one_line(expect(home.sayso(*late), FAILED).err)
+        assert "timed out" in one_line(expect(home.sayso(*late), FAILED).err)
     expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
     result = home.sayso("ask", "U", *words, "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == ["us"], result

@@ -76,7 +76,7 @@ def sub_agents() -> None:
             reply = talk.turn(asks("t1"), call("t2"))
             assert reply["sub_agent"] is True and reply["state"]["current"]["id"] == "t2", reply
             content, is_error = talk.results()["t1"]
-            assert is_error and "not available to sub-agents" in content
+            assert is_error and "sub-agents can't use" in content
         assert office.home.sayso("list", "--json").json == []
         assert office.begin().look()["sub_agent"] is False
 

@@ -198,7 +198,7 @@ def full_disk() -> None:
                 asks = [create(agent, f"ask {i}") for i in range(20)]
                 waiting = agent.start("ask/wait", session_id=asks[0], wait_seconds=600)
                 fill(home, 700 * KIB)
-                expect_storage_failed(lambda: create(agent, "too late"), "nearly full", "free some space")
+                expect_storage_failed(lambda: create(agent, "too late"), "almost full", "free some space")
                 by_hand = home.sayso("ask", "Too late", "-p", "A prompt that is long enough.", "-o", "a=A", "-o",
                                      "b=B", "-r", "a", "--wait", "0")
                 assert by_hand.code == 1 and "free some space" in by_hand.err, by_hand

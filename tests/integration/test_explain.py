@@ -59,7 +59,7 @@ def twice(home: Home) -> None:
     assert said.code == PENDING and said.out.strip() == session_id, said
     assert [text for _, text in talk(home, session_id)] == ["What of the orders?", "First words", "And then?", "Second words"]
     refused = home.sayso("explain", session_id, "Third words", "--json", "--wait", "0")
-    assert "nobody asked back" in error_of(refused, "wrong_state")["message"]
+    assert "no follow-up question" in error_of(refused, "wrong_state")["message"]
     expect(home.sayso("explain", session_id, "Second words", "--wait", "0"), PENDING)  # its reply may have been lost
     assert len(talk(home, session_id)) == 4
     expect(home.sayso("cancel", session_id), DONE)

@@ -63,7 +63,7 @@ def finds(home: Home) -> None:
         assert len(titles(home.sayso("history", "--limit", "2", "--json"))) == 2
         plain = expect(home.sayso("history", "shop"), DONE).out
         assert "Deploy the shop?" in plain and "= Europe" in plain, plain
-        assert expect(home.sayso("history", "nowhere"), DONE).err.strip() == "Nothing to list."
+        assert expect(home.sayso("history", "nowhere"), DONE).err.strip() == "No asks."
     look()
     home.kill_hub()
     look()

@@ -67,7 +67,7 @@ def second_hub(home: Home) -> None:
     loser = home.sayso("serve", "--auto-started")
     assert loser.code == 0 and loser.out == "" and loser.err == "", loser
     by_hand = home.sayso("serve")
-    assert by_hand.code == 1 and "running already" in by_hand.err, by_hand
+    assert by_hand.code == 1 and "already running" in by_hand.err, by_hand
     assert hubs() == [first] and home.hub_pid() == first
 
 
@@ -268,7 +268,7 @@ def newer_database(home: Home) -> None:
     before = hash_of(file)
     for verb in ("serve", "list"):
         result = home.sayso(verb)
-        assert result.code == 1 and "newer sayso" in result.err and "install" in result.err, (verb, result)
+        assert result.code == 1 and "newer version of sayso" in result.err and "install" in result.err, (verb, result)
     assert hash_of(file) == before and not home.hub_pid()
     with contextlib.closing(sqlite3.connect(file)) as db:
         db.execute(f"PRAGMA user_version = {version}")

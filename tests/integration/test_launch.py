@@ -89,7 +89,7 @@ def anywhere(home: Home) -> None:
     assert not (home.path / "else").exists()
     home.sayso("stop")
     gone = home.sayso("show", result["session_id"], "--hub", words[3], env=bare)
-    assert gone.code == 1 and "no hub listens on" in gone.err, gone
+    assert gone.code == 1 and "no hub is listening on" in gone.err, gone
 
 
 @test("two terminals with one code at the same moment: exactly one wins", "R6.2")

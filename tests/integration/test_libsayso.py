@@ -220,7 +220,7 @@ def options(home: Home) -> None:
     said = end(home, example(home, "probe", "questions", f"{SUB_AGENT}=yes")).out
     assert said.startswith("not_supported||"), said
     said = end(home, example(home, "probe", "connect", f"{SOCKET}=/tmp/nobody-there")).out
-    assert said == "channel_closed||no hub listens on /tmp/nobody-there\n", said
+    assert said == "channel_closed||no hub is listening on /tmp/nobody-there\n", said
 
 
 @test("release: a form in pieces comes back by its fields, with the note", "R4.5")

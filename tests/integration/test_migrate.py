@@ -27,7 +27,7 @@ def whole() -> None:
     with Moving() as moving:
         home, before = moving.home, moving.path.read_bytes()
         done = expect(moving.migrate(), DONE)
-        assert "Counts agree" in done.out and "sayso settings set store" in done.out, done
+        assert "counts match" in done.out and "sayso settings set store" in done.out, done
         assert "Copying" in done.err, done
         assert moving.path.read_bytes() == before and not list(home.data.glob("sayso.db-*"))
         there = same(moving.path, moving.url)
@@ -76,7 +76,7 @@ def mcp_call(port: int, token: str, title: str, state: str | None = None) -> dic
     return next(message for message in map(json.loads, filter(str.strip, texts)) if message.get("id") == 1)["result"]
 
 
-@test("tokens open, sealed states are read, standing answers hold and conversations go on where they moved to")
+@test("tokens open, sealed states are read, rules hold and conversations go on where they moved to")
 def keeps_working() -> None:
     url = postgres.shared().new_database()
     with Hosting({**LIMITS, **COME_BACK}) as office:
@@ -149,7 +149,7 @@ def progress() -> None:
             process.wait(60)
         moving.renew()
         done = expect(moving.migrate(env={"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_CN.UTF-8"}), DONE)
-        assert "复制中：100 %" in done.err and "已迁移到" in done.out, done
+        assert "复制中：100%" in done.err and "已迁移到" in done.out, done
         moving.renew()
         assert expect(moving.migrate("--json"), DONE).err == ""
 

@@ -131,11 +131,11 @@ def targets() -> None:
         same(moving.path, moving.url)
         for statement, word in (
                 ("UPDATE sayso SET version = 99", "later sayso"),
-                ("DROP TABLE sayso", "somebody else"),
+                ("DROP TABLE sayso", "another migration"),
                 ("UPDATE meta SET value = 'x y asks 1' WHERE name = 'migrated';"
-                 " INSERT INTO meta VALUES ('migrating', 'x y asks 1')", "another store"),
+                 " INSERT INTO meta VALUES ('migrating', 'x y asks 1')", "another source"),
                 ("UPDATE meta SET value = 'x' WHERE name = 'migrated';"
-                 " INSERT INTO meta VALUES ('migrating', ''' OR true; --')", "another store")):
+                 " INSERT INTO meta VALUES ('migrating', ''' OR true; --')", "another source")):
             moving.renew()
             expect(moving.migrate(), DONE)
             sql(moving.url, statement)
@@ -190,7 +190,7 @@ def sources() -> None:
         with sqlite3.connect(copy) as db:
             db.execute("UPDATE events SET body = body || ' ' WHERE seq = 3")
         db.close()
-        refused("chain of events", "event 3", path=copy)
+        refused("event chain", "event 3", path=copy)
         with sqlite3.connect(copy) as db:
             db.execute("PRAGMA user_version = 99")
         db.close()
@@ -202,14 +202,14 @@ def sources() -> None:
         copy.write_bytes(b"nonsense" * 4096)
         refused("damaged", path=copy)
         copy.unlink()
-        refused("no store", path=copy)
+        refused("no database", path=copy)
         with sqlite3.connect(copy) as db:
             db.execute("CREATE TABLE other (a)")
         db.close()
         refused("another program", path=copy)
         link = home.path / "link.db"
         link.symlink_to(moving.path)
-        refused("cannot read", path=link)
+        refused("can't read", path=link)
         assert moving.path.read_bytes() == untouched
 
 
@@ -272,7 +272,7 @@ def two_at_once() -> None:
                 results.append(moving.home.sayso("migrate", *words, moving.url, timeout=60))
             side_by_side(move, move, lambda: move(f"sqlite:{copy}"))
             assert any(result.code == DONE for result in results), results
-            assert all(result.code == DONE or "another command" in result.err or "somebody else" in result.err
+            assert all(result.code == DONE or "another command" in result.err or "another migration" in result.err
                        for result in results), results
             same(moving.path, moving.url)
 

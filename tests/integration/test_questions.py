@@ -39,7 +39,7 @@ def whole_way(home: Home) -> None:
     session_id = ask_and_leave(home, BOTH)
     expect(home.sayso("list"), DONE, "Which cache? (+1)")
     shown = expect(home.sayso("show", session_id), DONE, "[q1: Cache]", "Which cache?", "It is needed now.", "- Redis",
-                   "fast", "-redis", "[q2: Which tests?]", "- Lint", "q1: Choose 1", "q2: Choose 1 to 3, or write your own")
+                   "fast", "-redis", "[q2: Which tests?]", "- Lint", "q1: Choose 1", "q2: Choose 1 to 3, or write your own answer")
     assert shown.out.count("Redis") == 1 and "{" not in shown.out, shown
     home.kill_hub()
     expect(home.sayso("answer", session_id, *ANSWER), DONE, "Saved: None, please, Unit, Load")
@@ -196,8 +196,8 @@ def hostile(home: Home) -> None:
 @test("a question that speaks of a secret is marked", "R4.4")
 def secrets(home: Home) -> None:
     asked = {"questions": [TESTS, {**CACHE, "question": "Which password shall I use?"}]}
-    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Never type passwords")
-    assert "Never type" not in home.sayso("show", ask_and_leave(home, BOTH)).out
+    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Don't put passwords")
+    assert "Don't put" not in home.sayso("show", ask_and_leave(home, BOTH)).out
 
 
 run()

@@ -29,7 +29,7 @@ def request_of(office: Office, id: str, key: str, pick: str = "a") -> bytes:
             f"Idempotency-Key: {key}\r\nIf-Match: \"1\"\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
 
 
-@test("of an answer over HTTP and one from the command line exactly one wins; the other learns who", "P3 R5.3 R10.4")
+@test("of an answer over HTTP and one on the command line exactly one wins; the other learns who", "P3 R5.3 R10.4")
 def http_and_cli() -> None:
     with Office() as office:
         winners = {"api": 0, "cli": 0}

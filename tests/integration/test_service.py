@@ -157,7 +157,7 @@ def second_hub(home: Home) -> None:
     caller.connect(str(manager.path))
     loser = manager.start()
     result = end_of(home, loser)
-    assert result.code == 1 and "running already" in result.err, result
+    assert result.code == 1 and "already running" in result.err, result
     manager.hears_nothing()
     caller.settimeout(HANG_S)
     assert caller.recv(1) == b"", "a caller waits for a hub that never comes"
@@ -198,7 +198,7 @@ def refused(home: Home) -> None:
         version = store.execute("PRAGMA user_version").fetchone()[0]
         store.execute(f"PRAGMA user_version = {version + 100}")
     result = starts_while(manager, lambda: home.sayso("list"))
-    assert result.code == 1 and "newer sayso" in result.err, result
+    assert result.code == 1 and "newer version of sayso" in result.err, result
     note(f"{len(manager.starts)} starts")  # each of the client's tries rings once; StartLimitBurst= is far more
     assert 1 <= len(manager.starts) <= 10 and all(start.code == 1 for start in manager.starts), len(manager.starts)
     with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as store:

@@ -237,7 +237,7 @@ def edited(home: Home) -> None:
     assert not list(home.data.glob("settings-*.txt")), "the page is left behind"
     now = {row["name"]: row for row in table(home)}
     assert (now["notes"]["source"], now["theme"]["value"], now["timeout_seconds"]["value"]) == ("built_in", "dark", 600)
-    assert edit(home, "").err.strip() == "Nothing was changed."
+    assert edit(home, "").err.strip() == "No changes."
     changed = edit(home, "page = page.replace('\\ntheme = dark', '\\ntheme = light')", "--json").json
     assert [(row["name"], row["value"]) for row in changed] == [("theme", "light")]
 
@@ -284,7 +284,7 @@ def password(home: Home) -> None:
         assert json.loads((home.config / "settings.json").read_text())["store"] == address
         for refused in (home.sayso("settings", "set", "store", shown.replace("/x", "/y")),
                         edit(home, "page = page.replace('127.0.0.1:1/x', '127.0.0.1:1/y')")):
-            assert refused.code == 1 and "the stars stand for a password" in refused.err, refused
+            assert refused.code == 1 and "**** stands for a hidden password" in refused.err, refused
         with Wire(home) as person:
             person.hello("person")
             try:

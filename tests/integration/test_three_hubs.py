@@ -199,7 +199,7 @@ def other_acts() -> None:
         assert not row.answers and row.ended_ms >= row.deadline_ms, row
 
 
-@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1")
+@test("settings, tokens and rules of one hub hold on all", "R13.1 R12.1")
 def shared_tables() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]

@@ -1,4 +1,4 @@
-// Tools of other servers: under their names and in their shapes, on the same asks, only where compat is set.
+// Compatibility tools: under their names and in their shapes, on the same asks, only where compat is set.
 // Proves: R14.2 R14.1 R2.4 R5.5
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

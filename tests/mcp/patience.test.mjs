@@ -85,7 +85,7 @@ describe("patience", { concurrency: AT_ONCE }, () => {
             const result = await asked;
             assert.deepEqual([result.action_status, result.replayed], ["selected", undefined]);
             assert.ok(told.length >= Math.floor(limit_ms / PROGRESS_MS) - 1 && told.length > 0, `${told.length} notifications`);
-            assert.match(told.shift().message, new RegExp(`^waiting for the person: session_id ${session_id}, http://\\S+/choice/${session_id}$`));
+            assert.match(told.shift().message, new RegExp(`^waiting for the user: session_id ${session_id}, http://\\S+/choice/${session_id}$`));
             const left = told.map(({ message }) => {
                 const [, minutes, seconds] = /(\d+):(\d\d) left/.exec(message);
                 return Number(minutes) * 60 + Number(seconds);

@@ -1,4 +1,4 @@
-// The person asks back before deciding: the agent reads it, explains, and gets the answer of the same ask.
+// Follow-up question before deciding: the agent reads it, explains, and gets the answer of the same ask.
 // Proves: R2.2 R5.1
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

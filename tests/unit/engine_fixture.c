@@ -207,7 +207,8 @@ static void fail_read(store_done *done, void *context)
     done(context, &reply);
 }
 
-static void stage_store_get(struct store *port, const char *ask_id, store_done *done, void *context)
+static void stage_store_get(struct store *port, const char *ask_id, int64_t seq, store_done *done,
+                            void *context)
 {
     struct stage_store *store = own(port);
 
@@ -216,7 +217,7 @@ static void stage_store_get(struct store *port, const char *ask_id, store_done *
     else if (store->misses_reads)
         done(context, &(struct store_reply){ .outcome = STORE_MISSING });
     else
-        stage_get(port, ask_id, done, context);
+        stage_get(port, ask_id, seq, done, context);
 }
 
 static void stage_store_undelivered(struct store *port, const char *principal,

@@ -110,7 +110,8 @@ struct call {
 
 /* engine_reads.c */
 void stage_add_reads(struct store_ops *ops);
-void stage_get(struct store *port, const char *ask_id, store_done *done, void *context);
+void stage_get(struct store *port, const char *ask_id, int64_t seq, store_done *done,
+               void *context);
 void stage_find_undelivered(struct store *port, const char *principal, const uint8_t *digest,
                             const char *key, store_done *done, void *context);
 

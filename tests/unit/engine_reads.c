@@ -165,12 +165,12 @@ static void on_event(void *context, const struct store_conversation_event *event
         end(reading);
 }
 
-void stage_get(struct store *port, const char *ask_id, store_done *done, void *context)
+void stage_get(struct store *port, const char *ask_id, int64_t seq, store_done *done, void *context)
 {
     struct reading *reading = begin(port, context);
 
     reading->call.done = done;
-    inner_of(port)->ops->get(inner_of(port), ask_id, on_done, reading);
+    inner_of(port)->ops->get(inner_of(port), ask_id, seq, on_done, reading);
 }
 
 void stage_find_undelivered(struct store *port, const char *principal, const uint8_t *digest,

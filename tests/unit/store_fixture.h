@@ -202,13 +202,18 @@ static inline void change_done(struct place *place, const struct store_change *h
     forget(&seen);
 }
 
-static inline struct seen get(struct place *place, const char *id)
+static inline struct seen get_by(struct place *place, const char *id, int64_t seq)
 {
     struct seen seen = { 0 };
 
-    place->store->ops->get(place->store, id, on_reply, &seen);
+    place->store->ops->get(place->store, id, seq, on_reply, &seen);
     wait_for(place, &seen);
     return seen;
+}
+
+static inline struct seen get(struct place *place, const char *id)
+{
+    return get_by(place, id, 0);
 }
 
 static inline bool is_there(struct place *place, int number)

@@ -73,11 +73,11 @@ static void test_directories_that_are_refused(void **state)
     refuse_directory(at(place, "link"), "not a directory");
     assert_true(os_write_file(at(place, "file"), "x", 1, &err));
     refuse_directory(at(place, "file"), "not a directory");
-    refuse_directory(at(place, "file/below"), "can't make");
+    refuse_directory(at(place, "file/below"), "can't create");
     memset(long_path, 'x', sizeof long_path - 1);
     long_path[0] = '/';
     long_path[sizeof long_path - 1] = '\0';
-    refuse_directory(long_path, "can't make");
+    refuse_directory(long_path, "can't create");
     if (geteuid() == 0) {
         assert_int_equal(chown(at(place, "open"), 65534, 65534), 0);
         refuse_directory(at(place, "open"), "another user");

@@ -171,8 +171,7 @@ static void test_what_was_typed_is_kept(void **state)
     assert_int_equal(caller_count(client, "client/present"), 2); /* with what is missing */
     event = caller_event(client, "client/present");
     assert_string_equal(json_text(json_at(event, "/params/lacks_at")), "/fields/name");
-    assert_string_equal(json_text(json_at(event, "/params/lacks")),
-                        "write something that can be seen");
+    assert_string_equal(json_text(json_at(event, "/params/lacks")), "enter some visible text");
     json_free(event);
     return_form(client, id, "'action':'accept','content':{'size':'b'},'shown_ms':9000");
     assert_int_equal(caller_count(client, "client/present"), 2); /* once */

@@ -327,7 +327,7 @@ static void test_bad_settings(void **state)
         { "{'name':'colour','value':'red'}", ERROR_bad_enum, "/name" },
         { "{'name':'deliver_after','value':'often'}", ERROR_bad_format, "/deliver_after" },
         { "{'name':'deliver_after','value':'61'}", ERROR_out_of_range, "/deliver_after" },
-        /* not a text is no wish to go back to the built-in value */
+        /* not a text is no wish to go back to the default */
         { "{'name':'deliver_after','value':7}", ERROR_bad_type, "/value" },
         { "{'name':'notes','value':false}", ERROR_bad_type, "/value" },
     };

@@ -370,7 +370,7 @@ static const struct {
       2,
       false,
       true },
-    { "a text", { .kind = FIELD_TEXT, .is_required = true }, 0, false, false },
+    { "a string", { .kind = FIELD_TEXT, .is_required = true }, 0, false, false },
     { "a text that may stay empty", { .kind = FIELD_TEXT }, 0, false, false },
     { "a confirmation", { .kind = FIELD_CONFIRM }, 0, false, false },
 };

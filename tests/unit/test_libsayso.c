@@ -90,7 +90,7 @@ static void test_refusals(void **state)
           SAYSO_REFUSED, "disk" },
         { "{\"code\":-32601,\"message\":\"no such method\"}", SAYSO_NOT_SUPPORTED,
           "no such method" },
-        { "{}", SAYSO_NOT_SUPPORTED, "the hub refused" },
+        { "{}", SAYSO_NOT_SUPPORTED, "the hub rejected the request" },
     };
     struct straw *straw = *state;
 
@@ -311,7 +311,7 @@ static void test_a_hub_that_always_leaves(void **state)
     close(straw->peer);
     straw->peer = -1;
     assert_int_equal(sayso_wait(request, 5000), SAYSO_CHANNEL_CLOSED);
-    assert_string_equal(sayso_error(straw->sayso), "the hub went away again and again");
+    assert_string_equal(sayso_error(straw->sayso), "the hub keeps stopping");
     sayso_request_free(request);
 }
 
@@ -534,7 +534,7 @@ static void test_nobody_there(void **state)
     unlink(straw->path);
     straw->listener = -1;
     assert_int_equal(sayso_connect(straw->sayso, 1000), SAYSO_CHANNEL_CLOSED);
-    assert_non_null(strstr(sayso_error(straw->sayso), "no hub listens on /tmp/straw"));
+    assert_non_null(strstr(sayso_error(straw->sayso), "no hub is listening on /tmp/straw"));
     assert_int_equal(sayso_confirm(straw->sayso, "Really?"), SAYSO_CHANNEL_CLOSED);
     assert_int_equal(sayso_set(straw->sayso, SAYSO_NAME, "again"), SAYSO_OK);
 }

@@ -237,7 +237,7 @@ static const struct {
       EVENT_EXPIRED,
       { .submits_defaults = true },
       ".T" },
-    { "no standing answer to a destructive ask",
+    { "no rule to a destructive ask",
       STATE_PENDING,
       EVENT_RULE_APPLIED,
       { .is_destructive = true },

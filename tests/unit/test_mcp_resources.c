@@ -85,7 +85,7 @@ static void reply_missing(struct scene *scene)
 {
     struct reply reply = { 0 };
 
-    error_set(&reply.err, ERROR_not_found, "/session_id", "no ask has this id");
+    error_set(&reply.err, ERROR_not_found, "/session_id", "no ask has this ID");
     stage_reply(&scene->stage, scene->stage.act_count - 1, &reply);
 }
 

@@ -74,10 +74,12 @@ static struct {
     void *context;
 } far;
 
-static void far_get(struct store *port, const char *ask_id, store_done *done, void *context)
+static void far_get(struct store *port, const char *ask_id, int64_t seq, store_done *done,
+                    void *context)
 {
     (void)port;
     (void)ask_id;
+    (void)seq;
     far.done = done;
     far.context = context;
 }

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,7 +122,7 @@ static int64_t process_behind(int socket_fd)
     return pid;
 }
 
-/* What was seen of one process is remembered for a moment, and is nothing about another's. */
+/* What was seen of one process is remembered, and is nothing about another's. */
 static void test_several_processes(void **state)
 {
     int ours[2], theirs[2][2], ready[2], go[2];
@@ -135,6 +136,7 @@ static void test_several_processes(void **state)
     assert_int_equal(pipe(go), 0);
     connect_ends(theirs[0]);
     connect_ends(theirs[1]);
+    assert_int_equal(process_behind(theirs[0][0]), getpid());
     child = fork();
     if (child == 0) {
         close(ours[1]);
@@ -156,13 +158,44 @@ static void test_several_processes(void **state)
     }
 }
 
+static int links_read;
+
+/* In place of libc's, which the program under test calls as well. */
+ssize_t readlinkat(int directory, const char *path, char *out, size_t size)
+{
+    links_read++;
+    return syscall(SYS_readlinkat, directory, path, out, size);
+}
+
+/* A client opens more connections while others of it wait: each is looked for among its own. */
+static void test_many_connections(void **state)
+{
+    enum { WAITING = 300, MORE = 50 };
+    int ends[WAITING + MORE][2], links_before;
+
+    (void)state;
+    for (size_t i = 0; i < WAITING; i++)
+        connect_ends(ends[i]);
+    assert_int_equal(process_behind(ends[WAITING - 1][0]), getpid());
+    links_before = links_read;
+    assert_true(links_before > WAITING);
+    for (size_t i = WAITING; i < WAITING + MORE; i++) {
+        connect_ends(ends[i]);
+        assert_int_equal(process_behind(ends[i][0]), getpid());
+    }
+    assert_in_range(links_read - links_before, MORE, 3 * MORE);
+    for (size_t i = 0; i < WAITING + MORE; i++) {
+        close(ends[i][0]);
+        close(ends[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_listens),
-        cmocka_unit_test(test_peers_over_tcp),
-        cmocka_unit_test(test_a_listener_is_no_peer),
-        cmocka_unit_test(test_several_processes),
+        cmocka_unit_test(test_who_listens),           cmocka_unit_test(test_peers_over_tcp),
+        cmocka_unit_test(test_a_listener_is_no_peer), cmocka_unit_test(test_several_processes),
+        cmocka_unit_test(test_many_connections),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static struct seen read_ask(struct store *store, const char *id)
 {
     struct seen seen = { 0 };
 
-    store->ops->get(store, id, on_reply, &seen);
+    store->ops->get(store, id, 0, on_reply, &seen);
     assert_int_equal(seen.count, 0);
     run(is_seen, &seen);
     return seen;
@@ -417,7 +417,7 @@ static void count_reply(void *context, const struct store_reply *reply)
     else
         stage.failed++;
     if (store) /* and asks for more of everything, once */
-        store->ops->get(store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", count_reply, NULL);
+        store->ops->get(store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", 0, count_reply, NULL);
     if (store)
         store_write_meta(store, &(struct store_meta){ "name", "value" }, count_reply, NULL);
 }
@@ -446,7 +446,8 @@ static void closing_without_a_database_tells_everybody(void **state)
     run_for(100);
     for (int i = 0; i < 10; i++) {
         store_write_meta(stage.store, &(struct store_meta){ "a", "b" }, count_reply, stage.store);
-        stage.store->ops->get(stage.store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", count_reply, stage.store);
+        stage.store->ops->get(stage.store, "aaaaaaaaaaaaaaaaaaaaaaaaaa", 0, count_reply,
+                              stage.store);
     }
     time_set_rate(20);
     stage.store->ops->close(stage.store);

@@ -372,7 +372,7 @@ static void test_no_hub(void **state)
     client_advance(stage->client);
     assert_int_equal(stage->replies, 1);
     assert_int_equal(stage->reply.failure, FAILURE_ABSENT);
-    assert_non_null(strstr(stage->reply.err.message, "no hub listens on /tmp/rpc"));
+    assert_non_null(strstr(stage->reply.err.message, "no hub is listening on /tmp/rpc"));
 }
 
 /* Each member of who we are goes there and comes back. */

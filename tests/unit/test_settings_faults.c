@@ -52,7 +52,7 @@ static void expect_outcome(const struct settings *settings, enum setting_id id, 
         fail_msg("%s, %s: %s", row->name, what, err.message);
 }
 
-/* In the third line of the file; the built-in value counts where the program runs all the same. */
+/* In the third line of the file; the default counts where the program runs all the same. */
 static void expect_in_file(const struct place *place, enum setting_id id, const char *value)
 {
     struct settings *settings = settings_new();

@@ -81,6 +81,35 @@ static void an_ask_is_read_back_whole(void **state)
     }
 }
 
+static void an_event_of_another_ask_misleads_nobody(void **state)
+{
+    static const int64_t guesses[] = { 0, 1, 2, 9 };
+    struct place *place = *state;
+    struct ask asks[] = { make_ask(1), make_ask(2), make_ask(3) };
+
+    create_done(place, &asks[0]);
+    create_done(place, &asks[1]);
+    for (size_t i = 0; i < ARRAY_LEN(asks) * ARRAY_LEN(guesses); i++) {
+        const char *id = asks[i % ARRAY_LEN(asks)].id;
+        bool is_there = i % ARRAY_LEN(asks) < 2;
+        struct store_change how = store_change_of(id, EVENT_EXTENDED);
+        struct seen seen;
+
+        reopen(place); /* then nothing is remembered of them */
+        how.from_states = OPEN_STATES;
+        how.seq = guesses[i / ARRAY_LEN(asks)];
+        seen = get_by(place, id, how.seq);
+        assert_int_equal(seen.reply.outcome, is_there ? STORE_DONE : STORE_MISSING);
+        assert_true(!is_there || strcmp(seen.row->ask.id, id) == 0);
+        forget(&seen);
+        seen = change(place, &how);
+        assert_int_equal(seen.reply.outcome, is_there ? STORE_DONE : STORE_MISSING);
+        assert_true(!is_there || strcmp(seen.row->ask.id, id) == 0);
+        forget(&seen);
+    }
+    assert_int_equal(bad_event(place), 0);
+}
+
 static void a_write_never_completes_before_it_returns(void **state)
 {
     struct place *place = *state;
@@ -568,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(an_ask_is_read_back_whole),
+        CASE(an_event_of_another_ask_misleads_nobody),
         CASE(a_write_never_completes_before_it_returns),
         CASE(what_is_not_there_is_missing),
         CASE(a_change_keeps_what_it_does_not_name),

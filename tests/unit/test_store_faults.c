@@ -388,7 +388,7 @@ static void a_nearly_full_disk_still_takes_answers(void **state)
     seen = create(place, &late);
     assert_int_equal(seen.reply.outcome, STORE_FAILED);
     assert_int_equal(seen.reply.err.code, ERROR_storage_failed);
-    assert_non_null(strstr(seen.reply.err.message, "nearly full"));
+    assert_non_null(strstr(seen.reply.err.message, "almost full"));
     change_done(place, &how);
     free_bytes = 1024 * 1024;
     create_done(place, &late);

@@ -131,7 +131,7 @@ static void on_row_asking(void *context, const struct store_row *row, const stru
     if (!row)
         return;
     assert_true(asking->count < ASKING);
-    store->ops->get(store, row->ask.id, on_reply, &asking->seen[asking->count]);
+    store->ops->get(store, row->ask.id, 0, on_reply, &asking->seen[asking->count]);
     store->ops->list(store, &query, on_row, &asking->inner[asking->count++]);
 }
 

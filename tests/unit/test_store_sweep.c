@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "store/sqlite/write.h"
 #include "store/writes.h"
 #include "store_fixture.h"
@@ -554,6 +555,27 @@ static void mending_one_hash_breaks_the_next(void **state)
     free(mend);
 }
 
+/* As many as wait at once where agents are busy: one that was lost would be searched for. */
+static void the_newest_asks_are_remembered(void **state)
+{
+    enum { ASKS = 100000, NEWEST = 200 };
+    struct write_context *writing = mem_new(sizeof *writing);
+    char(*ids)[ASK_ID_BYTES] = mem_new(ASKS * sizeof *ids);
+    int lost = 0;
+
+    (void)state;
+    for (int i = 0; i < ASKS; i++) {
+        random_id(ids[i]);
+        write_hint(writing, ids[i], &(struct found){ .number = i + 1 });
+        if (i >= NEWEST)
+            lost += write_hinted(writing, ids[i - NEWEST]).number != i - NEWEST + 1;
+    }
+    assert_in_range(lost, 0, ASKS / 1000); /* with one place each it was one in twenty */
+    assert_int_equal(write_hinted(writing, "another").number, 0);
+    free(ids);
+    free(writing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +595,7 @@ int main(void)
         CASE(nothing_of_a_swept_ask_is_left_but_its_places),
         CASE(the_chain_shows_every_forgery),
         CASE(mending_one_hash_breaks_the_next),
+        cmocka_unit_test(the_newest_asks_are_remembered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

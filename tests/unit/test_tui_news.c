@@ -40,8 +40,8 @@ static void undo(void **state)
     stage_type(&stage, "2");
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     text_clear(&stage.effects);
-    stage_expect_row(&stage,
-                     "✓ Saved: Materialized view,›. Goes to the agent in 5 s.   u undo  Enter now");
+    stage_expect_row(
+        &stage, "✓ Saved: Materialized view, refreshed›. Sending in 5 s.   u undo  Enter send");
     stage_type(&stage, "u");
     stage_expect(&stage, "UNDO\n");
     stage_take(&stage, NEWS_UNDONE, "{}");
@@ -95,7 +95,7 @@ static void somebody_was_faster(void **state)
     stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
     stage_expect_acts(&stage, ""); /* it may be our own: the reply tells */
     stage_take(&stage, NEWS_REFUSED,
-               "{\"code\":\"already_answered\",\"message\":\"somebody was faster\"}");
+               "{\"code\":\"already_answered\",\"message\":\"this ask was already decided\"}");
     stage_expect_acts(&stage, "LOOK\n");
     stage_expect_row(&stage, "Answered in the portal");
     stage_close(&stage);
@@ -109,13 +109,13 @@ static void timed_out_while_typing(void **state)
     stage_open(&stage, endpoint_form);
     stage_type(&stage, "ohalf a th");
     stage_take(&stage, NEWS_CHANGED, CHANGED("timeout", ""));
-    stage_expect_row(&stage, "Time ran out. Nothing was chosen for you.");
+    stage_expect_row(&stage, "Timed out. Nothing was chosen for you.");
     stage_expect_row(&stage, "half a th");
     assert_int_equal(ask_screen_exit_code(stage.ask), 4);
     stage_close(&stage);
     stage_open(&stage, cache_form);
     stage_take(&stage, NEWS_CHANGED, CHANGED("withdrawn", ""));
-    stage_expect_row(&stage, "The agent took it back");
+    stage_expect_row(&stage, "Withdrawn by the agent");
     assert_int_equal(ask_screen_exit_code(stage.ask), 3);
     stage_close(&stage);
 }
@@ -219,11 +219,11 @@ static void settings_in_force(void **state)
         &stage, NEWS_SETTINGS,
         "{\"settings\":[{\"name\":\"single_submit\",\"value\":\"batch\",\"source\":\"saved\"}"
         ",{\"name\":\"notes\",\"value\":false,\"source\":\"saved\"}]}");
-    stage_expect_row(&stage, "waits for Enter  notes off");
+    stage_expect_row(&stage, "Enter to send  notes off");
     stage_type(&stage, "2");
     stage_expect_acts(&stage, "");
     stage_type(&stage, "\t");
-    stage_expect_row(&stage, "notes are switched off");
+    stage_expect_row(&stage, "notes are off");
     stage_type(&stage, "s");
     stage_type(&stage, RIGHT);
     stage_expect_acts(&stage, "SETTING interface web\n");

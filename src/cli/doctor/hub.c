@@ -79,16 +79,14 @@ void check_hub(struct doctor *doctor)
     struct rpc_message reply = { 0 };
     struct client *link = NULL;
     struct hub_record record = { 0 };
-    struct os_process process; /* that the note names; it must be the one that wrote it */
     struct error err;
 
     if (!os_is_locked(doctor->location.lock)) {
         doctor_ok(doctor, TEXT_FOUND_HUB_NONE);
         return;
     }
-    if (hub_record_read(&doctor->location, &record, NULL) && os_process(record.pid, &process) &&
-        process.start == record.start)
-        doctor->record = record;
+    if (hub_record_read(&doctor->location, &record, NULL) && os_is_alive(record.pid, record.start))
+        doctor->record = record; /* of the process that wrote it */
     if (call_look(&link, &err) && client_call_and_wait(link, "hub/status", "{}", &reply, &err))
         report_running(doctor, reply.result);
     else

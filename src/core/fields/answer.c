@@ -128,7 +128,7 @@ bool answer_check_text(const struct json *value, const char *path, struct error 
     const char *text = json_text(value);
 
     if (!text)
-        return answer_refuse_type(value, path, "a text", err);
+        return answer_refuse_type(value, path, "a string", err);
     if (strlen(text) != json_length(value))
         return error_say(err, ERROR_nul_character, path, TEXT_REASON_NUL, NULL);
     return true;
@@ -147,7 +147,7 @@ static bool said_by_members(const struct json *object, struct said *said, struct
                            .picks_path = "/selected_ids",
                            .words_path = "/custom_input" };
     if (said->picks && json_kind(said->picks) != KIND_LIST)
-        return answer_refuse_type(said->picks, said->picks_path, "a list of ids", err);
+        return answer_refuse_type(said->picks, said->picks_path, "an array of IDs", err);
     return true;
 }
 

@@ -379,7 +379,7 @@ enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
 
 void draft_save_now(struct engine *engine, struct active_ask *active)
 {
-    struct activity *activity = active->activity;
+    struct activity *activity = active_rare(active)->activity;
 
     if (!activity || !activity->draft)
         return;
@@ -436,7 +436,7 @@ static void share_draft(const struct engine *engine, const struct active_ask *ac
     struct json_writer writer = event_begin(&line, "ask/drafted");
 
     json_write_text(&writer, "session_id", active->id);
-    json_write_raw(&writer, "draft", active->activity->draft);
+    json_write_raw(&writer, "draft", active->rare->activity->draft);
     event_end(&writer);
     for (struct session *session = engine->sessions; session; session = session->next) {
         if (session_sees(session, active->id) && session != from)

@@ -583,7 +583,7 @@ static void take_up(struct submission *submission, const struct json *response)
                                                   terms->round_trip.number + 1);
     submission->response = response ? json_keep(response) : NULL;
     if (follow_is_shared(operation->engine) && !active_find(operation->engine, submission->ask.id))
-        store->ops->get(store, submission->ask.id, on_made_by_other_hub, submission);
+        store->ops->get(store, submission->ask.id, 0, on_made_by_other_hub, submission);
     else
         resume(submission);
 }

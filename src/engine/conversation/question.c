@@ -139,7 +139,7 @@ static void on_over(void *context, const struct reply *reply)
     struct error err = reply->err;
 
     if (err.code == ERROR_NONE && reply->kind == REPLY_FINAL) {
-        store->ops->get(store, question->ask_id, on_ended_row, question);
+        store->ops->get(store, question->ask_id, 0, on_ended_row, question);
         return;
     }
     if (err.code == ERROR_NONE)
@@ -202,7 +202,7 @@ void question_on_alarm(struct engine *engine, struct alarm *alarm)
     struct question *question =
         (struct question *)(void *)((char *)alarm - offsetof(struct question, alarm));
 
-    store->ops->get(store, question->ask_id, on_ask, question);
+    store->ops->get(store, question->ask_id, 0, on_ask, question);
 }
 
 static void begin(struct engine *engine, const char *id, const char *ask_id, const char *token_id,
@@ -427,7 +427,7 @@ static void refuse_or_read_again(struct conversation_operation *update, const st
 
     update->failure = *err;
     if (update->kind == SAID_RESPONSE && update->record.earlier_ask_id[0])
-        store->ops->get(store, update->record.earlier_ask_id, on_earlier_row, update);
+        store->ops->get(store, update->record.earlier_ask_id, 0, on_earlier_row, update);
     else
         operation_fail(&update->operation, err, NULL);
 }
@@ -458,7 +458,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
         conversation_operation_refuse(update);
     } else if (update->if_version != 0 && update->if_version != record->version) {
         error_set(&err, ERROR_wrong_state, "/version",
-                  "the conversation went on meanwhile: look at it again, then answer");
+                  "the conversation has changed: review it, then answer");
         refuse_or_read_again(update, &err);
     } else if (is_good) {
         decide(update, text_string(&params));
@@ -476,7 +476,7 @@ void question_decide(struct operation *operation)
     struct store *store = operation->engine->parts.store;
 
     if (update->record.ask_id[0])
-        store->ops->get(store, update->record.ask_id, on_asked_row, update);
+        store->ops->get(store, update->record.ask_id, 0, on_asked_row, update);
     else
         conversation_operation_refuse(update);
 }

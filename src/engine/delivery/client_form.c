@@ -298,12 +298,13 @@ static void give_up(struct engine *engine, struct session *session, const char *
     }
     if (why == CLIENT_INVALID || why == CLIENT_UNFINISHED)
         error_set(&err, ERROR_validation_failed, "",
-                  "what the client's form returned does not answer the question, and nobody can be "
+                  "the client's form returned no valid answer, and the user can't be "
                   "reached otherwise; the ask stays open");
     else
-        error_set(&err, ERROR_no_human_channel, "",
-                  "the client could not show its form, and nobody can be reached otherwise: portal "
-                  "and terminal are switched off (sayso settings set portal on)");
+        error_set(
+            &err, ERROR_no_human_channel, "",
+            "the client could not show its form, and the user can't be reached otherwise: portal "
+            "and terminal are switched off (sayso settings set portal on)");
     wait_fail_session(engine, active, session, &err);
 }
 
@@ -433,7 +434,7 @@ static void take_returned(void (*take)(struct operation *operation, const struct
     returned->params = json_keep(call.params);
     returned->take = take;
     if (follow_is_shared(call.engine) && id && ask_id_is_valid(id) && !active_find(call.engine, id))
-        store->ops->get(store, id, on_made_by_other_hub, returned);
+        store->ops->get(store, id, 0, on_made_by_other_hub, returned);
     else
         take(&returned->operation, call.params);
 }

@@ -108,8 +108,10 @@ static void save(struct confirm_operation *confirm)
         effects_change(engine, confirm->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
-    for (size_t i = 1; i < confirm->count; i++)
-        text_add_format(&others, " %s", confirm->results[i].id);
+    for (size_t i = 1; i < confirm->count; i++) {
+        text_add_char(&others, ' ');
+        text_add_text(&others, confirm->results[i].id);
+    }
     change.principal = confirm->operation.session->principal;
     change.more_ids = others.used ? others.bytes : NULL;
     change.delivered_ms = change.now_ms;
@@ -335,7 +337,8 @@ void in_flight_return_all(struct engine *engine, struct session *session)
 
 /* Answers that no agent has confirmed, known by heart, so that a new call need not ask the store
  * for one that is its own (R5.5). Only a filter: the store says what is so. When they become too
- * many to know, or other hubs share the store, every call asks. */
+ * many to know, every call asks. One of another hub that is not known here is joined when it is
+ * made once more (store_create). */
 
 struct undelivered {
     struct table_link by_id, by_call;
@@ -394,8 +397,8 @@ bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MAT
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key)
 {
-    return engine->forgets_undelivered || follow_is_shared(engine) ||
-           (has_key && engine->undelivered.count > 0) || undelivered_knows(engine, call_match);
+    return engine->forgets_undelivered || (has_key && engine->undelivered.count > 0) ||
+           undelivered_knows(engine, call_match);
 }
 
 void delivery_init(struct engine *engine)

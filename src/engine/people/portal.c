@@ -88,7 +88,9 @@ static bool write_address(const struct engine *engine, const char *base, const c
 {
     if (!engine->portal_url[0] || !settings_is_on(engine->parts.settings, SETTING_PORTAL))
         return false;
-    text_add_format(out, "%s/%s%s", base, id[0] ? "choice/" : "", id);
+    text_add_text(out, base);
+    text_add_text(out, id[0] ? "/choice/" : "/");
+    text_add_text(out, id);
     return true;
 }
 

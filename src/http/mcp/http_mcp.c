@@ -220,7 +220,7 @@ static void on_noted(void *context, const struct reply *noted)
 static void end_session(struct peer *peer, struct http_exchange *exchange)
 {
     struct http_mcp *front = peer->front;
-    char session[SESSION_ID_BYTES], token[TOKEN_BYTES];
+    char session[SESSION_ID_BYTES], token[TOKEN_ID_BYTES];
     const struct engine_session_state note = {
         .session = session,
         .token = token,

@@ -222,9 +222,10 @@ void stream_free(struct stream *stream)
     }
     while (stream->events)
         drop_event(stream, &stream->events);
-    if (stream->body)
+    if (!stream->is_streaming && stream->body) {
         text_release(stream->body);
-    free(stream->body);
+        free(stream->body);
+    }
     pool_free(stream, sizeof *stream);
 }
 

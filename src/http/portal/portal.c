@@ -78,7 +78,7 @@ static void serve_file(void *context, struct http_exchange *exchange,
             send_file(exchange, file);
         return;
     }
-    guard_refuse(exchange, 404, "not_found", "no such file in this version: load the page anew");
+    guard_refuse(exchange, 404, "not_found", "file not found in this version: reload the page");
 }
 
 static void serve_document(void *context, struct http_exchange *exchange,

@@ -292,7 +292,7 @@ static void hello_take(struct portal_session *session, const struct json *params
     }
     if (!rpc_is_ours(params)) {
         rpc_peer_refuse(&session->wire, id_json, RPC_NUMBER_REFUSED,
-                        "this hub speaks another wire number");
+                        "unsupported protocol version");
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
     } else if (session->token_holder) {
         remote_client_enter(session, params, id_json);

@@ -90,6 +90,18 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
                                  stdio->client_timeout_s);
 }
 
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    struct stdio *stdio = context;
+    char home[STDIO_DIRECTORY_BYTES];
+    const struct gate_call call = { .tool = tool,
+                                    .input = input,
+                                    .directory = stdio->directory,
+                                    .home = os_home(home, sizeof home) ? home : NULL };
+
+    return settings_gate(current_settings(stdio->settings), &call).kind != GATE_NONE;
+}
+
 static bool offers_modern(void *context, const char *client_name)
 {
     struct stdio *stdio = context;
@@ -351,6 +363,7 @@ void stdio_run(const struct stdio_options *options)
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
+        .is_gated = is_gated,
         .offers_modern = offers_modern,
         .tools = tools,
     };

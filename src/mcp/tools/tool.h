@@ -3,6 +3,7 @@
 #define MCP_TOOLS_TOOL_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "core/tools/arguments.h"
@@ -13,8 +14,9 @@ struct mcp_call;
 /* A property of a result; nested ones are spelt as JSON in `type`. */
 struct schema_property {
     const char *name;
-    const char *type_json; /* "\"type\":\"string\"" */
-    const char *help;      /* NULL: its name says it */
+    const char
+        *type_json; /* "\"type\":\"string\""; NULL: in results, but no model needs it in the list */
+    const char *help; /* NULL: its name says it */
 };
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
@@ -42,6 +44,7 @@ struct tool {
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
+    int64_t hold_s; /* of those: how long a call is held, whoever calls; 0: as long as any */
     const struct schema_property *results;
     size_t result_count;
 };
@@ -61,8 +64,7 @@ bool tool_plan(const struct tool *tool, const struct json *arguments, struct too
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
     {                                                                                              \
-        "error", "\"type\":\"object\"",                                                            \
-            "Instead of all else: code, path and message of what was wrong with the call."         \
+        "error", NULL, NULL                                                                        \
     }
 
 #endif

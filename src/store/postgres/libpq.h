@@ -107,6 +107,15 @@ void params_add(struct params *params, const struct column_value *values, size_t
 /* Members of `from`. */
 void params_values(struct params *params, const struct column *list, size_t count,
                    const void *from);
+/* An array, in PostgreSQL's binary form, which needs no quoting. */
+enum params_element {
+    PARAMS_BYTES = 17,
+    PARAMS_NUMBER = 20,
+    PARAMS_TEXT = 25
+}; /* PostgreSQL's OIDs */
+enum params_element params_element_of(const struct column *column);
+void params_array(struct params *params, enum params_element element,
+                  const struct column_value *values, size_t count);
 void params_release(struct params *params);
 /* A text as PostgreSQL writes it in an array. */
 void params_add_element(struct text *out, const char *text, size_t length);

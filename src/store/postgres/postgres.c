@@ -58,7 +58,7 @@ static void on_swept(void *context, const PGresult *result, const struct error *
     if (err)
         write_set_failed(write, err);
     else
-        write_take(write, result);
+        write_take(write, 1, result);
     write_answer(write);
 }
 
@@ -68,7 +68,7 @@ static void sweep(struct postgres_store *store, struct write *take_write)
     struct params params = { 0 };
     const struct sql *sql;
 
-    write_bind(take_write, &sql, &params);
+    write_bind(take_write, 1, &sql, &params);
     pool_read(store->reads.pool, sql, &params, on_swept, take_write);
 }
 
@@ -159,7 +159,7 @@ static void store_write_metrics(struct store *store, struct text *out)
     metrics_write_one(out, "sayso_store_reachable", "gauge", "1: the database answers.",
                       store_is_reachable(store));
     metrics_write_one(out, "sayso_store_hearing", "gauge",
-                      "1: what other hubs write is heard of at once.",
+                      "1 if changes from other hubs arrive immediately.",
                       pg_listener_is_hearing(postgres->listener));
     metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
                       "Connections made for reading.", pool_connects(postgres->reads.pool));

@@ -308,8 +308,7 @@ static bool move_one(const char *path, const char *to, const char *suffix)
 {
     char *from_name = mem_format("%s%s", path, suffix);
     char *to_name = mem_format("%s%s", to, suffix);
-    bool ok =
-        renameat2(AT_FDCWD, from_name, AT_FDCWD, to_name, RENAME_NOREPLACE) == 0 || errno == ENOENT;
+    bool ok = os_rename_new(from_name, to_name) || errno == ENOENT;
 
     free(from_name);
     free(to_name);

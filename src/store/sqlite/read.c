@@ -38,11 +38,11 @@
 
 /* The events of one ask, followed back from the newest. */
 #define CHAIN                                                                                      \
-    ROW_PARTS ROW_AT("?1") ", chain (seq, kind, body, earlier_seq) AS"                             \
-                           " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM" ROW_IS_AT          \
-                           "JOIN events e ON e.seq = k.seq UNION ALL"                              \
-                           " SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"             \
-                           " JOIN events e ON e.seq = c.earlier_seq) "
+    ROW_PARTS ROW_AT("NULL", "?1") ", chain (seq, kind, body, earlier_seq) AS"                     \
+                                   " (SELECT e.seq, e.kind, e.body, e.earlier_seq FROM" ROW_IS_AT  \
+                                   "JOIN events e ON e.seq = k.seq UNION ALL"                      \
+                                   " SELECT e.seq, e.kind, e.body, e.earlier_seq FROM chain c"     \
+                                   " JOIN events e ON e.seq = c.earlier_seq) "
 
 static const char *const read_sql[READ_COUNT] = {
 #define STATEMENT(id, ...) [READ_##id] = (__VA_ARGS__),
@@ -126,9 +126,10 @@ void reader_read(struct store *store, enum read_statement which, const struct co
         reading->rows->tell(reading, NULL, ok ? NULL : &err);
 }
 
-void reader_get(struct store *store, const char *ask_id, store_done *done, void *context)
+void reader_get(struct store *store, const char *ask_id, int64_t seq, store_done *done,
+                void *context)
 {
-    reader_read(store, READ_GET, VALUES(value_text(ask_id)),
+    reader_read(store, READ_GET, VALUES(value_text(ask_id), value_number(seq)),
                 &(struct reading){ &read_one_ask, { .one = done }, context });
 }
 

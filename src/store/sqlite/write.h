@@ -24,7 +24,10 @@ struct slice {
 void slice_begin(struct slice *slice, int64_t max_us);
 bool slice_is_over(const struct slice *slice);
 
-enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */
+/* Many more than asks come between two changes of one. With one place each, every thirtieth was
+ * lost at 64 in flight, and to search for an ask that no index has yet takes longer than all its
+ * writes. */
+enum { WRITE_HINT_SETS = 1024, WRITE_HINT_WAYS = 4 };
 
 /* An ask as the transaction has it. */
 struct found {
@@ -49,7 +52,7 @@ struct write_context {
     struct write_hint {
         char id[ASK_ID_BYTES];
         struct found ask;
-    } hints[WRITE_HINTS];
+    } hints[WRITE_HINT_SETS][WRITE_HINT_WAYS];
 };
 
 enum sqlite_statement {
@@ -81,8 +84,9 @@ bool write_run_with(struct write_context *writing, enum sqlite_statement which,
 /* Appends to the chain and sets event->seq. */
 void write_event(struct write_context *writing, struct event *event);
 
-struct found write_look(struct write_context *writing, const char *id);
+struct found write_look(struct write_context *writing, const char *id, int64_t seq);
 void write_hint(struct write_context *writing, const char *id, const struct found *ask);
+struct found write_hinted(struct write_context *writing, const char *id); /* a guess */
 
 /* it may change: is taken up again later */
 void index_reopen(struct write_context *writing, int64_t number);

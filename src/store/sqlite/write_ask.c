@@ -16,19 +16,28 @@
 
 /* An ask by its id, on the writer's thread. */
 
-/* Ids are random, so three of their characters spread well; anything else fits into a place too. */
-static struct write_hint *place_of(struct write_context *writing, const char *id)
+/* Of this ask, or in the place of the oldest in its set. Ids are random, so three of their
+ * characters spread well; anything else fits into a set too. */
+static struct write_hint *hint_of(struct write_context *writing, const char *id)
 {
+    struct write_hint *set, *oldest;
     unsigned place = 0;
 
     for (size_t i = 0; i < 3 && id[i]; i++)
         place = place * 131 + (unsigned char)id[i];
-    return &writing->hints[place % WRITE_HINTS];
+    oldest = set = writing->hints[place % ARRAY_LEN(writing->hints)];
+    for (struct write_hint *hint = set; hint < set + WRITE_HINT_WAYS; hint++) {
+        if (strcmp(hint->id, id) == 0)
+            return hint;
+        if (hint->ask.number < oldest->ask.number)
+            oldest = hint;
+    }
+    return oldest;
 }
 
 void write_hint(struct write_context *writing, const char *id, const struct found *ask)
 {
-    struct write_hint *hint = place_of(writing, id);
+    struct write_hint *hint = hint_of(writing, id);
     size_t length = strnlen(id, sizeof hint->id - 1);
 
     hint->ask = *ask;
@@ -36,16 +45,18 @@ void write_hint(struct write_context *writing, const char *id, const struct foun
     hint->id[length] = '\0';
 }
 
-/* a guess */
-static struct found write_hinted(struct write_context *writing, const char *id)
+struct found write_hinted(struct write_context *writing, const char *id)
 {
-    const struct write_hint *hint = place_of(writing, id);
+    const struct write_hint *hint = hint_of(writing, id);
 
     return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
 
-static struct found read_found(struct write_context *writing, struct statement look)
+struct found write_look(struct write_context *writing, const char *id, int64_t seq)
 {
+    int64_t hinted = write_hinted(writing, id).number;
+    struct statement look = write_statement(
+        writing, STATEMENT_LOOK, VALUES(value_text(id), value_number(hinted ? hinted : seq)));
     struct found found = { 0 };
 
     if (statement_step(&look)) {
@@ -56,19 +67,6 @@ static struct found read_found(struct write_context *writing, struct statement l
     }
     write_end(writing, &look);
     return found;
-}
-
-struct found write_look(struct write_context *writing, const char *id)
-{
-    int64_t hinted = write_hinted(writing, id).number;
-    struct found found = { 0 };
-
-    if (hinted)
-        found = read_found(writing, write_statement(writing, STATEMENT_LOOK,
-                                                    VALUES(value_number(hinted), value_text(id))));
-    return found.number ? found
-                        : read_found(writing, write_statement(writing, STATEMENT_SEARCH,
-                                                              VALUES(value_text(id))));
 }
 
 _Static_assert(ASK_DETACHED == 1, "STATEMENT_ABANDON knows it");
@@ -120,7 +118,7 @@ static void update_ask(struct write_context *writing, const struct store_change 
     *ask = write_hinted(writing, change->ask_id);
     update_found(writing, change, changed);
     if (!changed->has_won) {
-        *ask = write_look(writing, change->ask_id);
+        *ask = write_look(writing, change->ask_id, change->seq);
         update_found(writing, change, changed);
     }
     if (writing->rc != SQLITE_OK || ask->number == 0)
@@ -223,7 +221,7 @@ void change_run(struct write_context *writing, struct write *write)
 void mark_run(struct write_context *writing, struct write *write)
 {
     const struct store_mark *mark = &write->of.mark;
-    struct found ask = write_look(writing, mark->ask_id);
+    struct found ask = write_look(writing, mark->ask_id, 0);
     bool has_changed =
         ask.number && write_run_with(writing, STATEMENT_MARK,
                                      VALUES(value_number(ask.number), value_number(mark->set_flags),
@@ -281,7 +279,7 @@ static bool deliver(struct write_context *writing, const struct store_change *ch
 {
     return DELIBERATE_FAULT(delivered_again) ||
            deliver_here(writing, change, id, write_hinted(writing, id).number) ||
-           deliver_here(writing, change, id, write_look(writing, id).number);
+           deliver_here(writing, change, id, write_look(writing, id, 0).number);
 }
 
 /* Of a list of ids the first; moves on behind it. */

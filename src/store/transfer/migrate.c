@@ -346,7 +346,7 @@ static bool parse_mark(const char *text, struct mark *out)
 /* The tables of a new database: empty, and in the begin of a move without the counter row. */
 static void add_empty(struct text *sql)
 {
-    text_add_text(sql, "TRUNCATE counter, batches, words, unindexed, search");
+    text_add_text(sql, "TRUNCATE counter, batches, words, unindexed, search, unsettled, ended");
     for (size_t i = 0; i < SCAN_TABLES; i++) {
         if (strcmp(table_scan_tables[i].name, "meta") != 0)
             text_add_format(sql, ", %s", table_scan_tables[i].name);
@@ -580,6 +580,8 @@ static bool finish(struct migration *migration, struct error *err)
     char done[MOVE_FACT_BYTES];
     bool ok;
 
+    if (!migrate_link_read(&migration->move, NO_LIMIT "SELECT sayso_list_asks()", NULL, NULL, err))
+        return false;
     write_done(migration, done);
     params_add(&params,
                VALUES(value_text(migration->mark), value_number(scan->head.seq),

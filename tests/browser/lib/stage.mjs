@@ -197,7 +197,7 @@ export const sendButton = (page) => page.locator(".act .primary");
 
 // Sends at once what waits to be undone.
 export async function sendNow(page) {
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     await page.getByRole("button", { name: "Send now" }).click();
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor({ state: "detached" });
 }
