@@ -54,7 +54,7 @@ SANITIZED = -Dc_args=-g1 -Db_sanitize=address,undefined -Doptimization=1 -Dc_lin
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday
-.PHONY: build run test check install uninstall dist deb
+.PHONY: build run test check install uninstall dist deb release
 build: ## the program: build/sayso
 	@$(call configure,build,$(GCC),$(WITH_TESTS))
 	@$(call compile,build,$(PROGRAM))
@@ -82,6 +82,10 @@ dist: ## the sources of this commit: build/sayso-VERSION.tar.gz, the same bytes 
 
 deb: packages-deb ## Debian packages of the files as they are: build/deb/*.deb
 	@tools/package deb
+
+release: packages-release build ## everything that is handed out, with sums: build/release
+	@$(call compile,build,$(LIBRARY))
+	@JOBS=$(JOBS) tools/package release
 
 ##@ Longer looks
 .PHONY: coverage fuzz simulate soak bench clients
@@ -127,8 +131,8 @@ help: ## this list
 	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Steps the targets above share.
-.PHONY: packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients
-packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients:
+.PHONY: packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-release packages-clients
+packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-release packages-clients:
 	@tools/install_packages $(@:packages-%=%)
 
 .PHONY: build-plain build-program build-sanitized build-fuzzers build-threads build-simulator

@@ -19,10 +19,13 @@ static void print_help(void)
 {
     static const char syntax[] = "sayso COMMAND [...]"; /* not for people */
 
-    printf("sayso %s\n%s\n\n%s\n  %s\n\n%s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
-           i18n_text(TEXT_CLI_USAGE), syntax, i18n_text(TEXT_CLI_COMMANDS));
-    for (size_t i = 0; verb_at(i); i++)
+    printf("sayso %s\n%s\n\n%s\n  %s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
+           i18n_text(TEXT_CLI_USAGE), syntax);
+    for (size_t i = 0; verb_at(i); i++) {
+        if (verb_heading(i))
+            printf("\n%s\n", verb_heading(i));
         printf("  %-10s %s\n", verb_at(i)->name, i18n_text(verb_at(i)->about));
+    }
     printf("\n%s\n%s\n", i18n_text(TEXT_CLI_MORE_HELP), i18n_text(TEXT_CLI_EXIT_CODES));
 }
 
@@ -131,11 +134,11 @@ static int run(int count, char **texts, struct current_settings *settings)
         print_help();
         return finish(EXIT_DONE);
     }
-    if (strcmp(name, complete_command) == 0) {
+    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
+    if (!verb && strcmp(name, complete_command) == 0) {
         complete_print(count - 2, texts + 2);
         return finish(EXIT_DONE);
     }
-    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
     if (!verb) {
         say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
         return EXIT_USAGE;

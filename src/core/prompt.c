@@ -28,11 +28,10 @@ static const char said_no[] = "The user denied this.";
 static const char said_nothing[] = "The user did not decide, so this is denied. Do not try another "
                                    "way; ask the user.";
 
-static const char *read_tool(const struct json *hook, struct prompt *prompt)
+static const char *read_tool(const struct json *object, const char *input, struct prompt *prompt)
 {
-    prompt->tool = json_member_text(hook, "tool_name");
-    prompt->input = json_member(hook, "tool_input");
-    prompt->suggestions = json_member(hook, "permission_suggestions");
+    prompt->tool = json_member_text(object, "tool_name");
+    prompt->input = json_member(object, input);
     if (!prompt->tool || !*prompt->tool || json_kind(prompt->input) != KIND_OBJECT)
         return "no_tool";
     prompt->kind = strcmp(prompt->tool, asks_questions) == 0 ? PROMPT_QUESTIONS : PROMPT_PERMISSION;
@@ -59,13 +58,27 @@ const char *prompt_read(const struct json *hook, struct prompt *prompt)
     prompt->session = json_member_text(hook, "session_id");
     if (!prompt->event)
         return "no_event";
+    prompt->suggestions = json_member(hook, "permission_suggestions");
     if (strcmp(prompt->event, "PermissionRequest") == 0)
-        return read_tool(hook, prompt);
+        return read_tool(hook, "tool_input", prompt);
     if (strcmp(prompt->event, "Elicitation") == 0)
         return read_form(hook, prompt);
     prompt->kind = PROMPT_NEXT;
     prompt->message = json_member_text(hook, "last_assistant_message");
     return strcmp(prompt->event, "Stop") == 0 ? NULL : "unknown_event";
+}
+
+const char *prompt_read_call(const struct json *given, struct prompt *prompt)
+{
+    return read_tool(given, "input", prompt);
+}
+
+void prompt_write_identity(const struct prompt *prompt, struct text *out)
+{
+    char *input = json_encode_canonical(prompt->input);
+
+    text_add_format(out, "%s %s", prompt->tool ? prompt->tool : prompt->event, input);
+    free(input);
 }
 
 /* A block whose fence no run of backticks inside can end. */
@@ -289,11 +302,15 @@ static void write_options(struct json_writer *writer, const struct prompt *promp
 
 static void add_origin(struct text *out, const struct prompt *prompt)
 {
+    static const enum text_id dialogs[] = {
+        [DIALOG_NONE] = TEXT_PROMPT_NO_WINDOW,
+        [DIALOG_LATER] = TEXT_PROMPT_NO_DIALOG,
+        [DIALOG_OPEN] = TEXT_PROMPT_DIALOG,
+    };
     char session[ARGUMENT_QUOTE_BYTES];
 
     text_add_text(out, "\n\n");
-    i18n_format(out, prompt->has_dialog ? TEXT_PROMPT_DIALOG : TEXT_PROMPT_NO_DIALOG, "client",
-                prompt->client, NULL);
+    i18n_format(out, dialogs[prompt->dialog], "client", prompt->client, NULL);
     if (!prompt->session)
         return;
     arguments_quote(prompt->session, strlen(prompt->session), session);
@@ -305,7 +322,6 @@ static void write_end(struct json_writer *writer, const struct prompt *prompt)
 {
     json_write_integer(writer, "timeout_seconds", prompt->wait_s);
     json_write_text(writer, "idempotency_key", prompt->key);
-    json_write_end_object(writer);
 }
 
 static void write_texts(struct json_writer *writer, const struct text *title,
@@ -332,8 +348,6 @@ static bool write_permission(struct json_writer *writer, const struct prompt *pr
     add_origin(&words, prompt);
     fits = words.used <= LIMIT_PROMPT_BYTES && look.text.used <= LIMIT_PREVIEW_BYTES;
     if (fits) {
-        json_write_text(writer, "tool", tool_provide_choice.name);
-        json_write_object(writer, "arguments");
         write_texts(writer, &title, &words);
         json_write_text(writer, "selection_mode", "single");
         write_options(writer, prompt, &look);
@@ -380,10 +394,10 @@ static void write_questions(struct json_writer *writer, const struct prompt *pro
     const struct json *questions = json_member(prompt->input, "questions");
     struct text title = { 0 };
 
-    i18n_format(&title, prompt->has_dialog ? TEXT_PROMPT_QUESTIONS_DIALOG : TEXT_PROMPT_QUESTIONS,
+    i18n_format(&title,
+                prompt->dialog == DIALOG_OPEN ? TEXT_PROMPT_QUESTIONS_DIALOG
+                                              : TEXT_PROMPT_QUESTIONS,
                 "client", prompt->client, NULL);
-    json_write_text(writer, "tool", tool_ask_user_question.name);
-    json_write_object(writer, "arguments");
     json_write_text(writer, "title", text_string(&title));
     json_write_list(writer, "questions");
     for (size_t i = 0; i < json_length(questions); i++)
@@ -402,8 +416,6 @@ static void write_form(struct json_writer *writer, const struct prompt *prompt)
     i18n_format(&title, TEXT_PROMPT_FORM_TITLE, "client", prompt->client, "server", server, NULL);
     text_add_text(&words, prompt->message);
     add_origin(&words, prompt);
-    json_write_text(writer, "tool", tool_elicit_form.name);
-    json_write_object(writer, "arguments");
     json_write_text(writer, "title", text_string(&title));
     json_write_text(writer, "message", text_string(&words));
     json_write_value(writer, "requestedSchema", prompt->input);
@@ -421,8 +433,6 @@ static void write_next(struct json_writer *writer, const struct prompt *prompt)
     text_add_text(&words, "\n");
     if (prompt->message && strlen(prompt->message) < LIMIT_PROMPT_BYTES / 2)
         add_block(&words, prompt->message, strlen(prompt->message));
-    json_write_text(writer, "tool", tool_provide_choice.name);
-    json_write_object(writer, "arguments");
     write_texts(writer, &title, &words);
     json_write_text(writer, "selection_mode", "text_input");
     write_end(writer, prompt);
@@ -430,17 +440,22 @@ static void write_next(struct json_writer *writer, const struct prompt *prompt)
     text_release(&words);
 }
 
-bool prompt_write_ask(const struct prompt *prompt, struct json_writer *writer)
+const char *prompt_write_arguments(const struct prompt *prompt, struct json_writer *writer)
 {
-    if (prompt->kind == PROMPT_PERMISSION)
-        return write_permission(writer, prompt);
-    if (prompt->kind == PROMPT_QUESTIONS)
+    switch (prompt->kind) {
+    case PROMPT_PERMISSION:
+        return write_permission(writer, prompt) ? tool_provide_choice.name : NULL;
+    case PROMPT_QUESTIONS:
         write_questions(writer, prompt);
-    else if (prompt->kind == PROMPT_FORM)
+        return tool_ask_user_question.name;
+    case PROMPT_FORM:
         write_form(writer, prompt);
-    else
-        write_next(writer, prompt);
-    return true;
+        return tool_elicit_form.name;
+    case PROMPT_NEXT:
+        break;
+    }
+    write_next(writer, prompt);
+    return tool_provide_choice.name;
 }
 
 /* By a person who is not the agent itself, or by a rule of theirs. */

@@ -10,6 +10,8 @@
 
 #include "base/json_writer.h"
 
+/* Where the client asks by itself: it has no window, it waits for us, or it has asked already. */
+enum prompt_dialog { DIALOG_NONE, DIALOG_LATER, DIALOG_OPEN };
 enum prompt_kind { PROMPT_PERMISSION, PROMPT_QUESTIONS, PROMPT_FORM, PROMPT_NEXT };
 
 /* Everything is borrowed; texts may be NULL unless it says otherwise. */
@@ -24,17 +26,21 @@ struct prompt {
     const char *server;             /* of a form */
     const char *digest;             /* of tool and input: equal ones, equal asks; never NULL */
     const char *key;                /* of this call alone; never NULL */
-    bool has_dialog;                /* its own is open as well */
+    enum prompt_dialog dialog;      /* its own */
     bool is_destructive;            /* as the gate has it */
     int64_t wait_s;
 };
 
 /* NULL, or why there is nothing to ask; the members up to `server` are filled in. */
 const char *prompt_read(const struct json *hook, struct prompt *prompt);
-/* The members tool and arguments of ask/create, into an object that is open. False: what it is
- * about can't be shown whole. */
-bool prompt_write_ask(const struct prompt *prompt, struct json_writer *writer);
-/* The client's own words for what came of that ask, into an object that is open. False: nobody
+/* The same of a call of a permission tool (--permission-prompt-tool): {tool_name, input}. */
+const char *prompt_read_call(const struct json *given, struct prompt *prompt);
+/* What `digest` is made of: equal texts, equal asks. */
+void prompt_write_identity(const struct prompt *prompt, struct text *out);
+/* The arguments of an ask, into an object that is open; returns the name of its tool. NULL: what it
+ * is about can't be shown whole, and nothing was written. */
+const char *prompt_write_arguments(const struct prompt *prompt, struct json_writer *writer);
+/* The client's own words for what came of that ask, into an object that is open. False: no one
  * decided, and nothing was written. */
 bool prompt_write_decision(const struct prompt *prompt, const struct json *result,
                            struct json_writer *writer);

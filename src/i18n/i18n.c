@@ -16,55 +16,27 @@ static const struct {
 #include "i18n/languages.def"
 #undef LANGUAGE
 };
-/* All texts of a column behind each other, and where each begins: pointers would have to be
- * adjusted at each start of a process. */
+/* All texts behind each other, and where each begins: pointers would have to be adjusted at each
+ * start of a process. */
 static const struct {
-    struct {
-#define TEXT(name, english, chinese) char text_##name[sizeof #name];
+#define TEXT(name, english, chinese)                                                               \
+    char key_##name[sizeof #name], english_##name[sizeof(english)], chinese_##name[sizeof(chinese)];
 #include "i18n/texts.def"
 #undef TEXT
-    } keys;
-    struct {
-#define TEXT(name, english, chinese) char text_##name[sizeof(english)];
-#include "i18n/texts.def"
-#undef TEXT
-    } english;
-    struct {
-#define TEXT(name, english, chinese) char text_##name[sizeof(chinese)];
-#include "i18n/texts.def"
-#undef TEXT
-    } chinese;
 } texts = {
-#define TEXT(name, english, chinese) #name,
-    {
+#define TEXT(name, english, chinese) #name, english, chinese,
 #include "i18n/texts.def"
-    },
-#undef TEXT
-#define TEXT(name, english, chinese) english,
-    {
-#include "i18n/texts.def"
-    },
-#undef TEXT
-#define TEXT(name, english, chinese) chinese,
-    {
-#include "i18n/texts.def"
-    },
 #undef TEXT
 };
 static const struct {
     uint32_t key, in[LANGUAGE_COUNT];
 } starts[TEXT_COUNT] = {
-#define START(column, name) offsetof(__typeof__(texts), column.text_##name)
+#define START(member) offsetof(__typeof__(texts), member)
 #define TEXT(name, a, b)                                                                           \
-    [TEXT_##name] = { START(keys, name), { START(english, name), START(chinese, name) } },
+    [TEXT_##name] = { START(key_##name), { START(english_##name), START(chinese_##name) } },
 #include "i18n/texts.def"
 #undef TEXT
 };
-
-static const char *text_at(uint32_t start)
-{
-    return (const char *)&texts + start;
-}
 
 static enum language current = LANGUAGE_EN;
 
@@ -80,7 +52,7 @@ enum language i18n_language(void)
 
 const char *i18n_text_in(enum language language, enum text_id id)
 {
-    return text_at(starts[id].in[language]);
+    return (const char *)&texts + starts[id].in[language];
 }
 
 const char *i18n_text(enum text_id id)
@@ -90,7 +62,7 @@ const char *i18n_text(enum text_id id)
 
 const char *i18n_key(enum text_id id)
 {
-    return text_at(starts[id].key);
+    return (const char *)&texts + starts[id].key;
 }
 
 static void fill_in(struct text *out, const char *text, va_list arguments)

@@ -22,7 +22,7 @@
 
 static int on_headers_complete(llhttp_t *parser)
 {
-    parser->upgrade = 0; /* whoever upgrades takes the connection over; until then it is HTTP */
+    parser->upgrade = 0; /* anyone who upgrades takes the connection over; until then it is HTTP */
     return 0;
 }
 
@@ -66,6 +66,14 @@ static void http_asked_free(struct http_server *server, struct http_asked *asked
     free(asked);
 }
 
+static void drop_headers(struct http_exchange *exchange)
+{
+    if (exchange->headers)
+        text_release(exchange->headers);
+    free(exchange->headers);
+    exchange->headers = NULL;
+}
+
 void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
 {
     struct http_connection *connection = exchange->connection;
@@ -80,9 +88,8 @@ void http_exchange_end(struct http_exchange *exchange, enum http_fate fate)
     if (exchange->on_fate)
         exchange->on_fate(exchange->fate_context, exchange, fate);
     http_asked_free(server, exchange->asked);
-    if (exchange->headers)
-        text_release(exchange->headers);
-    free(exchange->headers);
+    if (!exchange->has_begun)
+        drop_headers(exchange);
     pool_free(exchange, sizeof *exchange);
 }
 
@@ -351,19 +358,16 @@ bool http_peer(const struct http_exchange *exchange, int64_t *ret_uid, int64_t *
     return *ret_uid >= 0;
 }
 
-void http_recognise(struct http_exchange *exchange)
+void http_recognise(struct http_exchange *exchange, uint64_t owner)
 {
-    if (!exchange->connection)
-        return;
-    exchange->connection->server->strangers -= !exchange->connection->is_known;
-    exchange->connection->is_known = true;
-    http_address_leave(&exchange->connection->address);
-}
+    struct http_connection *connection = exchange->connection;
 
-void http_set_owner(struct http_exchange *exchange, uint64_t owner)
-{
-    if (exchange->connection)
-        exchange->connection->owner = owner;
+    if (!connection)
+        return;
+    connection->server->strangers -= !connection->is_known;
+    http_connection_leave_address(connection);
+    connection->is_known = true;
+    connection->owner = owner;
 }
 
 void http_on_fate(struct http_exchange *exchange,
@@ -554,10 +558,7 @@ static void begin(struct http_exchange *exchange, int status, const char *type)
     if (!exchange->is_body_done || connection->server->is_draining)
         connection->closes_after = true;
     add_head(connection, exchange, status, type);
-    if (exchange->headers)
-        text_release(exchange->headers);
-    free(exchange->headers);
-    exchange->headers = NULL;
+    drop_headers(exchange);
 }
 
 static void finish(struct http_exchange *exchange)

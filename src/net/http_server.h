@@ -4,7 +4,7 @@
  *
  *   IDLE --byte--> HEAD --head, admitted--> BODY --whole--> HELD --reply--> WRITING --sent-->
  *    ^                                                                          |
- *    |--- SETTLING (only if somebody wants to know the fate) <------------------|
+ *    |--- SETTLING (only if someone wants to know the fate) <------------------|
  *    `--- or LINGERING: the last reply is out, what the peer still sends is thrown away
  */
 #ifndef NET_HTTP_SERVER_H
@@ -47,7 +47,7 @@ void http_link_remove(struct http_link *link); /* in no list: nothing happens */
  * so that a look at its front is enough. */
 enum http_class {
     HTTP_WAIT_NONE,
-    HTTP_WAIT_DOOMED,    /* at once, but not on the stack of whoever found out */
+    HTTP_WAIT_DOOMED,    /* immediately, but not on the stack of anyone who found out */
     HTTP_WAIT_RESUME,    /* bytes that were read with the request before */
     HTTP_WAIT_HANDSHAKE, /* of TLS */
     HTTP_WAIT_IDLE,
@@ -81,7 +81,7 @@ enum http_phase {
     PHASE_CLOSED,
 };
 
-/* Bytes of the peer that could not be used at once. */
+/* Bytes of the peer that could not be used immediately. */
 struct http_incoming {
     /* PHASE_HEAD: the part of a head that came; else read with the request before */
     struct text kept;
@@ -102,11 +102,13 @@ struct http_connection {
     struct http_link all, dirty;
     struct http_wait wait;
     struct http_exchange *exchange;
-    struct http_incoming *in;     /* NULL: nothing is kept */
-    struct http_outgoing *out;    /* NULL: everything is sent */
-    struct tls *tls;              /* NULL: none */
-    struct http_address *address; /* that it counts for until it shows a token; NULL: none */
-    uint64_t owner;               /* 0: none */
+    struct http_incoming *in;  /* NULL: nothing is kept */
+    struct http_outgoing *out; /* NULL: everything is sent */
+    struct tls *tls;           /* NULL: none */
+    union {
+        struct http_address *address; /* that it counts for until it is_known; NULL: none */
+        uint64_t owner;               /* from then on */
+    };
     int fd;
     uint32_t peer_uid;       /* of a process of this machine; UINT32_MAX: unknown */
     int32_t peer_pid;        /* 0: unknown */
@@ -117,7 +119,7 @@ struct http_connection {
     bool is_located : 1;      /* its process was looked for */
 };
 
-/* What was asked: gone as soon as nobody needs it, because a person takes long. */
+/* What was asked: gone as soon as no one needs it, because a person takes long. */
 struct http_asked {
     struct http_request request;
     struct text body;
@@ -133,10 +135,12 @@ struct http_asked {
 struct http_exchange {
     struct http_connection *connection; /* NULL: gone */
     struct http_asked *asked;           /* NULL: forgotten */
-    struct text *headers;               /* of the reply, as they will be sent; NULL: none */
+    union {
+        struct text *headers; /* of the reply until it has_begun; NULL: none */
+        int64_t written_ms;   /* when it was, in PHASE_SETTLING */
+    };
     void (*on_fate)(void *context, struct http_exchange *exchange, enum http_fate fate);
     void *fate_context;
-    int64_t written_ms;
     uint8_t minor; /* of HTTP/1; outlives the request */
     bool is_body_done : 1, has_begun : 1, has_ended : 1, is_chunked : 1, is_head : 1;
     bool is_counted : 1;
@@ -191,6 +195,8 @@ void http_connection_close(struct http_connection *connection); /* its exchange 
 void http_connection_settle(struct http_connection *connection, enum http_fate fate);
 void http_connection_ready(struct http_connection *connection, unsigned events);
 void http_connection_free(struct http_connection *connection);
+void http_connection_leave_address(
+    struct http_connection *connection); /* it is about to be known */
 /* The one way of every malformed, late or oversized request: a reply, and the end. */
 void http_connection_refuse(struct http_connection *connection, int status, const char *why);
 void http_connection_resume(struct http_connection *connection);
@@ -219,7 +225,7 @@ void http_exchange_check_rate(struct http_exchange *exchange);
 
 /* http_exchange.c */
 void http_write_refusal(struct http_connection *connection, int status, const char *why);
-void sse_beat(struct http_exchange *exchange); /* a comment, so that nobody thinks it dead */
+void sse_beat(struct http_exchange *exchange); /* a comment, so that no one thinks it dead */
 
 /* Opens the listening sockets of a server. */
 /* `ret_fds` has room for two: IPv4 and IPv6; the second is -1 on a host without IPv6. */

@@ -19,8 +19,14 @@ enum { HUB_RECORD_MAX_BYTES = 4096 };
 
 static bool join(char *out, const char *directory, const char *name, struct error *err)
 {
-    if (snprintf(out, LOCATION_PATH_BYTES, "%s/%s", directory, name) < LOCATION_PATH_BYTES)
+    size_t length = strlen(directory), more = strlen(name);
+
+    if (length + 1 + more < LOCATION_PATH_BYTES) {
+        memcpy(out, directory, length);
+        out[length] = '/';
+        memcpy(out + length + 1, name, more + 1);
         return true;
+    }
     return error_say_base(err, ERROR_unavailable, "", BASE_REASON_PATH_TOO_LONG, "name", name,
                           NULL);
 }
@@ -66,15 +72,6 @@ bool location_prepare(const struct location *location, struct error *err)
     return true;
 }
 
-uint32_t location_hash(const char *text)
-{
-    uint32_t hash = 2166136261U;
-
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 16777619U;
-    return hash;
-}
-
 static bool is_own_private(const char *path)
 {
     struct stat found;
@@ -103,7 +100,7 @@ bool location_socket_name(const struct location *location, char directory[LOCATI
         return false;
     /* two data directories may share one runtime directory: the name says which it is for */
     snprintf(path, LOCATION_PATH_BYTES + 32, "%s/hub-%08x.sock", directory,
-             location_hash(location->data));
+             text_hash(location->data));
     return true;
 }
 

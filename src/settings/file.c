@@ -41,20 +41,6 @@ static const char *detail_of(const struct error *err)
     return colon && colon[1] ? colon + 2 : err->message;
 }
 
-bool settings_file_is_absent(const char *path)
-{
-    char *way = mem_text(path), *slash;
-    struct stat found;
-    bool is_missing;
-
-    while (lstat(way, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
-           (slash = strrchr(way, '/')))
-        slash[slash == way] = '\0'; /* the root stays */
-    is_missing = strcmp(way, path) != 0 && stat(way, &found) == 0 && S_ISDIR(found.st_mode);
-    free(way);
-    return is_missing;
-}
-
 /* The object in the file, and its bytes; NULL and a warning, or ERROR_NONE: there is no file. */
 static struct json *read_object(struct settings *settings, const char *path, struct text *bytes,
                                 struct error *err)

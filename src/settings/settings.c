@@ -5,6 +5,7 @@
 #include "settings/settings.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,7 @@ struct settings {
 };
 /* Of all settings: each value is read when it is first asked for, and most processes ask for few.
  */
-static struct place built_in[SETTING_COUNT];
+static struct place *built_in;
 
 /* R8.2: a language we do not have is English, and not what the locale says. */
 static const char *const environment_fallbacks[SETTING_COUNT] = { [SETTING_LANGUAGE] = "en" };
@@ -142,6 +143,20 @@ static bool is_same_file(const struct stat *one, const struct stat *other)
            one->st_ctim.tv_nsec == other->st_ctim.tv_nsec;
 }
 
+bool settings_file_is_absent(const char *path)
+{
+    char *way = mem_text(path), *slash;
+    struct stat found;
+    bool is_missing;
+
+    while (lstat(way, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+           (slash = strrchr(way, '/')))
+        slash[slash == way] = '\0'; /* the root stays */
+    is_missing = strcmp(way, path) != 0 && stat(way, &found) == 0 && S_ISDIR(found.st_mode);
+    free(way);
+    return is_missing;
+}
+
 static bool is_unchanged(const struct settings *settings)
 {
     struct stat file;
@@ -213,8 +228,11 @@ enum setting_source settings_source(const struct settings *settings, enum settin
 
 static const struct setting_value *built_in_value(enum setting_id id)
 {
-    struct place *place = &built_in[id];
+    struct place *place;
 
+    if (!built_in)
+        built_in = mem_new(SETTING_COUNT * sizeof *built_in);
+    place = &built_in[id];
     if (!place->is_set)
         place->is_set = setting_read(id, setting_row(id)->built_in, &place->value) == ERROR_NONE;
     assert(place->is_set);
@@ -539,6 +557,18 @@ int64_t settings_hold_limit_s(const struct settings *settings, const char *clien
 
     limit = limit ? limit : limit_by_beginning(limits, client_name);
     return limit ? limit : known_client_hold_s(client_name, has_progress, timeout_s);
+}
+
+struct gate_match settings_gate(const struct settings *settings, const struct gate_call *call)
+{
+    const struct gate_rules rules = {
+        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
+        .words = settings_text(settings, SETTING_GATE_WORDS),
+        .paths = settings_text(settings, SETTING_GATE_PATHS),
+        .tools = settings_text(settings, SETTING_GATE_TOOLS),
+    };
+
+    return gate_find(&rules, call);
 }
 
 bool settings_offers_modern(const struct settings *settings, const char *client_name)

@@ -1,4 +1,4 @@
-// manners.test.mjs - the page does nothing by accident and gets in nobody's way: what was picked can be
+// manners.test.mjs - the page does nothing by accident and gets in no one's way: what was picked can be
 // unpicked, nothing moves under the pointer, the keyboard stays where it was, a draft serves again.
 // Proves: R5.9 R7.2 R7.3 R7.5 R7.6
 import assert from "node:assert/strict";
@@ -75,7 +75,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.locator(".pv pre").first().evaluate((node) => {
         node.scrollBy(200, 200);
     });
-    await until(async () => /preview was scrolled.*press Send/.test(await page.locator(".tally").textContent()), "it says so");
+    await until(async () => /reading a preview.*press Send/.test(await page.locator(".tally").textContent()), "it says so");
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -88,7 +88,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.keyboard.press("s");
     await page.locator(".panel").waitFor();
     await answerable(page);
-    assert.match(await page.locator(".tally").textContent(), /settings are open.*press Send/);
+    assert.match(await page.locator(".tally").textContent(), /ettings are open.*press Send/);
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -173,7 +173,7 @@ test("R5.9 timed out: the draft is kept, and is filled in if the agent asks the 
     await stage.drafted(asked, "refresh it every 5 s");
     await stage.home.must("settings", "set", "typing_hold", "off");
     await stage.home.must("extend", asked.id, "1");
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
+    await page.getByRole("heading", { name: "Timed out" }).waitFor();
     assert.match(await page.locator(".kept:not(.tell)").innerText(), /Materialized view[\s\S]*refresh it every 5 s/);
     await page.getByRole("button", { name: "Reuse if asked again" }).click();
     await page.getByText("Will be filled in if the agent asks this again").waitFor();
@@ -243,7 +243,7 @@ test("R7.2 an ask that came while the page was cut off is notified after the rec
     await page.close();
 });
 
-test("R7.2 that less than 10 s are left is told at once: neither the pause nor quiet time holds it back", async () => {
+test("R7.2 that less than 10 s are left is told immediately: neither the pause nor quiet time holds it back", async () => {
     const page = await stage.page("/", context);
     await catchNotifications(page);
     const said = () => page.evaluate(() => window.shown.join("\n"));
@@ -263,7 +263,7 @@ test("R7.2 that less than 10 s are left is told at once: neither the pause nor q
     await page.close();
 });
 
-test("R7.2 a browser that slows the timers of a tab nobody looks at does not hold it back: the hub's word is enough", async () => {
+test("R7.2 a browser that slows the timers of a tab no one looks at does not hold it back: the hub's word is enough", async () => {
     const slow = await stage.context();
     await slow.addInitScript(() => {
         window.setInterval = () => 0;

@@ -39,7 +39,7 @@ test("R12.2 a browser without a link is told how; a deep link survives signing i
     assert.equal(await page.evaluate(() => localStorage.length), 0);
     const second = await fresh.newPage(); // a link works once, and a tab has its own token
     await second.goto(link);
-    await second.getByText("used before or is too old").waitFor();
+    await second.getByText("already used or has expired").waitFor();
     await fresh.close();
     await stage.home.must("cancel", asked.id);
 });
@@ -111,7 +111,7 @@ test("R9.2 history: search in question, answer and note, filters, deep link", as
     await page.getByLabel("Status").selectOption("cancelled");
     await until(async () => (await titles()).length === 2, "two were cancelled");
     await page.getByLabel("Status").selectOption("all");
-    await page.getByLabel("Through").selectOption("terminal");
+    await page.getByLabel("Channel").selectOption("terminal");
     await page.getByText("No matches.").waitFor();
     await page.goto(`${stage.origin}/history?search=no%20need`);
     await until(async () => (await titles()).join() === "Another one", "the address says what to look for");
@@ -254,7 +254,7 @@ test("R7.8 statistics as SVG, with the figures as a table", async () => {
     const page = await stage.page("/statistics", context);
     await page.locator(".plot").waitFor();
     assert.match(await page.locator(".plot").getAttribute("aria-label"), /^Time to answer\. < 5 s: \d/);
-    assert.match(await page.locator(".kpis").textContent(), /Asks\s*\d+.*Followed recommendation.*Waiting now/s);
+    assert.match(await page.locator(".kpis").textContent(), /Asks\s*\d+.*Followed recommendation.*Pending now/s);
     await page.getByText("View as a table").click();
     assert.match(await page.locator(".data table").textContent(), /“claude-code”/);
     await page.locator(".seg label", { hasText: "7 days" }).click();

@@ -1,5 +1,5 @@
 // questions.test.mjs - ask_user_question in the page: one tab a question, Other, notes, previews, a
-// review that alone sends; a hub that dies in the middle, and somebody who is faster elsewhere.
+// review that alone sends; a hub that dies in the middle, and someone who is faster elsewhere.
 // Proves: R3.1 R3.2 R3.5 R5.3 R5.9 R7.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -76,7 +76,7 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     await page.locator(".steps button", { hasText: "Review" }).click();
     await answerable(page);
     await page.getByRole("button", { name: /Send all 3/ }).click();
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     assert.match(await page.locator(".sum").innerText(), /only for a year/, "what was said stands in the summary");
     await sendNow(page);
     const result = await ask.result;

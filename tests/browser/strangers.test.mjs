@@ -114,7 +114,7 @@ test("C5 a stranger that says this tab is not signed in gets nothing either, and
     await page.close();
 });
 
-test("R12.2 D6 a tab that is revoked while somebody types says so and how to go on; the text is there afterwards", async () => {
+test("R12.2 D6 a tab that is revoked while someone types says so and how to go on; the text is there afterwards", async () => {
     const asked = await stage.agent().ask(choice({ ...WAITS, title: "Revoked" }));
     const own = await stage.context();
     const page = await stage.open(asked, own);
@@ -132,7 +132,7 @@ test("R12.2 D6 a tab that is revoked while somebody types says so and how to go 
     await row.getByText("open now").waitFor();
     await stage.home.must("token", "revoke", tab);
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
-    assert.match(await page.locator(".empty").innerText(), /30 days.*revoked.*your text is kept/);
+    assert.match(await page.locator(".empty").innerText(), /30 days.*revoked.*Your text and your asks are safe/);
     assert.equal(await page.locator(".cmds code").textContent(), `sayso open ${asked.id.slice(0, 8)}`);
     assert.equal(await page.locator(".row").count(), 0, "nothing of it is shown any more");
     await page.goto(await stage.link(asked.id)); // the link in this very tab

@@ -48,6 +48,7 @@ export const CLIENTS = [
         },
         prompts: {
             args: (prompt) => ["--permission-mode", "manual", prompt],
+            headless: (prompt) => ["-p", prompt, "--permission-prompt-tool", "mcp__sayso__permission_prompt"],
             call: (command) => ({ name: "Bash", args: { command, description: "Make a file" } }),
             dialog: /Do you want to proceed/,
             allow: ["1"],

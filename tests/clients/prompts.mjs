@@ -52,15 +52,34 @@ async function withdrawn(stage, row, keys) {
     return second(since(moment));
 }
 
+// The open ask of this call, beside its dialog; null where the call is over before that.
+async function nextRace(stage, number) {
+    const isShown = (text) => text.includes(`touch file-${number};`);
+    const find = async () => {
+        if (stage.model.results[number])
+            return "over";
+        const screen = stage.tmux.text();
+        const [row] = stage.client.prompts.dialog.test(screen) && isShown(screen)
+            ? await stage.home.list("--active") : [];
+        return row && isShown(await stage.home.must("show", row.session_id)) && row;
+    };
+    const found = await until(find, "a dialog", SOON_MS).catch((problem) => {
+        problem.message += ` of race ${number}\n${stage.tmux.text()}`;
+        throw problem;
+    });
+    return found === "over" ? null : found;
+}
+
 async function race(client, isFull) {
     const count = isFull ? RACES : 10;
     const calls = Array.from({ length: count }, (_, number) => permission(client, number));
-    return prompted(client, calls, async (stage, first) => {
-        const won = { here: 0, there: 0 };
-        for (let number = 0, row = first; number < count; number++) {
-            if (number > 0) {
-                row = await stage.asked();
-                await stage.tmux.wait(client.prompts.dialog);
+    return prompted(client, calls, async (stage) => {
+        const won = { here: 0, there: 0, early: 0 };
+        for (let number = 0; number < count; number++) {
+            const row = await nextRace(stage, number);
+            if (!row) { // the key of the last one, which sayso had won
+                won.early++;
+                continue;
             }
             const answer = stage.home.sayso("answer", row.session_id, "--select", "Deny", "--note", `note-${number}`);
             stage.tmux.keys(...client.prompts.allow);
@@ -71,8 +90,8 @@ async function race(client, isFull) {
             won[did ? "there" : "here"]++;
             await until(async () => (await statusOf(stage, row)) !== "pending", "the ask is over", SOON_MS);
         }
-        assert.equal((await stage.home.list()).length, count, "each asked once");
-        return `${count} races: ${won.here} here, ${won.there} there`;
+        assert.ok((await stage.home.list()).length <= count, "none asked twice");
+        return `${count - won.early} races: ${won.here} won in sayso, ${won.there} in the client`;
     });
 }
 
@@ -86,6 +105,27 @@ export const PROMPT_ROWS = [
             assert.match(text, /did-0/);
             return second(seconds);
         }),
+    },
+    {
+        name: "headless",
+        tells: "the same without a window, by the tool of `--permission-prompt-tool`; time until the model has the output",
+        title: "allowed, headless",
+        applies: ({ prompts }) => prompts?.headless ? null : "no such option",
+        async run(client) {
+            const stage = await Stage.open(client, {}, false, [permission(client)]);
+            try {
+                await stage.home.must("install", client.name, "--yes", "--tools", "ask,permission_prompt");
+                stage.start(client.prompts.headless("do it"));
+                const { session_id } = await stage.asked();
+                await stage.home.must("answer", session_id, "--select", "Allow once");
+                const moment = Date.now();
+                const { text, at } = await stage.heard(SOON_MS);
+                assert.match(text, /did-0/);
+                return second(Math.max(0, (at - moment) / 1000));
+            } finally {
+                await stage.stop();
+            }
+        },
     },
     {
         name: "refused",

@@ -1,6 +1,6 @@
 /*
  * Whatever a client's hook sends: its prompt becomes a call that can be read, or nothing; and
- * whatever the hub replies, only what somebody decided becomes a decision. Behind a zero byte
+ * whatever the hub replies, only what someone decided becomes a decision. Behind a zero byte
  * stands a result.
  */
 #include <stdint.h>
@@ -27,14 +27,14 @@ static void ask(const struct prompt *prompt)
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
     struct json *call = NULL;
+    const char *tool = prompt_write_arguments(prompt, &writer);
     struct ask_call read;
     struct error err;
 
-    if (prompt_write_ask(prompt, &writer)) {
+    if (tool) {
         json_write_end_object(&writer);
         require(json_parse(text_string(&out), out.used, &call, NULL));
-        if (arguments_check(ask_tool_find(json_member_text(call, "tool")),
-                            json_member(call, "arguments"), &read, &err)) {
+        if (arguments_check(ask_tool_find(tool), call, &read, &err)) {
             require(form_may_destroy(&read.form) == prompt->is_destructive ||
                     prompt->kind != PROMPT_PERMISSION);
             ask_call_release(&read);
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         !prompt_read(hook, &prompt)) {
         for (unsigned i = 0; i < 4; i++) {
             prompt.is_destructive = i & 1;
-            prompt.has_dialog = i & 2;
+            prompt.dialog = i & 2 ? DIALOG_OPEN : DIALOG_LATER;
             ask(&prompt);
             if (end && (result || json_parse(end + 1, size - length - 1, &result, NULL)))
                 decide(&prompt, result);

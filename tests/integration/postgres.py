@@ -46,9 +46,10 @@ ROLE, SUPERUSER = "sayso", "postgres"
 START_S, STOP_S = 60, 60
 MEMORY = "/dev/shm"
 MEMORY_BYTES = 4 << 30
-# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would.
+# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would. What is new has no
+# statistics, so short queries look costly and would be compiled.
 SETTINGS = {
-    "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "200",
+    "fsync": "off", "full_page_writes": "off", "jit": "off", "shared_buffers": "32MB", "max_connections": "200",
     "wal_level": "replica", "max_wal_senders": "8", "max_wal_size": "256MB", "dynamic_shared_memory_type": "mmap",
     "log_min_messages": "warning", "logging_collector": "off", "lc_messages": "C", "timezone": "UTC",
 }
@@ -180,7 +181,7 @@ class Databases:
         return self.url_for(name)
 
     def drop_database(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
+        """Anyone who is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
         deadline = time.monotonic() + 60
         with self.admin() as connection:
             while True:
@@ -261,7 +262,7 @@ class Server(Databases, contextlib.AbstractContextManager):
         return url_of(SUPERUSER, str(self.path), self.port)
 
     def url_for(self, database: str) -> str:
-        """Through the socket: no password, nobody else can reach it."""
+        """Through the socket: no password, no one else can reach it."""
         return url_of(database, str(self.path), self.port)
 
     def tcp_url(self, database: str, port: int = 0) -> str:
@@ -335,7 +336,7 @@ class Server(Databases, contextlib.AbstractContextManager):
 
     def pause(self) -> None:
         """All of it stands still, as behind a frozen disk; connections stay open. The first process goes first, so that
-        none is born meanwhile."""
+        none is born in the meantime."""
         self.signal(signal.SIGSTOP)
         self.stopped = self.family()
         for pid in self.stopped:
@@ -354,7 +355,7 @@ class Server(Databases, contextlib.AbstractContextManager):
             return connection.run(text)
 
     def set(self, name: str, value: str) -> None:
-        """A setting that is taken at once."""
+        """A setting that is taken immediately."""
         self.sql(f"ALTER SYSTEM SET {name} = '{value}'")
         self.sql("SELECT pg_reload_conf()")
 

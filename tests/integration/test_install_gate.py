@@ -113,7 +113,7 @@ def round_trips(home: Home) -> None:
             again = install(home, hook, "--yes")
             assert "already" in again.out and path.read_bytes() == after, (before, again)
             undone = install(home, hook, "--undo", "--yes")
-            assert path.read_bytes() == before and "byte for byte" in undone.out, (hook.name, before, undone)
+            assert path.read_bytes() == before and "original content" in undone.out, (hook.name, before, undone)
             assert "has no entry" in install(home, hook, "--undo", "--yes").out
             assert listing(home) == {hook.file}, listing(home)
             count += 1
@@ -129,7 +129,7 @@ def from_nothing(home: Home) -> None:
         said = install(home, hook, "--yes")
         assert stat.S_IMODE(path_of(home, hook).stat().st_mode) == 0o600
         assert "570 s" in said.err and ("/hooks" in said.err) == (hook.name == "codex"), said
-        assert "gone again" in install(home, hook, "--undo", "--yes").out
+        assert "which was created by sayso" in install(home, hook, "--undo", "--yes").out
         install(home, hook, "--project", "--yes", cwd=place)
         path = place / hook.project
         take_ours(hook, parse(hook, path.read_bytes()))
@@ -191,7 +191,7 @@ def undo_later(home: Home) -> None:
         path.write_text(path.read_text().replace('"z": 1', '"z": 2'))
         said = install(home, hook, "--undo", "--yes")
         found = parse(hook, path.read_bytes())
-        assert found.pop("z") == 2 and "Only the entry" in said.out, said
+        assert found.pop("z") == 2 and "only the entry" in said.out, said
         found.pop("version", None)
         wanted.pop("z")
         assert found == wanted, found
@@ -222,7 +222,7 @@ def refused(home: Home) -> None:
 
 @test("the hooks for prompts stand beside the gate's, and each is undone by itself, in either order", "R15.1 R10.5")
 def beside_prompts(home: Home) -> None:
-    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600}, "codex": {"PermissionRequest": 600}}
+    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600, "Stop": 600}, "codex": {"PermissionRequest": 600}}
     for name, events in wanted.items():
         hook = BY_NAME[name]
         for before in samples(hook)[::7]:
@@ -260,7 +260,7 @@ def runs(home: Home) -> None:
     program = place / "sayso"
     program.symlink_to(PROGRAM)
     data = {"XDG_DATA_HOME": str(home.path / "da ta")}
-    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied at once
+    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied immediately
     for hook in HOOKS:
         install(home, hook, "--yes", env={**data, **nobody})
         command = take_ours(hook, parse(hook, path_of(home, hook).read_bytes()))

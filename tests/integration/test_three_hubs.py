@@ -91,7 +91,7 @@ def every_order() -> None:
             result = call.result(HEARD_S + 10)
             assert result["session_id"] == id and outcome_of(result) == ("submitted", f"note of {title}"), result
             assert hubs.agent(hubs.hubs[collected].port).collect(id)["selection"]["selected_ids"] == ["right"]
-            for place in range(3):  # who comes second is told so, at once and everywhere
+            for place in range(3):  # who comes second is told so, immediately and everywhere
                 try:
                     hubs.person(hubs.hubs[place].port).answer(id, f"too late {place} {title}", "left")
                     raise AssertionError(f"answered twice, on {place}")
@@ -113,7 +113,7 @@ def any_hub() -> None:
         assert crew.counts["calls lost"] == 0, crew.counts
 
 
-@test("two people on two hubs answer at once: one wins, the other learns who", "P3 R5.3")
+@test("two people on two hubs answer at the same time: one wins, the other learns who", "P3 R5.3")
 def races() -> None:
     with Hubs() as hubs:
         rounds = scaled(60)
@@ -137,7 +137,7 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
-@test("the same call at three hubs at once is one ask", "R13.1 R5.5")
+@test("the same call at three hubs immediately is one ask", "R13.1 R5.5")
 def same_call() -> None:
     with Hubs() as hubs, contextlib.ExitStack() as stack:
         wires = [stack.enter_context(Wire(hub.home)) for hub in hubs.hubs]
@@ -333,7 +333,7 @@ def terminal() -> None:
         process.wait(HANG_S)
 
 
-@test("a hub that is told to end hands its work to the others; nobody notices", "R13.1 R10.5")
+@test("a hub that is told to end hands its work to the others; no one notices", "R13.1 R10.5")
 def drained() -> None:
     with Hubs() as hubs, Crew(hubs, 2) as crew:
         crew.start(agents=4, wires=0, people=2)

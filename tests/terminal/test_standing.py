@@ -1,5 +1,5 @@
 """Rules in the inbox: proposed, looked at, made, given, revoked; from the history; never of something
-destructive; what others do shows at once, also after the hub was killed; hostile text stays text.
+destructive; what others do shows immediately, also after the hub was killed; hostile text stays text.
 
 Proves: R2.2 R6.3
 """
@@ -17,7 +17,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
-    """As an agent of its own does: the shell that starts it is not above whoever answers here."""
+    """As an agent of its own does: the shell that starts it is not above anyone who answers here."""
     asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
@@ -63,7 +63,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("2")
         tmux.wait("Matching asks will now be answered automatically")
         tmux.wait(r"▸ ✓ Cache +Beta")
-        tmux.wait("Nothing was answered three times")
+        tmux.wait("No suggestions: you haven't")
         made = rules(home)[0]
         assert made["rule"]["any_prompt"] is True and made["expires_at"][:10] > made["created_at"][:10], made
         tmux.wait("until " + made["expires_at"][:4])
@@ -82,7 +82,7 @@ def whole_way(home: Home) -> None:
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
         tmux.wait("Rule deleted. You will be asked again")
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         assert rules(home) == []
         assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
         tmux.keys("Escape")
@@ -100,7 +100,7 @@ def whole_way(home: Home) -> None:
         tmux.end(0)
 
 
-@test("from the history: an answered ask can stand, one that nobody answered or that is destructive can't, and it is said why", "R2.2")
+@test("from the history: an answered ask can stand, one that no one answered or that is destructive can't, and it is said why", "R2.2")
 def from_history(home: Home) -> None:
     answered(home, title="Good one")
     cancelled = ask(home, "--wait", "0", title="Cancelled one").json["session_id"]
@@ -127,7 +127,7 @@ def from_history(home: Home) -> None:
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "a")
-        tmux.wait("only what a person answered can stand")
+        tmux.wait("a rule can only be created from")
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "j", "a")
@@ -141,14 +141,14 @@ def from_history(home: Home) -> None:
     assert [rule["rule"]["title"] for rule in rules(home)] == ["Good one"]
 
 
-@test("two at once: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
+@test("two at the same time: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
 def at_once(home: Home) -> None:
     first, second = answered(home, title="One of two"), answered(home, title="Two of two")
     with Tmux(home) as tmux, Tmux(home) as other:
         for window in (tmux, other):
             window.start("inbox", shows="0 waiting")
             window.keys("a")
-            window.wait("No answer stands")
+            window.wait("No rules")
         one = home.sayso("rule", "add", first, "--json").json["id"]
         for window in (tmux, other):
             window.wait("▸ ✓ One of two")
@@ -168,7 +168,7 @@ def at_once(home: Home) -> None:
         assert home.sayso("rule", "remove", one).code != 0
         home.sayso("rule", "remove", rules(home)[0]["id"])
         for window in (tmux, other):
-            window.wait("No answer stands")
+            window.wait("No rules")
             leave(window)
 
 
@@ -183,13 +183,13 @@ def killed(home: Home) -> None:
         home.kill_hub()
         wait_until(home.hub_pid, "it is started again", WAIT_S)
         assert home.sayso("rule", "remove", rules(home)[0]["id"]).code == 0
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         assert home.sayso("rule", "add", id).code == 0
         tmux.wait("▸ ✓ Outlives it")
         tmux.keys("d")
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         leave(tmux)
 
 

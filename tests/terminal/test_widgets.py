@@ -85,7 +85,7 @@ def confirmation(home: Home) -> None:
     second = elicit(home, "confirm", message="Drop the table?", destructive=True)
     with Tmux(home) as tmux:
         shown = tmux.start("attach", second, shows=r"Drop the table\?")
-        assert "! DESTRUCTIVE" in shown and "two acts" in shown, shown
+        assert "! DESTRUCTIVE" in shown and "code required" in shown, shown
         tmux.keys("1", "Enter")
         tmux.wait(r"Type \d{3}")
         tmux.keys("Enter")  # an empty line goes back
@@ -206,7 +206,7 @@ def prompt(home: Home) -> None:
         shown = tmux.start("attach", session_id, shows=r"Drop it all\?")
         assert "m more" in shown and "Paragraph 29" not in shown, shown
         tmux.keys("2", "Enter")
-        tmux.wait("read the question to its end first")
+        tmux.wait("read the full question first")
         tmux.keys("m")
         tmux.wait("Paragraph 5")
         tmux.keys("End")
@@ -276,7 +276,7 @@ def minutes_and_declining(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.keys("E")
-        tmux.wait("Minutes more:")
+        tmux.wait("Extra minutes:")
         tmux.keys("3", "0", "Enter")
         tmux.wait(r"asked [\d:]+ +31:\d\d")
         tmux.keys("q")
@@ -304,7 +304,7 @@ def no_notes(home: Home) -> None:
         tmux.end(3)
 
 
-@test("settings: every row changes at once and is saved; a number is typed; a bad one is refused in words", "R6.4 R8.1")
+@test("settings: every row changes immediately and is saved; a number is typed; a bad one is refused in words", "R6.4 R8.1")
 def settings(home: Home) -> None:
     session_id = ask(home)
     value = lambda name: home.sayso("settings", "get", name).out.strip()
@@ -315,7 +315,7 @@ def settings(home: Home) -> None:
         tmux.keys("Right")
         tmux.wait(r"Interface +< browser > +saved|Interface +< web > +saved")
         tmux.keys("r")
-        tmux.wait(r"Interface +< auto > +built in")
+        tmux.wait(r"Interface +< auto > +default")
         tmux.keys("Down")
         tmux.type("45")
         tmux.wait(r"Time to answer +< 45_ >")
@@ -340,7 +340,7 @@ def settings(home: Home) -> None:
         tmux.keys("Down", "Right")
         wait_until(lambda: value("language") == "en", "English")
         tmux.keys("Right")
-        tmux.wait(r"语言 +< 中文 >")  # and at once
+        tmux.wait(r"语言 +< 中文 >")  # and immediately
         assert "设置" in tmux.text()
         tmux.keys("Down", "Right")
         wait_until(lambda: value("settings_first") == "on", "settings first")
@@ -392,7 +392,7 @@ def widths() -> None:
                     rails = re.findall(r"^[╍╌]+$", shown, re.MULTILINE)
                     assert all(len(rail) == columns for rail in rails), shown
                     tmux.keys("C-c")
-                    assert ("stays open" if language == "en" else "仍然有效") in tmux.end(5).replace("\n", "")
+                    assert ("stays open" if language == "en" else "仍待答复") in tmux.end(5).replace("\n", "")
         side_by_side(*(lambda language=language, columns=columns: look(language, columns)
                        for language in ("en", "zh") for columns in (40, 80, 200)))
 

@@ -38,7 +38,7 @@ static int64_t admit(void *context, struct http_exchange *exchange)
 
     stage->admitted++;
     if (stage->recognises && http_header(exchange, "authorization"))
-        http_recognise(exchange);
+        http_recognise(exchange, 1);
     if (strcmp(http_path(exchange), "/refuse") == 0) {
         http_reply(exchange, 403, "text/plain", "no", 2);
         return -1;

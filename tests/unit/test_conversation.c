@@ -243,8 +243,8 @@ static void test_all_mistakes_of_a_question_are_told(void **state)
     assert_int_equal(say_calls(&conversation, calls, 1, &step), ERROR_NONE);
     assert_string_equal(
         step.results[0].content,
-        "Invalid input: title must be a string, not an integer: One line for lists; default: the "
-        "message's first. (at /title); question 'Q?' must have 2-4 options, but has 1; a "
+        "Invalid input: title must be a string, not an integer: one line for lists (default: the "
+        "first line of the message) (at /title); question 'Q?' must have 2-4 options, but has 1; a "
         "free-text \"Other\" is added automatically (at /questions/0/options)");
     conversation_step_release(&step);
     conversation_release(&conversation);

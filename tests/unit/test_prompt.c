@@ -34,8 +34,8 @@
     "\"multiSelect\":false}],\"metadata\":{\"source\":\"x\"}}}"
 #define FORM                                                                                       \
     "{\"hook_event_name\":\"Elicitation\",\"mcp_server_name\":\"probe\",\"message\":\"Which?\","   \
-    "\"mode\":\"form\",\"requested_schema\":{\"type\":\"object\",\"properties\":{\"colour\":"      \
-    "{\"type\":\"string\",\"enum\":[\"red\",\"green\"]}},\"required\":[\"colour\"]}}"
+    "\"mode\":\"form\",\"requested_schema\":{\"type\":\"object\",\"properties\":{\"color\":"       \
+    "{\"type\":\"string\",\"enum\":[\"red\",\"green\"]}},\"required\":[\"color\"]}}"
 #define STOP                                                                                       \
     "{\"hook_event_name\":\"Stop\",\"session_id\":\"s-1\",\"last_assistant_message\":\"All "       \
     "done\"}"
@@ -52,7 +52,7 @@ static struct read read_hook(const char *hook)
 
     assert_non_null(read.hook);
     read.prompt = (struct prompt){
-        .client = "Claude Code", .digest = DIGEST, .key = "k", .wait_s = 60, .has_dialog = true
+        .client = "Claude Code", .digest = DIGEST, .key = "k", .wait_s = 60, .dialog = DIALOG_OPEN
     };
     read.problem = prompt_read(read.hook, &read.prompt);
     return read;
@@ -63,11 +63,15 @@ static struct json *ask_of(const struct prompt *prompt)
 {
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    bool ok = prompt_write_ask(prompt, &writer);
+    const char *tool;
     struct json *call = NULL;
 
+    json_write_object(&writer, "arguments");
+    tool = prompt_write_arguments(prompt, &writer);
     json_write_end_object(&writer);
-    if (ok)
+    json_write_text(&writer, "tool", tool);
+    json_write_end_object(&writer);
+    if (tool)
         assert_true(json_parse(text_string(&out), out.used, &call, NULL));
     text_release(&out);
     return call;
@@ -248,9 +252,9 @@ static void questions_and_forms_come_back(void **state)
                  "\"description\":\"server\"},{\"label\":\"SQLite\"}],\"multiSelect\":false}],"
                  "\"metadata\":{\"source\":\"x\"},\"answers\":{\"" QUESTION "\":\"SQLite\"},"
                  "\"annotations\":{\"" QUESTION "\":{\"notes\":\"one file\"}}}"));
-    assert_decision(FORM, "{\"action\":\"accept\",\"content\":{\"colour\":\"red\"}," HERE "}",
+    assert_decision(FORM, "{\"action\":\"accept\",\"content\":{\"color\":\"red\"}," HERE "}",
                     "{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\",\"action\":"
-                    "\"accept\",\"content\":{\"colour\":\"red\"}}}");
+                    "\"accept\",\"content\":{\"color\":\"red\"}}}");
     assert_decision(FORM, "{\"action\":\"decline\"," HERE "}",
                     "{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\",\"action\":"
                     "\"decline\"}}");

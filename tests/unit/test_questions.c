@@ -98,7 +98,7 @@ static const struct {
       NULL, NULL, NULL },
     { "{'questions':[" Q("A?") "],'timeout_seconds':0}", "out_of_range", "/timeout_seconds", NULL },
     { "{'questions':[" Q("A?") "],'session_id':'x'}", "unknown_property", "/session_id",
-      "questions, title" },
+      "questions, timeout_seconds" },
     { "{'questions':[" Q("A?") "],'wait_for_previous':true}", NULL, NULL, NULL },
     { "[]", "bad_type", "", NULL },
 };

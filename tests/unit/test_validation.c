@@ -442,7 +442,7 @@ static const struct rule_case {
 static const struct message_case {
     const char *arguments, *says;
 } messages[] = {
-    { "{}", "title is missing: Needed: what is to be decided, in one line" },
+    { "{}", "title is missing: One line: what to decide." },
     { "{'title':1}", "must be a string, not an integer" },
     { "[]", "must be an object, not an array" },
     { "{'x':1}", "Known properties: title, prompt, selection_mode, options, placeholder" },

@@ -24,17 +24,17 @@ enum {
 };
 
 /* For agents, who get them as the hook's reason. */
-static const char said_yes[] = "The person allowed this call, this once (rule: %s).";
-static const char said_no[] = "The person denied this call (rule: %s). Do not try another way; ask "
-                              "what to do instead.";
-static const char said_nothing[] = "Nobody answered in time, so this call is denied (rule: %s). "
-                                   "Nothing was decided: do not try another way, ask the person.";
+static const char said_yes[] = "The user allowed this call once (matched: %s).";
+static const char said_no[] =
+    "The user denied this call (matched: %s). Don't work around it; ask what to do instead.";
+static const char said_nothing[] =
+    "Denied: no one answered in time (matched: %s). Don't work around it; ask the user.";
 static const char wrote[] = " They wrote: %s";
-static const char unreachable[] = "The person can't be asked, so this call is denied: %s";
+static const char unreachable[] = "Denied: can't reach the user (%s)";
 static const char hub_was_stopped[] = "the connection to the hub was lost";
-static const char hub_is_gone[] = "the hub went away again and again; sayso doctor finds out why";
-static const char too_long[] = "This call is denied: it is too long to be shown to a person whole, "
-                               "and a rule speaks of it (%s). Do it in smaller steps.";
+static const char hub_is_gone[] = "the hub keeps stopping; run 'sayso doctor'";
+static const char too_long[] =
+    "Denied: the call is too long to review (matched: %s). Split it into smaller steps.";
 static const char own_name[] = "sayso gate (%s)";
 
 static void add_prompt(struct text *out, const struct gate_question *question, const char *tool)

@@ -195,7 +195,7 @@ void guard_begin(int count, char **texts)
         if (is_joined || (strcmp(texts[i], "--client") == 0 && i + 1 < count))
             format = hook_format_find(is_joined ? texts[i] + 9 : texts[i + 1]);
     }
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     sigaltstack(&own, NULL);
     sigfillset(&action.sa_mask);
     for (int number = 1; number <= SIGRTMAX; number++)
@@ -208,8 +208,8 @@ void guard_begin(int count, char **texts)
 static void guard_watch(const struct hook_format *format, int64_t limit_s)
 {
     alarm(0); /* the prepared denial is incomplete until it is written again */
-    prepare(&hung, format, "the gate got no decision in time, so this is denied; ask the person");
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&hung, format, "denied: no decision in time; ask the user");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     hung.code = format ? 0 : GATE_BLOCKS;
     alarm((unsigned)limit_s);
 }
@@ -330,7 +330,6 @@ bool gate_find_rule(const char *tool, const struct json *input, const char *dire
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
     struct location location;
-    struct gate_rules rules;
     bool ok = location_find(&location, err);
     struct gate_call call = {
         .tool = tool,
@@ -341,13 +340,7 @@ bool gate_find_rule(const char *tool, const struct json *input, const char *dire
 
     settings_load(settings, ok ? location.settings : NULL);
     ok = ok && !settings_problem(settings, err);
-    rules = (struct gate_rules){
-        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
-        .words = settings_text(settings, SETTING_GATE_WORDS),
-        .paths = settings_text(settings, SETTING_GATE_PATHS),
-        .tools = settings_text(settings, SETTING_GATE_TOOLS),
-    };
-    *ret_match = gate_find(&rules, &call);
+    *ret_match = settings_gate(settings, &call);
     settings_free(settings);
     return ok;
 }

@@ -59,6 +59,7 @@ static const struct prompt_client {
     { "codex", false, false },
 };
 
+static const char nothing_to_ask[] = ""; /* nor anything to log */
 static bool is_guarded;
 static int stop_ends[2] = { -1, -1 }; /* readable when the client has ended us */
 
@@ -194,7 +195,7 @@ static void wait_for_person(struct mirror *mirror)
     while (!mirror->is_done) {
         struct pollfd ready[COUNT] = {
             [STOP] = { .fd = stop_ends[0], .events = POLLIN },
-            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether anybody still reads it */
+            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether the client still reads it */
             [NEWS] = { .fd = mirror->transcript.watch, .events = POLLIN },
         };
         int limit_ms = client_wait_for(mirror->link, &ready[HUB]);
@@ -213,7 +214,7 @@ static void wait_for_person(struct mirror *mirror)
             is_over = true;
         }
         if (is_over && !mirror->session_id[0] && !client_is_up(mirror->link))
-            return; /* nobody was asked */
+            return; /* no one was asked */
         if (is_over && mirror->session_id[0] && !mirror->is_withdrawn)
             withdraw(mirror);
     }
@@ -225,9 +226,12 @@ static bool ask(struct mirror *mirror)
     const struct client *client = client_find(mirror->client->name);
     struct text params = { 0 };
     struct json_writer writer = json_object_to(&params);
-    bool fits = prompt_write_ask(&mirror->prompt, &writer);
+    const char *tool;
 
-    if (!fits) {
+    json_write_object(&writer, "arguments");
+    tool = prompt_write_arguments(&mirror->prompt, &writer);
+    json_write_end_object(&writer);
+    if (!tool) {
         mirror->reason = "too_long";
         text_release(&params);
         return false;
@@ -239,6 +243,7 @@ static bool ask(struct mirror *mirror)
     mirror->policy = client_for_ask;
     mirror->policy.max_losses = TRIES - 1;
     mirror->link = client_new(&mirror->identity, &mirror->policy, &ops, mirror, loop_boot_ms);
+    json_write_text(&writer, "tool", tool);
     json_write_text(&writer, "tag", TAG);
     json_write_integer(&writer, "wait_seconds", -1);
     call(mirror, METHOD_ask_create, &writer, on_reply);
@@ -272,9 +277,9 @@ static void decide(struct mirror *mirror)
             break;
         done += (size_t)written;
     }
-    if (is_decided && done == out.used)
+    if (!is_decided || done == out.used) /* else it is for no one, and is kept */
         call_confirm(mirror->link, json_member_text(mirror->reply.result, "session_id"), NULL);
-    else if (!mirror->reason)
+    if (!mirror->reason && done < out.used)
         mirror->reason = is_decided ? "not_written" : endings[outcome_read(mirror->reply.result)];
     text_release(&out);
 }
@@ -300,19 +305,27 @@ static bool is_own_server(const struct client *client, const char *server)
     return is_ours;
 }
 
+static bool asks_what_next(void)
+{
+    struct settings *settings = call_settings();
+    bool is_on = settings_is_on(settings, SETTING_WHAT_NEXT);
+
+    settings_free(settings);
+    return is_on;
+}
+
 static void name_ask(struct mirror *mirror)
 {
-    char *input = json_encode_canonical(mirror->prompt.input);
-    const char *tool = mirror->prompt.tool ? mirror->prompt.tool : mirror->prompt.event;
-    const struct hash_part parts[] = { { tool, strlen(tool) }, { input, strlen(input) } };
+    struct text identity = { 0 };
     uint8_t hash[HASH_BYTES];
 
-    hash_parts(parts, ARRAY_LEN(parts), hash);
+    prompt_write_identity(&mirror->prompt, &identity);
+    hash_bytes(identity.bytes, identity.used, hash);
     hash_hex(hash, DIGEST_BYTES, mirror->digest);
     random_id(mirror->key);
     mirror->prompt.digest = mirror->digest;
     mirror->prompt.key = mirror->key;
-    free(input);
+    text_release(&identity);
 }
 
 /* NULL, or why there is nothing to ask. */
@@ -329,9 +342,13 @@ static const char *read_prompt(struct mirror *mirror, const struct text *given)
     problem = prompt_read(mirror->hook, prompt);
     if (problem)
         return problem;
+    if (prompt->kind == PROMPT_NEXT && !asks_what_next())
+        return nothing_to_ask;
     prompt->client = client_find(mirror->client->name)->title;
-    prompt->has_dialog = mirror->client->opens_dialog &&
-                         (prompt->kind == PROMPT_PERMISSION || prompt->kind == PROMPT_QUESTIONS);
+    prompt->dialog = mirror->client->opens_dialog &&
+                             (prompt->kind == PROMPT_PERMISSION || prompt->kind == PROMPT_QUESTIONS)
+                         ? DIALOG_OPEN
+                         : DIALOG_LATER;
     if (!mirror->client->keeps_rules)
         prompt->suggestions = NULL;
     if (prompt->kind == PROMPT_FORM &&
@@ -358,15 +375,16 @@ static void mirror_hook(struct mirror *mirror)
         fcntl(stop_ends[0], F_SETFD, FD_CLOEXEC);
         fcntl(stop_ends[1], F_SETFD, FD_CLOEXEC);
         alarm((unsigned)mirror->prompt.wait_s + PROMPTS_MARGIN_S);
-        transcript_open(
-            &mirror->transcript,
-            mirror->prompt.has_dialog ? json_member_text(mirror->hook, "transcript_path") : NULL,
-            mirror->prompt.tool, mirror->prompt.input);
+        transcript_open(&mirror->transcript,
+                        mirror->prompt.dialog == DIALOG_OPEN
+                            ? json_member_text(mirror->hook, "transcript_path")
+                            : NULL,
+                        mirror->prompt.tool, mirror->prompt.input);
         if (ask(mirror))
             decide(mirror);
         transcript_close(&mirror->transcript);
     }
-    if (mirror->reason)
+    if (mirror->reason && mirror->reason != nothing_to_ask)
         log_no_decision(mirror);
     rpc_release(&mirror->reply);
     client_free(mirror->link);

@@ -696,12 +696,12 @@ struct preview_values {
 
 /* published: preview_argument */
 const struct argument preview_properties[PREVIEW_PROPERTIES] = {
-    ARGUMENT("type", ENUM, PREVIEW(type), "How to show the preview: text, markdown, code or diff.",
+    ARGUMENT("type", ENUM, PREVIEW(type), "how to show the preview: text, markdown, code, or diff",
              .choices = preview_type_names + PREVIEW_TEXT, .is_required = true, .is_obvious = true),
-    ARGUMENT("text", TEXT, PREVIEW(text), "What to show, up to 64 KiB.",
+    ARGUMENT("text", TEXT, PREVIEW(text), "what to show, up to 64 KiB",
              ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_required = true,
              .is_obvious = true),
-    ARGUMENT("language", TEXT, PREVIEW(language), "Language of the code, such as c or python.",
+    ARGUMENT("language", TEXT, PREVIEW(language), "language of the code, such as c or python",
              ARGUMENT_LIMITS(0, PREVIEW_LANGUAGE_CHARS, CHARS), .is_obvious = true),
 };
 

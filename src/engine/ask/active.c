@@ -114,10 +114,11 @@ struct active_ask *active_new(struct engine *engine, const struct ask *ask,
     table_insert(&engine->by_id, &active->by_id);
     table_insert(&engine->by_call, &active->by_call);
     if (match->has_key) {
-        active->key = mem_new(sizeof *active->key);
-        active->key->active = active;
-        memcpy(active->key->key, match->key, MATCH_BYTES);
-        table_insert(&engine->by_key, &active->key->link);
+        struct active_key *key = active_need_rare(active)->key = mem_new(sizeof *key);
+
+        key->active = active;
+        memcpy(key->key, match->key, MATCH_BYTES);
+        table_insert(&engine->by_key, &key->link);
     }
     if (state_is_open(active->state))
         count_open(engine, active, 1);
@@ -141,16 +142,19 @@ void active_set_state(struct engine *engine, struct active_ask *active, enum ask
 
 struct activity *active_need_activity(struct active_ask *active)
 {
-    if (!active->activity) {
-        active->activity = mem_new(sizeof *active->activity);
-        active->activity->active = active;
-        active->activity->draft_alarm.kind = ALARM_DRAFT;
+    struct active_rare *rare = active_need_rare(active);
+
+    if (!rare->activity) {
+        rare->activity = mem_new(sizeof *rare->activity);
+        rare->activity->active = active;
+        rare->activity->draft_alarm.kind = ALARM_DRAFT;
     }
-    return active->activity;
+    return rare->activity;
 }
 
 void active_forget(struct engine *engine, struct active_ask *active)
 {
+    const struct active_rare *rare = active_rare(active);
     struct active_ask **dirty = &engine->dirty;
 
     while (active->is_dirty && *dirty && *dirty != active)
@@ -158,16 +162,16 @@ void active_forget(struct engine *engine, struct active_ask *active)
     if (active->is_dirty && *dirty)
         *dirty = active->next_dirty;
     alarm_clear(&engine->alarms, &active->deadline);
-    if (active->activity) {
-        alarm_clear(&engine->alarms, &active->activity->draft_alarm);
-        free(active->activity->draft);
-        free(active->activity);
+    if (rare->activity) {
+        alarm_clear(&engine->alarms, &rare->activity->draft_alarm);
+        free(rare->activity->draft);
+        free(rare->activity);
     }
     table_remove(&engine->by_id, &active->by_id);
     table_remove(&engine->by_call, &active->by_call);
-    if (active->key)
-        table_remove(&engine->by_key, &active->key->link);
-    free(active->key);
+    if (rare->key)
+        table_remove(&engine->by_key, &rare->key->link);
+    free(rare->key);
     origin_release(active->principal, active->origin);
     active->principal->active_count--;
     if (state_is_open(active->state))
@@ -245,7 +249,7 @@ struct active_ask *active_each(const struct engine *engine, const struct active_
     return link ? TABLE_THING(active_ask, by_id, link) : NULL;
 }
 
-/* Free to take: nobody waits for it, or only this same connection does (R5.5). */
+/* Free to take: no one waits for it, or only this same connection does (R5.5). */
 static bool is_free_for(const struct active_ask *active, const struct session *session)
 {
     for (const struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {

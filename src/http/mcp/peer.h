@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/crypto.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "http/mcp/http_mcp.h"
@@ -13,7 +14,7 @@
 struct guard_identity;
 struct http_exchange;
 
-enum { TOKEN_BYTES = 17, LABEL_BYTES = 129, SESSION_ID_BYTES = 27 };
+enum { LABEL_BYTES = 129, SESSION_ID_BYTES = 27 };
 
 #define NOTE_ENDED "ended"
 
@@ -26,7 +27,7 @@ struct peer {
     struct http_mcp *front;
     struct peer *next, *previous; /* latest used first */
     struct mcp *mcp;
-    char token[TOKEN_BYTES], label[LABEL_BYTES];
+    char token[TOKEN_ID_BYTES], label[LABEL_BYTES];
     bool is_session;
     int64_t used_boot_ms;
     int64_t wake_boot_ms;          /* 0: none wanted */
@@ -50,15 +51,17 @@ struct stream {
     struct peer *peer;
     struct http_exchange *exchange; /* NULL: the client is away */
     int64_t number,
-        seq;           /* event ids are NUMBER-SEQ, g in front of a standing one's, .STATE behind */
-    struct text *body; /* the response, while nothing was streamed; NULL: none yet */
+        seq; /* event ids are NUMBER-SEQ, g in front of a standing one's, .STATE behind */
+    union {
+        struct text *body;          /* the response, until it is_streaming; NULL: none yet */
+        int64_t away_until_boot_ms; /* from then on */
+    };
     struct event *events; /* oldest first */
     uint32_t event_bytes;
     uint16_t status;
     bool is_streaming : 1; /* events, not one JSON */
     bool is_finished : 1;
     bool has_state : 1; /* its client can come back for its call */
-    int64_t away_until_boot_ms;
 };
 
 struct http_mcp {
@@ -79,7 +82,7 @@ struct peer *peer_get_modern(struct http_mcp *front, const struct guard_identity
  * this token has too many sessions in use. */
 struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who,
                               const struct json *params, char **ret_id);
-/* NULL: unknown, over, ended, or somebody else's; or, with *ret_is_full, there is no room. */
+/* NULL: unknown, over, ended, or someone else's; or, with *ret_is_full, there is no room. */
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
                                const char *id, bool *ret_is_full);
 void peer_free(struct peer *peer);

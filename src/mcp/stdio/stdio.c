@@ -48,7 +48,7 @@ struct stdio {
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
     size_t out_done;         /* bytes of `out` the client has */
-    int in_flags, out_flags; /* of the descriptions we share with whoever started us */
+    int in_flags, out_flags; /* of the descriptions we share with anyone who started us */
     struct current_settings *settings;
     char directory[STDIO_DIRECTORY_BYTES];
 };
@@ -88,6 +88,18 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
 
     return settings_hold_limit_s(current_settings(stdio->settings), client_name, has_progress,
                                  stdio->client_timeout_s);
+}
+
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    struct stdio *stdio = context;
+    char home[STDIO_DIRECTORY_BYTES];
+    const struct gate_call call = { .tool = tool,
+                                    .input = input,
+                                    .directory = stdio->directory,
+                                    .home = os_home(home, sizeof home) ? home : NULL };
+
+    return settings_gate(current_settings(stdio->settings), &call).kind != GATE_NONE;
 }
 
 static bool offers_modern(void *context, const char *client_name)
@@ -351,6 +363,7 @@ void stdio_run(const struct stdio_options *options)
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
+        .is_gated = is_gated,
         .offers_modern = offers_modern,
         .tools = tools,
     };

@@ -1,6 +1,6 @@
 /*
  * schema.c - see schema.h; the SQL is in sql/. Released steps are never edited, only followed by
- * new ones. Functions are made anew whenever their text is another one than the database has.
+ * new ones. Functions are made again whenever their text is another one than the database has.
  */
 #include "store/postgres/schema.h"
 
@@ -35,7 +35,7 @@ static const struct {
     const char *sqlstate, *remedy;
 } refusals[] = {
     { "SY001", "it was written by a later sayso: use that one, or a newer one" },
-    { "SY002", "it holds somebody else's tables: give sayso a database of its own, or a schema "
+    { "SY002", "it contains other tables: use a separate database, or a schema "
                "(options=-csearch_path=NAME)" },
     { "SY003", "its tables and its version do not belong together: restore it from a backup" },
     { "SY004", "create the database with ENCODING 'UTF8'" },
@@ -164,7 +164,7 @@ static void keep_why(struct start *start, const char *said)
     address_clean(start->address, said, start->said, sizeof start->said);
 }
 
-/* Once through all hosts. libpq looks names up by itself here: nobody else waits yet. */
+/* Once through all hosts. libpq looks names up by itself here: no one else waits yet. */
 static bool try_once(struct start *start)
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
