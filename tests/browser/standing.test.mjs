@@ -129,8 +129,8 @@ test("R2.2 what was answered so says so: in the list, in the history, in the ask
     const page = await stage.page("/history?via=rule", context);
     const row = page.locator(".hist tbody tr");
     await row.waitFor();
-    assert.match(await row.textContent(), /Cache for the shop.*auto-submitted.*rule/s);
-    await page.locator(".row.fin", { hasText: "auto-submitted" }).getByText("rule").waitFor();
+    assert.match(await row.textContent(), /Cache for the shop.*auto-answered.*rule/s);
+    await page.locator(".row.fin", { hasText: "auto-answered" }).getByText("rule").waitFor();
     await page.getByLabel("Channel").selectOption("web");
     await page.getByText("No matches.").waitFor();
     await page.getByLabel("Channel").selectOption("rule");

@@ -121,7 +121,7 @@ def show_whole(home: Home) -> None:
     english = shown({"en": ""})["en"]
     assert english.count("preselected") == 1 and "\x1b" not in english, english
     wait_until(lambda: re.search(r"Asked: .*:\d\d  waiting [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
-    expect_shown({"en": "blocked ", "zh": "已等待 "})
+    expect_shown({"en": "waiting ", "zh": "已等待 "})
     expect(home.sayso("cancel"), DONE)
     end(home, process)
     ended = home.sayso("list", "--json").json[0]["session_id"]

@@ -87,7 +87,7 @@ def whole_way(home: Home) -> None:
         assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
         tmux.keys("Escape")
         tmux.wait("1 waiting")
-        tmux.wait("Cache +auto-submitted")
+        tmux.wait("Cache +auto-answered")
         tmux.keys("h")
         tmux.wait("Cache +Beta +rule")
         tmux.keys("Enter")
@@ -95,7 +95,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("C-c")
         tmux.wait("History")
         leave(tmux)
-        tmux.start("inbox", shows="Cache +auto-submitted +rule")
+        tmux.start("inbox", shows="Cache +auto-answered +rule")
         tmux.keys("q")
         tmux.end(0)
 
