@@ -52,7 +52,7 @@ const runs = async (code) => {
 };
 const letStand = (page) => runs(page.locator("[data-key=standing-do]"));
 const inForce = (page, title) => page.locator("#standing-now + .rows li", { hasText: title });
-const proposed = (page, title) => page.locator("h2:has-text('Proposed') + .rows li", { hasText: title });
+const proposed = (page, title) => page.locator("h2:has-text('Suggested') + .rows li", { hasText: title });
 
 test("R7.7 its code is not part of the first load, comes when it is opened, and once", async () => {
     const own = await stage.context();
