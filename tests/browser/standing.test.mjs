@@ -42,7 +42,7 @@ afterEach(async () => {
 const lookAt = async (asked) => {
     const page = await stage.page(`/choice/${asked.id}`, context);
     await page.locator("[data-key=let-stand]").click();
-    await page.getByText("So far 1 answered so").waitFor();
+    await page.getByText("1 with this answer").waitFor();
     return page;
 };
 const runs = async (code) => {
@@ -86,7 +86,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     const page = await stage.page("/standing", context);
     const row = proposed(page, "Cache for the shop");
     await row.waitFor();
-    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · any prompt.*Answered 3 times/s);
+    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · any prompt.*Same answer 3 times/s);
     assert.equal(await proposed(page, "Something else").count(), 0);
     await row.getByRole("link").focus();
     await page.keyboard.press("Enter");
@@ -110,7 +110,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     const days = (Date.parse(rule.expires_at) - Date.parse(rule.created_at)) / 86400000;
     assert.ok(Math.abs(days - 7) < 0.01, `${days}`);
     assert.equal(rule.rule.any_prompt, true);
-    assert.match(await inForce(page, "Cache").textContent(), /until .*made .* by \S+, from this ask/);
+    assert.match(await inForce(page, "Cache").textContent(), /expires .*created .* by \S+, from this ask/);
     const given = await askAgain({ title: "Cache for the shop", prompt: "Shop four is slow as well, and I need your call on that." });
     assert.equal(given.rule, rule.id);
     assert.equal(given.auto_submitted, true);
@@ -231,7 +231,7 @@ test("R12.1 hostile text of an agent stays text: tags, directions, long words, i
     const row = proposed(page, "<img src=x onerror=alert(1)>");
     await row.waitFor();
     await row.getByRole("link").click();
-    await page.getByText("So far 3 answered so").waitFor();
+    await page.getByText("3 with this answer").waitFor();
     await letStand(page);
     await inForce(page, "<img src=x").waitFor();
     const text = await page.locator("main").textContent();
