@@ -178,7 +178,7 @@ bool os_home(char *out, size_t size)
         home = getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found
                    ? found->pw_dir
                    : NULL;
-    return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
+    return home && home[0] == '/' && strlen(home) < size && memcpy(out, home, strlen(home) + 1);
 }
 
 bool os_is_usual_home(const char *path)
@@ -447,7 +447,7 @@ bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void 
     return epoll_ctl(poller, act, fd, &wanted) == 0;
 }
 
-/* What has ended on both sides, and says nothing else, is ready for all: whoever tries learns. */
+/* A socket that ended on both sides is ready for everything; the next call returns the error. */
 static unsigned events_of(uint32_t found)
 {
     unsigned events = found & EPOLLERR ? OS_BROKEN : 0;
@@ -542,7 +542,7 @@ static void print_address(const struct sockaddr_storage *address, bool as_mapped
              ntohs(address->ss_family == AF_INET ? four->sin_port : six->sin6_port));
 }
 
-/* A socket that nobody holds any more is shown as root's, without an inode: it is nobody's. */
+/* A socket that no one holds any more is shown as root's, without an inode: it is no one's. */
 static bool read_owner(char *line, const char *local, const char *remote, int64_t *ret_uid,
                        unsigned long long *ret_inode)
 {
@@ -581,7 +581,7 @@ static void put_address(const struct sockaddr_storage *address, __be32 words[4],
 enum kernel_reply { NOT_ASKED, NO_SUCH_SOCKET, SOCKET_FOUND };
 
 /* Asks for this one socket: the cost doesn't grow with how many there are. The kernel answers with
- * a listener of that port where there is no such connection. A socket nobody holds has no inode. */
+ * a listener of that port where there is no such connection. A socket no one holds has no inode. */
 static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
                                     const struct sockaddr_storage *own, int64_t *ret_uid,
                                     unsigned long long *ret_inode)

@@ -85,14 +85,14 @@ static void reset_files(void)
     }
 }
 
-/* The child between us and what outlives us; a host program's signals may come meanwhile. */
+/* The child between us and what outlives us; a host program's signals may come in the meantime. */
 static void reap(pid_t child)
 {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
 
-/* In a session of its own, a child of nobody; `streams`, /dev/null for -1, are its descriptors. */
+/* In a session of its own, a child of no one; `streams`, /dev/null for -1, are its descriptors. */
 static void become(const char *program, const char *const *arguments, char **environment,
                    int streams[], int count)
 {
@@ -225,7 +225,7 @@ void os_tell_starter(const struct text *failure)
     /* one who no longer listens has started another, or given up */
     dprintf(fd, "%c", mark);
     if (failure && write(fd, failure->bytes, failure->used) < 0)
-        errno = 0; /* nobody listens any more */
+        errno = 0; /* no one listens any more */
     close(fd);
 }
 

@@ -40,7 +40,7 @@ void prompt_write_identity(const struct prompt *prompt, struct text *out);
 /* The arguments of an ask, into an object that is open; returns the name of its tool. NULL: what it
  * is about can't be shown whole, and nothing was written. */
 const char *prompt_write_arguments(const struct prompt *prompt, struct json_writer *writer);
-/* The client's own words for what came of that ask, into an object that is open. False: nobody
+/* The client's own words for what came of that ask, into an object that is open. False: no one
  * decided, and nothing was written. */
 bool prompt_write_decision(const struct prompt *prompt, const struct json *result,
                            struct json_writer *writer);

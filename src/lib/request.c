@@ -428,7 +428,7 @@ static void on_reply(void *context, const struct client_reply *reply)
         take_refusal(request, reply);
 }
 
-/* What a person answered, out of the result of any tool. Where nobody did, nothing. */
+/* What a person answered, out of the result of any tool. Where no one did, nothing. */
 
 int sayso_request_code(const struct sayso_request *request)
 {

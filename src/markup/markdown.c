@@ -450,7 +450,7 @@ static void count(struct lines *lines, bool is_added)
     file->removed += !is_added;
 }
 
-/* A line of a hunk, its sign kept: it carries the meaning without colour. */
+/* A line of a hunk, its sign kept: it carries the meaning without color. */
 static void add_change(struct lines *lines, const char *line, size_t length)
 {
     struct markup_block block = { .kind = MARKUP_SAME };

@@ -49,7 +49,7 @@ static void free_work(struct call_work *work)
     free(work);
 }
 
-/* Whoever does the work of this call hears that nobody wants it any more. */
+/* Anyone who does the work of this call hears that no one wants it any more. */
 static void tell_gone(struct mcp_call *call)
 {
     void (*gone)(void *context) = call->work ? call->work->gone : NULL;
@@ -131,7 +131,7 @@ struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
     return link ? TABLE_THING(mcp_call, by_tag, link) : NULL;
 }
 
-/* Nobody waits for its response any more; the service may still owe its reply. */
+/* No one waits for its response any more; the service may still owe its reply. */
 static void leave_stream(struct mcp_call *call)
 {
     if (call->to.stream) {
@@ -186,7 +186,7 @@ static void abandon(struct mcp_call *call)
         call_end(call);
 }
 
-/* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
+/* The client gave up: no response any more, the ask stays and says that no one waits. An id we do
  * not know is a stray, which clients were seen to send. */
 static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
 {
@@ -203,7 +203,7 @@ static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
     return false;
 }
 
-/* Where it is not ours it may be another's, whose answer would otherwise go to nobody. */
+/* Where it is not ours it may be another's, whose answer would otherwise go to no one. */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
@@ -226,7 +226,7 @@ void call_take_state(struct mcp *mcp, const char *id_json, const char *reason)
 }
 
 /* One that answers on this stream; giving up one may be the end of others, so who goes through
- * them begins anew each time. */
+ * them begins again each time. */
 static struct mcp_call *find_on(struct mcp *mcp, const struct mcp_stream *stream, bool is_away)
 {
     struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
@@ -412,7 +412,7 @@ void call_detach_soon(struct mcp_call *call)
     hold_wake_at(mcp, mcp_boot_ms(mcp) + 1);
 }
 
-/* Detaching one may be the end of others, so who goes through them begins anew each time. */
+/* Detaching one may be the end of others, so who goes through them begins again each time. */
 void call_detach_due(struct mcp *mcp)
 {
     struct mcp_call *call = mcp->calls;

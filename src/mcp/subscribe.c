@@ -16,7 +16,7 @@ enum { SUBSCRIPTIONS_MAX = 1024, LISTEN_MAX = 64 };
 
 struct mcp_subscription {
     struct mcp_subscription *next;
-    struct hub_session *session; /* whose resources are meant; NULL: nobody's */
+    struct hub_session *session; /* whose resources are meant; NULL: no one's */
     struct mcp_call *call;       /* the listen it came with; NULL: a legacy one */
     char *uri;                   /* owned */
     bool is_missed;              /* it changed while no stream was open */
@@ -144,7 +144,7 @@ static bool has(const struct mcp *mcp, const char *uri)
 }
 
 /* By a request that another server of this session got. What changed before we heard of it was told
- * to nobody, so the next stream hears that it did. */
+ * to no one, so the next stream hears that it did. */
 void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);

@@ -111,7 +111,7 @@ void settings_load_environment(struct settings *settings);
 void settings_load_file(struct settings *settings, const char *path);
 /* The host's settings as they are now, for a process that shares the file with others: read again
  * when it is another one, comes or goes, so a change takes effect immediately. The file is looked
- * at once a turn of the loop (whose end clears is_seen), not for each call of that turn. */
+ * immediately a turn of the loop (whose end clears is_seen), not for each call of that turn. */
 struct current_settings {
     struct settings *settings; /* as they were loaded; owned */
     bool is_seen;              /* in this turn */
@@ -146,7 +146,7 @@ void settings_write_list(const struct settings *settings, const char *name,
 
 enum setting_source settings_source(const struct settings *settings, enum setting_id id);
 
-/* INTERFACE_NONE where nobody said anything: the built-in value routes nothing. */
+/* INTERFACE_NONE where no one said anything: the built-in value routes nothing. */
 enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);

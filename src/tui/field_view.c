@@ -416,7 +416,7 @@ static void change(struct ask_screen *screen, struct field_state *state, enum ke
     }
 }
 
-/* Left and Right are taken, so in a form Up and Down are the way to its neighbours. */
+/* Left and Right are taken, so in a form Up and Down are the way to its neighbors. */
 static void number_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
     if ((code == KEY_UP || code == KEY_DOWN) && screen->form.field_count > 1)

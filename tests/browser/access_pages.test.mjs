@@ -1,5 +1,5 @@
 // access_pages.test.mjs - the same for every page, panel and dialog and for what is hard to come by: undo,
-// offline, signed out, empty; forced colours, zoom, reduced motion.
+// offline, signed out, empty; forced colors, zoom, reduced motion.
 // Proves: R7.5 R8.2
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
@@ -120,7 +120,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     await context.close();
 });
 
-test("R7.5 forced colours: what is chosen, current or switched on is still told apart", async () => {
+test("R7.5 forced colors: what is chosen, current or switched on is still told apart", async () => {
     const context = await stage.context({ forcedColors: "active" });
     const ask = await stage.agent("codex").ask(choice({ title: "Forced", single_submit_mode: false }));
     const page = await stage.open(ask, context);

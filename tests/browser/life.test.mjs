@@ -171,7 +171,7 @@ test("R2.2 decline with a reason; withdrawn by the agent", async () => {
     await page.close();
 });
 
-test("R7.3 three agents at once are never mixed, and the next ask is offered, not opened", async () => {
+test("R7.3 three agents at the same time are never mixed, and the next ask is offered, not opened", async () => {
     const names = ["claude-code", "codex", "gemini-cli"];
     const asked = [];
     for (const name of names)
@@ -228,7 +228,7 @@ test("R7.2 notification, title and favicon while the page is not in front", asyn
     await page.close();
 });
 
-test("R7.2 P1 the hub is killed while somebody types: text kept, nothing queued, then sent", async () => {
+test("R7.2 P1 the hub is killed while someone types: text kept, nothing queued, then sent", async () => {
     const asked = await agent.ask(choice({ ...WAITS, title: "Killed" }));
     const page = await stage.open(asked, context);
     await option(page, "Redis").click();

@@ -1,5 +1,5 @@
 // questions.test.mjs - ask_user_question in the page: one tab a question, Other, notes, previews, a
-// review that alone sends; a hub that dies in the middle, and somebody who is faster elsewhere.
+// review that alone sends; a hub that dies in the middle, and someone who is faster elsewhere.
 // Proves: R3.1 R3.2 R3.5 R5.3 R5.9 R7.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

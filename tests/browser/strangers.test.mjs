@@ -114,7 +114,7 @@ test("C5 a stranger that says this tab is not signed in gets nothing either, and
     await page.close();
 });
 
-test("R12.2 D6 a tab that is revoked while somebody types says so and how to go on; the text is there afterwards", async () => {
+test("R12.2 D6 a tab that is revoked while someone types says so and how to go on; the text is there afterwards", async () => {
     const asked = await stage.agent().ask(choice({ ...WAITS, title: "Revoked" }));
     const own = await stage.context();
     const page = await stage.open(asked, own);

@@ -1,6 +1,6 @@
 /*
  * Whatever a client's hook sends: its prompt becomes a call that can be read, or nothing; and
- * whatever the hub replies, only what somebody decided becomes a decision. Behind a zero byte
+ * whatever the hub replies, only what someone decided becomes a decision. Behind a zero byte
  * stands a result.
  */
 #include <stdint.h>

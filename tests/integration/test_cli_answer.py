@@ -120,7 +120,7 @@ def show_whole(home: Home) -> None:
     expect_shown({"en": "Preview (c):", "zh": "预览 (c):"})
     english = shown({"en": ""})["en"]
     assert english.count("preselected") == 1 and "\x1b" not in english, english
-    wait_until(lambda: re.search(r"Asked: .*:\d\d  blocked [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
+    wait_until(lambda: re.search(r"Asked: .*:\d\d  waiting [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
     expect_shown({"en": "blocked ", "zh": "已等待 "})
     expect(home.sayso("cancel"), DONE)
     end(home, process)
@@ -195,7 +195,7 @@ def too_late(home: Home) -> None:
     for words in (["answer", session_id, "--select", "eu"], ["answer", session_id, "--select", "us"],
                   ["answer", session_id, "--select", "nope"], ["cancel", session_id], ["decline", session_id]):
         line = one_line(expect(home.sayso(*words), FAILED).err)
-        assert "submitted" in line and person in line and re.search(r"\d\d:\d\d\)", line), line
+        assert "answered" in line and person in line and re.search(r"\d\d:\d\d\)", line), line
         assert "cli" in line or "command line" in line, line
         assert "Nothing was sent" in line, line
         error = error_of(home.sayso(*words, "--json"), "already_answered", "/session_id")
@@ -227,7 +227,7 @@ def cancel_and_decline(home: Home) -> None:
         error_of(home.sayso(verb, too_long, "--note", "n" * 2001, "--json"), "too_long", "/global_annotation")
 
 
-@test("withdraw takes back one's own ask only, and then nobody can answer it", "R10.3")
+@test("withdraw takes back one's own ask only, and then no one can answer it", "R10.3")
 def withdraw(home: Home) -> None:
     own, foreign = ask(home, "Own"), ask(home, "Foreign", *OPTIONS, "--as", "other")
     unknown = error_of(home.sayso("withdraw", "z" * 26, "--json"), "not_found", "/session_id")
@@ -285,7 +285,7 @@ def lists(home: Home) -> None:
     lines = home.sayso("list").out.splitlines()
     assert lines.pop(2).strip() == "= Europe"
     assert [line[:8] for line in lines] == [i[:8] for i in ids[::-1]] and len(lines) == 5
-    assert "submitted" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
+    assert "answered" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
     assert re.search(r" [45]:\d\d ", lines[0]), lines
     assert not [line for line in lines if line != line.rstrip()], "blanks at a line's end"
     columns = [line.index(f"T{number}") for number, line in zip((4, 3, 2, 1, 0), lines)]
@@ -298,7 +298,7 @@ def list_rows(home: Home) -> None:
     expect(home.sayso("answer", session_id, "eu"), DONE)
     for words in ([], ["--completed"]):
         first, second = home.sayso("list", *words).out.splitlines()
-        assert re.match(rf"{session_id[:8]}  \d+ s +cli +submitted ", first) and second.strip() == "= Europe", (first, second)
+        assert re.match(rf"{session_id[:8]}  \d+ s +cli +answered ", first) and second.strip() == "= Europe", (first, second)
 
 
 run()

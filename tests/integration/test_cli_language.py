@@ -148,7 +148,7 @@ def refused_in_chinese(home: Home) -> None:
     several = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
     single = ask(home, "single")
     cases = [
-        (["answer", single, "--select", "nope"], "未知的选项 ID；可用：eu, us, as", "no option has this ID"),
+        (["answer", single, "--select", "nope"], "未知的选项 ID；可用：eu, us, as", "unknown option ID"),
         (["answer", single, "--text", "x"], "此请求不接受自行填写", "doesn't accept free text"),
         (["answer", single, "--select", "eu,us"], "请选择 1 项", "choose 1"),
         (["answer", single, "--none"], "请选择一项", "choose one option"),
@@ -196,7 +196,7 @@ TOOLS = {"provide_choice", "ask_user_question", "elicit_choice", "elicit_input",
          "elicit_form"}
 
 
-@test("arguments that are refused: whoever typed them reads why in their language, scripts in English", "R8.2 R2.1")
+@test("arguments that are refused: anyone who typed them reads why in their language, scripts in English", "R8.2 R2.1")
 def refused_arguments(home: Home) -> None:
     seen = 0
     for case in CALLS:

@@ -81,7 +81,7 @@ def healthy(home: Home) -> None:
         assert {row["state"] for rows in found.values() for row in rows} == {"ok"}, found
         english, chinese = home.sayso("doctor", env=env), home.sayso("doctor", env={**env, "CHOICE_LANG": "zh"})
         assert english.code == DONE and "No problems found." in english.out and "[ok] Hub:" in english.out, english
-        assert chinese.code == DONE and "没有发现问题" in chinese.out and "[正常] 中枢:" in chinese.out.replace("：", ":"), chinese
+        assert chinese.code == DONE and "没有发现问题" in chinese.out and "[正常] 后台服务:" in chinese.out.replace("：", ":"), chinese
         assert all_files(home) == before and home.hub_pid() == pid, step
     found = examine(home, env=env)
     assert str(pid) in found["hub"][0]["found"] and str(home.hub()["port"]) in found["http"][0]["found"]
@@ -133,7 +133,7 @@ def runtime(home: Home) -> None:
     shared.mkdir()
     shared.chmod(0o755)
     if not pathlib.Path(f"/run/user/{os.geteuid()}").exists():
-        expect(examine(home, env={"XDG_RUNTIME_DIR": str(shared)}), "socket", "warning", "not used", "chmod 700")
+        expect(examine(home, env={"XDG_RUNTIME_DIR": str(shared)}), "socket", "warning", "ignored", "chmod 700")
     (home.path / "run/sayso").mkdir(mode=0o700)
     (home.path / "run/sayso").chmod(0o777)
     expect(examine(home), "socket", "fault", "chmod 700")
@@ -207,10 +207,10 @@ def stores(home: Home) -> None:
         assert not list(home.data.glob("*.db-*")), list(home.data.iterdir())
     path.unlink()
     path.mkdir()
-    expect(examine(home), "store", "fault", "opened", "mode")
+    expect(examine(home), "store", "fault", "can't open", "mode")
     path.rmdir()
     path.symlink_to(foreign)
-    expect(examine(home), "store", "fault", "opened")
+    expect(examine(home), "store", "fault", "can't open")
     path.unlink()
     path.write_bytes(whole)
     assert str(schema_version(home)) in examine(home)["store"][0]["found"]
@@ -312,7 +312,7 @@ def clients(home: Home) -> None:
         for path_of_it, words in ((other, f"exec '{program}' \"$@\""), (silent, "exit 0")):
             path_of_it.write_text(f"#!/bin/sh\n{words}\n")
             path_of_it.chmod(0o755)
-        for old, new, state, word in ((program, "/nowhere/sayso", "fault", "not there"), (program, str(other), "warning", "a different sayso"),
+        for old, new, state, word in ((program, "/nowhere/sayso", "fault", "doesn't exist"), (program, str(other), "warning", "a different sayso"),
                                       (program, str(silent), "fault", "respond as an MCP server"),
                                       ('["mcp"', '["mcp", "--tools", "none"', "fault", "respond as an MCP server"),
                                       ("3600000" if name == "claude" else "3600", "30000" if name == "claude" else "30", "warning", "30 s")):

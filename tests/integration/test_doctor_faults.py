@@ -1,5 +1,5 @@
 """`sayso doctor` against a table of planted faults: each is found by its own check, in both languages, with a remedy
-that mends it; nothing else is blamed, and before it was planted there was nothing to find.
+that fixes it; nothing else is blamed, and before it was planted there was nothing to find.
 
 Proves: R10.5 R8.2 R6.1
 """
@@ -27,7 +27,7 @@ SYS_SOCKET, SYS_OPENAT = 41, 257  # x86_64
 
 
 class Planted(NamedTuple):
-    """What was done: the environment and the sandbox to look from, and how a person mends it."""
+    """What was done: the environment and the sandbox to look from, and how a person fixes it."""
     env: dict[str, str] = {}
     preexec: Callable[[], None] | None = None
     mend: Callable[[], Any] = lambda: None
@@ -388,13 +388,13 @@ FAULTS = [
     Fault("a key that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_KEY="{home}/gone.key")), ("gone.key", "set tls_key")),
     Fault("a certificate that is none", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/own.key")), ("own.key", "PEM")),
     Fault("a key that others may read", "listen", "fault", listening(change=open_key), ("own.key", "Run: chmod 600")),
-    Fault("a key of another certificate", "listen", "fault", listening(change=other_key), ("other.key is not the key", "matching key")),
+    Fault("a key of another certificate", "listen", "fault", listening(change=other_key), ("other.key does not match", "matching key")),
     Fault("a certificate that has expired", "listen", "fault", listening(-60, -1), ("own.pem expired on 2", "SIGHUP")),
     Fault("a certificate that is not valid yet", "listen", "fault", listening(1, 60), ("own.pem is not valid until 2", "timedatectl")),
     Fault("a certificate that expires soon", "listen", "warning", listening(-80, 10), ("own.pem expires on 2", "SIGHUP")),
-    Fault("a listener that would take tokens in the clear", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="", SAYSO_TLS_KEY="")), ("needs TLS", "reset listen")),
+    Fault("a listener that would take tokens in the clear", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="", SAYSO_TLS_KEY="")), ("requires TLS", "reset listen")),
     Fault("another program where other machines are listened to", "listen", "fault", listening(change=port_of_others), ("is in use by", "settings set listen")),
-    Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("does not listen at 0.0.0.0", "sayso stop")),
+    Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("is not listening at 0.0.0.0", "sayso stop")),
     Fault("an expired token", "tokens", "warning", old_token, ("expired", "revoke")),
     Fault("a client that starts a program that is gone", "clients", "fault", client_gone, ("/nowhere/sayso", "sayso install claude")),
     Fault("a client whose server rejects its arguments", "clients", "fault", bad_arguments, ("opencode", "respond as an MCP server", "sayso install opencode")),
@@ -420,7 +420,7 @@ def findings(home: Home, planted: Planted, language: str = "en", json_wanted: bo
 
 
 for fault in FAULTS:
-    @test(f"doctor finds {fault.name}, says how to mend it, and nothing is left once it is mended", "R10.5 R8.2")
+    @test(f"doctor finds {fault.name}, says how to fix it, and nothing is left once it is fixed", "R10.5 R8.2")
     def found(home: Home, fault: Fault = fault) -> None:
         assert {row["state"] for row in findings(home, Planted())} == {"ok"}
         planted = fault.plant(home)
@@ -430,7 +430,7 @@ for fault in FAULTS:
             assert [(row["check"], row["state"]) for row in wrong] == [(fault.check, fault.state)], wrong
             assert all(word in wrong[0]["found"] + wrong[0]["remedy"] for word in fault.words), wrong
             chinese = findings(home, planted, "zh", json_wanted=False)
-            lines = re.findall(r"^\[(?:故障|警告)\] .*\n    (.*)$", chinese, re.MULTILINE)
+            lines = re.findall(r"^\[(?:错误|警告)\] .*\n    (.*)$", chinese, re.MULTILINE)
             assert len(lines) == 1 and CHINESE.search(lines[0]), chinese
         finally:
             planted.mend()

@@ -79,7 +79,7 @@ for kind, (tool, arguments, answer, key, value, printed, shown) in KINDS.items()
         result = ask(home, tool, arguments, "--json")
         assert result.code == DONE and result.json["action"] == "accept" and result.json["replayed"], result
         assert result.json[key] == value and result.json["explicit"] is True, result
-        expect(home.sayso("show", session_id), DONE, "submitted", result.json["summary"].split("\\n")[0])
+        expect(home.sayso("show", session_id), DONE, "answered", result.json["summary"].split("\\n")[0])
         again = ask_and_leave(home, tool, {**arguments, "idempotency_key": "2"})
         expect(home.sayso("answer", again, *answer), DONE)
         said = ask(home, tool, {**arguments, "idempotency_key": "2"})
@@ -137,7 +137,7 @@ def endings(home: Home) -> None:
     side_by_side(*[lambda row=row: silence(*row[:2]) for row in KINDS.values()])
 
 
-@test("two people at once: one answer wins, the other learns who; the same again is already so", "R5.3 P2")
+@test("two people at the same time: one answer wins, the other learns who; the same again is already so", "R5.3 P2")
 def two_at_once(home: Home) -> None:
     session_id = ask_and_leave(home, "elicit_number", TEMPO)
     results: list[Result] = []
@@ -257,7 +257,7 @@ def wire(home: Home) -> None:
             assert error.data["code"] == "bad_enum", error
 
 
-@test("over REST: fields by name, refused with their place, a destructive yes not at all, a no at once", "R10.4 R4.1 R12.1")
+@test("over REST: fields by name, refused with their place, a destructive yes not at all, a no immediately", "R10.4 R4.1 R12.1")
 def rest() -> None:
     with Office() as office:
         def answer(session_id: str, **fields: Any) -> Any:

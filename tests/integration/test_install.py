@@ -79,7 +79,7 @@ def round_trips(home: Home) -> None:
     counted(f"{count} round trips of configurations")
 
 
-@test("comments stay on the line they belong to, and the entry looks like its neighbours", "R10.5")
+@test("comments stay on the line they belong to, and the entry looks like its neighbors", "R10.5")
 def looks(home: Home) -> None:
     client = BY_NAME["vscode"]
     path = put(home, client, '{\n\t// mine\n\t"servers": {\n\t\t"x": { "command": "y" } // the first\n\t}\n}\n')
@@ -233,7 +233,7 @@ def links(home: Home) -> None:
     install(home, client, "--undo", "--yes")
     assert path.is_symlink() and target.read_text() == '{"a": 1}' and stat.S_IMODE(target.stat().st_mode) == 0o640
     dotfiles.chmod(0o777)
-    expect(home.sayso("install", "claude", "--yes"), FAILED, "writable by other users")
+    expect(home.sayso("install", "claude", "--yes"), FAILED, "other users can write to")
     target.unlink()
     expect(home.sayso("install", "claude", "--yes"), FAILED, "broken symbolic link")
     expect(home.sayso("install", "claude", "--yes", env={"CHOICE_LANG": "zh"}), FAILED, "符号链接")
@@ -437,7 +437,7 @@ def over_http(home: Home) -> None:
     home.sayso("stop")
 
 
-@test("many at once on one file: every entry is in it, the file is whole at every moment", "R10.5")
+@test("many at the same time on one file: every entry is in it, the file is whole at every moment", "R10.5")
 def at_once(home: Home) -> None:
     for client in (BY_NAME["cursor"], BY_NAME["codex"]):
         path = put(home, client, samples(client)[5])
@@ -485,7 +485,7 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
     return data
 
 
-@test("files that somebody spoilt: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
+@test("files that someone spoilt: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
 def spoilt(home: Home) -> None:
     chance, taken = random.Random(20261115), 0
     for _ in range(scaled(300)):

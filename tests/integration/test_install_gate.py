@@ -222,7 +222,7 @@ def refused(home: Home) -> None:
 
 @test("the hooks for prompts stand beside the gate's, and each is undone by itself, in either order", "R15.1 R10.5")
 def beside_prompts(home: Home) -> None:
-    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600}, "codex": {"PermissionRequest": 600}}
+    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600, "Stop": 600}, "codex": {"PermissionRequest": 600}}
     for name, events in wanted.items():
         hook = BY_NAME[name]
         for before in samples(hook)[::7]:
@@ -260,7 +260,7 @@ def runs(home: Home) -> None:
     program = place / "sayso"
     program.symlink_to(PROGRAM)
     data = {"XDG_DATA_HOME": str(home.path / "da ta")}
-    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied at once
+    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied immediately
     for hook in HOOKS:
         install(home, hook, "--yes", env={**data, **nobody})
         command = take_ours(hook, parse(hook, path_of(home, hook).read_bytes()))

@@ -41,7 +41,7 @@ def terminal(home: Home) -> Wire:
     return wire
 
 
-@test("sayso ask gives the command at once, of this very program, and nothing of the agent's", "R6.2")
+@test("sayso ask gives the command immediately, of this very program, and nothing of the agent's", "R6.2")
 def command(home: Home) -> None:
     result = handed(home, "$(touch /tmp/owned); `id`")
     words = shlex.split(result["terminal_command"])
@@ -66,9 +66,9 @@ def told_apart(home: Home) -> None:
     home.sayso("stop")
     home.sayso("list")
     with terminal(home) as person:
-        for more, code, words in (({"session_id": result["session_id"]}, "wrong_state", "works once"),
+        for more, code, words in (({"session_id": result["session_id"]}, "wrong_state", "one-time command"),
                                   ({"session_id": "a" * 26}, "not_found", "another hub"),
-                                  ({}, "wrong_state", "works once")):
+                                  ({}, "wrong_state", "one-time command")):
             try:
                 person.call("ask/attach", launch=code_of(result), key="other", **more)
             except WireError as refusal:

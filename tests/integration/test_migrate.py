@@ -18,7 +18,7 @@ from hubs_stage import MODERN, exchange
 from migrate_stage import TABLES, Moving, rows, same, sql
 from tty_stage import Tty
 
-LEFT_OUT = {"counter", "words", "by_agent", "by_id", "by_principal", "unindexed", "search"}  # the row of counter is; the rest is made anew
+LEFT_OUT = {"counter", "words", "by_agent", "by_id", "by_principal", "unindexed", "search"}  # the row of counter is; the rest is made again
 COME_BACK = {"SAYSO_HOLD_LIMITS": '{"*":1}', "SAYSO_COME_BACK": "on"}
 
 
@@ -58,7 +58,7 @@ def whole() -> None:
         titles = [row["title"] for row in expect(home.sayso("history", "words", "--json"), DONE).json]
         assert titles == ["Large"], titles
         expect(home.sayso("stop"), DONE)
-        assert "already" in expect(moving.migrate(), DONE).out
+        assert "Already" in expect(moving.migrate(), DONE).out
         assert moving.path.read_bytes() == before
         assert sql(moving.url, "SELECT count(*) FROM asks WHERE title = 'New here?'") == [(1,)]
 

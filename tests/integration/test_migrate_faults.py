@@ -1,5 +1,5 @@
 """`sayso migrate` where something goes wrong: death of the program and of the server at every point, targets and sources
-that are not fit, a database that meddles, two at once.
+that are not fit, a database that meddles, two at the same time.
 
 Proves: R13.2 R5.2
 """
@@ -131,7 +131,7 @@ def targets() -> None:
         same(moving.path, moving.url)
         for statement, word in (
                 ("UPDATE sayso SET version = 99", "later sayso"),
-                ("DROP TABLE sayso", "another migration"),
+                ("DROP TABLE sayso", "other tables"),
                 ("UPDATE meta SET value = 'x y asks 1' WHERE name = 'migrated';"
                  " INSERT INTO meta VALUES ('migrating', 'x y asks 1')", "another source"),
                 ("UPDATE meta SET value = 'x' WHERE name = 'migrated';"
@@ -141,8 +141,8 @@ def targets() -> None:
             sql(moving.url, statement)
             refused = moving.migrate()
             assert refused.code == FAILED and word in refused.err, (statement, refused)
-        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "gone")
-        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "nothing was changed")
+        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "Discarded")
+        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "Nothing was changed")
         expect(moving.migrate(), DONE)
         same(moving.path, moving.url)
         for words in ((), ("a", "b", "c"), ("sqlite:x", "mysql://h"), ("x", moving.url), ("sqlite:", moving.url), ("--discard",)):
@@ -260,7 +260,7 @@ def meddled() -> None:
         same(moving.path, moving.url)
 
 
-@test("two at once: one does it, the others are told or find it done")
+@test("two at the same time: one does it, the others are told or find it done")
 def two_at_once() -> None:
     for _ in range(scaled(1, full=3)):
         with Moving(count=3000) as moving:
@@ -277,7 +277,7 @@ def two_at_once() -> None:
             same(moving.path, moving.url)
 
 
-@test("a hub that runs on the empty database can't write meanwhile, and goes on with what was moved")
+@test("a hub that runs on the empty database can't write in the meantime, and goes on with what was moved")
 def running() -> None:
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip("there is no build with crash points")

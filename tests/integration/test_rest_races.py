@@ -1,5 +1,5 @@
 """Several answer one ask, connections are cut at every byte, the hub dies in between: one answer is
-stored, whoever retries with its key gets its receipt, and everybody else learns who won.
+stored, anyone who retries with its key gets its receipt, and everybody else learns who won.
 """
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def plain_states(port: int) -> list[State]:
         State("silent", b"", 4, 1),
         State("WebSocket upgrade", upgrade[:-2], 8, 2),
         State("WebSocket, silent", upgrade, 8, 2, gets=b" 101 "),
-        State("WebSocket frame, long", upgrade, 8, 3, then=long_frame, gets=b"before hello a message can be at most 4096 bytes"),
+        State("WebSocket frame, long", upgrade, 8, 3, then=long_frame, gets=b"before hello a message has at most 4096 bytes"),
         State("HTTP body, no token", body.replace(b"/mcp", b"/api/asks/x/answer") + b"a" * 60000, 8, 2, gets=b" 401 "),
         State("WebSocket frames, unfinished", upgrade, 16, 3, then=part),
         State("HTTP head", head + b"X: " + b"a" * 31000, 64, 2),

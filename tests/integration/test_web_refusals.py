@@ -53,7 +53,7 @@ def over(home: Home, page: Page, ask: str) -> None:
 
 REFUSALS = [
     Refusal("this ask was already decided", faster, "already_answered", "this ask was already decided", "此请求已有决定"),
-    Refusal("timed out", too_late, "wrong_state", "its timed out", "已超时"),
+    Refusal("timed out", too_late, "wrong_state", "this ask timed out", "已超时"),
     Refusal("withdrawn by the agent", taken_back, "wrong_state", "withdrew this ask", "智能体已撤回"),
     Refusal("it is over", over, "already_answered", "this ask is already completed", "此请求已完成"),
     Refusal("it has changed", lambda home, page, ask: answer(page, ask, version=99), "wrong_state", "has changed", "请求已改变"),

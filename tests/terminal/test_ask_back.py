@@ -15,7 +15,7 @@ CHOICE = {"title": "Which cache?", "prompt": PROMPT, "selection_mode": "single",
 EXPLAINED = "They wait in a queue.\nSecond line \u202e\u001b]0;stolen\u0007 of it"
 
 
-@test("b asks back and Esc keeps what was typed; the explanation comes at once and is there after kill -9", "R2.2 R5.1")
+@test("b asks back and Esc keeps what was typed; the explanation comes immediately and is there after kill -9", "R2.2 R5.1")
 def there_and_back(home: Home) -> None:
     home.sayso("status")
     home.sayso("list")  # starts a hub

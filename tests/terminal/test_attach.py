@@ -399,7 +399,7 @@ def hiding(home: Home) -> None:
         tmux.keys("C-c")
         tmux.end(5)
         home.sayso("cancel", first)
-        result_of(home, first)  # the agent has it, so the same call asks anew
+        result_of(home, first)  # the agent has it, so the same call asks again
         second = ask(home)
         assert second != first
         home.kill_hub()

@@ -331,7 +331,7 @@ static void test_confirm(void **state)
     assert_false(form_has_confirm(&form));
 }
 
-/* Two options, of which `defaults` are chosen beforehand. */
+/* Two options, of which `defaults` are chosen in advance. */
 static const struct {
     const char *name;
     struct field field;

@@ -228,7 +228,7 @@ static void more_than_fits_is_several_transactions(void **state)
     assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 3);
     memset(purpose, 'x', 300000);
     for (int i = 0; i < 6; i++)
-        add(purpose); /* a megabyte is three of these; and more than a socket takes at once */
+        add(purpose); /* a megabyte is three of these; and more than a socket takes immediately */
     run(is_all_done);
     assert_int_equal(stage.done, 606);
     assert_false(stage.is_out_of_order);
@@ -354,6 +354,25 @@ static void effects_come_in_their_order(void **state)
                      1);
 }
 
+/* As the engine names them: each of the others behind a space. */
+static void all_that_are_delivered_are_marked(void **state)
+{
+    static const char *const ids[] = { "one", "two", "three", "four" };
+
+    NEEDS_SERVER;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        make(ids[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        answer(ids[i], NULL);
+    deliver("one", " two three");
+    deliver("four", NULL);
+    run(is_all_done);
+    assert_told(8, "DD");
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM asks WHERE delivered_ms = 5"),
+                     4);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM unsettled"), 0);
+}
+
 static void bad_ones_of_a_statement_fail_alone(void **state)
 {
     char id[ASK_ID_BYTES];
@@ -407,7 +426,7 @@ static void a_commit_that_was_not_heard_is_asked_for(void **state)
     for (int i = 0; i < 200 && count("unheard") < 5; i++)
         run_for(20);
     assert_int_equal(count("unheard"), 5);
-    assert_int_equal(stage.done, 1); /* nobody was told */
+    assert_int_equal(stage.done, 1); /* no one was told */
     proxy_set(stage.proxy, PROXY_PASS);
     proxy_cut(stage.proxy);
     run(is_all_done);
@@ -484,7 +503,7 @@ static void a_late_transaction_is_void(void **state)
     proxy_release(stage.proxy);
     run_for(500);
     assert_int_equal(count("late"), 5);
-    add("after"); /* it holds nobody up */
+    add("after"); /* it holds no one up */
     run(is_all_done);
     assert_int_equal(stage.done, 7);
 }
@@ -597,7 +616,7 @@ static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
     assert_int_equal(count("behind"), 0);
 }
 
-/* Somebody holds the row that all writers take. */
+/* Someone holds the row that all writers take. */
 static void who_is_in_the_way_is_waited_for(void **state)
 {
     PGconn *other;
@@ -607,7 +626,7 @@ static void who_is_in_the_way_is_waited_for(void **state)
     PQclear(PQexec(other, "BEGIN; SELECT 1 FROM counter FOR UPDATE"));
     add("patient");
     for (int64_t until = loop_boot_ms() + SOON_MS; !is_one_held_up(); run_for(10))
-        assert_true(loop_boot_ms() < until); /* nothing turns the loop meanwhile */
+        assert_true(loop_boot_ms() < until); /* nothing turns the loop in the meantime */
     assert_int_equal(stage.done + stage.failed, 0);
     PQclear(PQexec(other, "COMMIT"));
     run(is_all_done);
@@ -657,6 +676,7 @@ int main(void)
         TEST(more_than_fits_is_several_transactions),
         TEST(a_bad_one_fails_alone),
         TEST(effects_come_in_their_order),
+        TEST(all_that_are_delivered_are_marked),
         TEST(bad_ones_of_a_statement_fail_alone),
         TEST(asks_in_doubt_are_asked_for),
         TEST(a_commit_that_was_not_heard_is_asked_for),

@@ -174,7 +174,7 @@ static void who_has_no_ask_any_more_goes_too(void **state)
         assert_true(knows_principal(place, i));
     assert_false(knows_principal(place, GONE));
     assert_int_equal(sweep(place, older, 1000, 10), 0);
-    for (int again = 0; again < 2; again++) { /* whoever comes back is written down again */
+    for (int again = 0; again < 2; again++) { /* anyone who comes back is written down again */
         struct ask ask = ask_of(GONE);
 
         make_id(ask.id, 100 + again);
@@ -183,7 +183,7 @@ static void who_has_no_ask_any_more_goes_too(void **state)
     }
 }
 
-/* Each time a part of them is looked at, from anywhere on, so that those that stay are in nobody's
+/* Each time a part of them is looked at, from anywhere on, so that those that stay are in no one's
  * way. */
 static void principals_go_a_part_at_a_time(void **state)
 {
@@ -269,7 +269,7 @@ static void a_batch_ends_when_its_time_is_over(void **state)
     struct place *place = *state;
     int64_t calls = 0;
 
-    if (chosen_is_postgres()) /* bounds rows alone: nobody waits for it */
+    if (chosen_is_postgres()) /* bounds rows alone: no one waits for it */
         skip();
     end_many(place);
     for (; sweep_as(place, &hasty) > 0; calls++) {
@@ -304,7 +304,7 @@ static void end_long_ask(struct place *place, int number)
     change_done(place, &how);
 }
 
-/* By itself the index merges for as long as it takes, within somebody's commit. */
+/* By itself the index merges for as long as it takes, within someone's commit. */
 static void words_are_merged_in_steps(void **state)
 {
     const struct store_index index = { 1700000200000, 1, 0 };
@@ -350,7 +350,7 @@ static void what_somebody_waits_for_goes_first(void **state)
     for (int i = 1; i <= 5; i++)
         end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
     create_done(place, &ask);
-    if (chosen_is_postgres()) /* goes another way, which nobody waits for */
+    if (chosen_is_postgres()) /* goes another way, which no one waits for */
         skip();
     store_write_sweep(place->store, &all, tell, &swept);
     store_write_change(place->store, &how, tell, &answered);
@@ -529,7 +529,7 @@ static void the_chain_shows_every_forgery(void **state)
     }
 }
 
-/* Whoever changes an event and mends the hash behind it only moves the fault one on. */
+/* Anyone who changes an event and fixes the hash behind it only moves the fault one on. */
 static void mending_one_hash_breaks_the_next(void **state)
 {
     struct place *place = *state;
@@ -555,7 +555,8 @@ static void mending_one_hash_breaks_the_next(void **state)
     free(mend);
 }
 
-/* As many as wait at once where agents are busy: one that was lost would be searched for. */
+/* As many as wait at the same time where agents are busy: one that was lost would be searched for.
+ */
 static void the_newest_asks_are_remembered(void **state)
 {
     enum { ASKS = 100000, NEWEST = 200 };

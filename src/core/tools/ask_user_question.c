@@ -213,7 +213,7 @@ static bool labels_differ(const struct subject *subject)
 
     for (size_t i = 0; i < form->field_count; i++) {
         if (field_find_same_labels(&form->fields[i], &first, &second))
-            return refuse_label(subject, i, second, TEXT_REASON_QUESTIONS_LABEL);
+            return refuse_label(subject, i, second, TEXT_REASON_FORM_LABEL);
     }
     return true;
 }

@@ -2,7 +2,7 @@
  * peer.c - who is on the other side of /mcp. A legacy client has a session, bound to its token; a
  * modern one has nothing but the token. Both are kept while they are in use and for some time
  * after, and how many there are is bounded. A session that is kept no longer, or was begun at
- * another hub, is built anew from its id, which says all that was said when it was opened.
+ * another hub, is built again from its id, which says all that was said when it was opened.
  */
 #include "http/mcp/peer.h"
 

@@ -155,7 +155,7 @@ static void write_back(struct compat_reply *reply, const char *how)
                        back ? json_member_text(reply->result, "instructions") : how);
 }
 
-/* How it ended where nobody answered, for objects: pending, session_id, timeout … */
+/* How it ended where no one answered, for objects: pending, session_id, timeout … */
 static void write_ending(struct compat_reply *reply)
 {
     char *how;

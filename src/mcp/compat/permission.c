@@ -14,7 +14,7 @@
 /* Longer than a model's call, since no turn of it waits; the ask ends before that. */
 enum { DIGEST_BYTES = 8, HOLD_S = 580, WAIT_S = 570 };
 
-/* NULL, or why nobody can be asked. */
+/* NULL, or why no one can be asked. */
 static const char *read_call(const struct json *given, char digest[2 * DIGEST_BYTES + 1],
                              struct prompt *prompt)
 {

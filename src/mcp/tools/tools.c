@@ -98,7 +98,7 @@ static const struct schema_property provide_choice_results[] = {
         .result_count = ARRAY_LEN(which##_results),                                                \
     }
 
-/* Several questions at once; its description has the seed's facts (R3.1). */
+/* Several questions at the same time; its description has the seed's facts (R3.1). */
 
 /* published: ask_user_question */
 static const struct schema_property ask_user_question_results[] = {
@@ -111,10 +111,10 @@ static const struct schema_property ask_user_question_results[] = {
 };
 
 ROW(ask_user_question, "Ask several questions",
-    "Ask the user 1-4 clarifying questions when several approaches are valid and their preference "
-    "matters. Each has 2-4 options; a free-text \"Other\" is added. Not available to sub-agents.");
+    "Ask the user 1-4 questions with 2-4 options each when several approaches are valid and their "
+    "preference matters. A free-text \"Other\" is added. NOT available to sub-agents.");
 
-/* Says whether a situation must be put to a person (R11.2). Asks nobody. */
+/* Says whether a situation must be put to a person (R11.2). Asks no one. */
 
 struct check_decision_values {
     int64_t paths, destructive;

@@ -1,5 +1,5 @@
 /*
- * read.c - see read.h. Statements whose filters may be absent have no name: they are planned anew
+ * read.c - see read.h. Statements whose filters may be absent have no name: they are planned again
  * with the values they have, so that what is absent costs nothing and an index is found.
  */
 #include "store/postgres/read.h"
@@ -13,7 +13,7 @@
 #include "store/reads.h"
 #include "store/row.h"
 
-/* What nobody has heard is among what is unsettled (sql/step_5.sql). */
+/* What no one has heard is among what is unsettled (sql/step_5.sql). */
 #define IS_UNDELIVERED                                                                             \
     "k.delivered_ms = 0 AND k.state " SQL_BY_PERSON " AND k.principal = $1::text "
 /* Without OFFSET all asks there are may be read to join them with a handful, of whose rows most are
@@ -25,7 +25,7 @@
     " AND " IS_UNDELIVERED
 #define NEWEST "ORDER BY k.number DESC LIMIT "
 
-/* Whoever reads within this time of the end of an undo window might be handed an answer that
+/* Anyone who reads within this time of the end of an undo window might be handed an answer that
  * another hub is just undoing. */
 #define MAY_BE_UNDOING                                                                             \
     "(k.state " SQL_IS_OVER " AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                   \

@@ -1,6 +1,6 @@
 /*
  * schema.c - see schema.h; the SQL is in sql/. Released steps are never edited, only followed by
- * new ones. Functions are made anew whenever their text is another one than the database has.
+ * new ones. Functions are made again whenever their text is another one than the database has.
  */
 #include "store/postgres/schema.h"
 
@@ -97,7 +97,7 @@ enum {
     START_PAUSE_MS = 200,
     START_SAID_BYTES = 300,
     STATE_BYTES = 6,
-    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
+    SCHEMA_MS = 600000, /* others may be bringing it up to date, or it is big */
     BEHIND_SCHEMA_MS = 10000,
 };
 
@@ -164,7 +164,7 @@ static void keep_why(struct start *start, const char *said)
     address_clean(start->address, said, start->said, sizeof start->said);
 }
 
-/* Once through all hosts. libpq looks names up by itself here: nobody else waits yet. */
+/* Once through all hosts. libpq looks names up by itself here: no one else waits yet. */
 static bool try_once(struct start *start)
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
@@ -303,7 +303,7 @@ bool start_make_schema(struct start *start, struct error *err)
 
     start_extend(start, SCHEMA_MS);
     postgres_schema_write(&schema);
-    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
+    ok = start_run(start, "SET statement_timeout = '595s'; SET lock_timeout = '590s'", NULL, NULL,
                    err) &&
          start_run(start, text_string(&schema), NULL, NULL, err);
     if (!ok)

@@ -63,16 +63,19 @@ static const char *first_ask(const struct write *write)
     }
 }
 
+/* Between the others there are spaces, and there may be one before them. */
 size_t write_next_ask(const struct write *write, const char **ret_id)
 {
     const char *id = *ret_id, *first = first_ask(write);
 
     if (!id)
         id = first;
-    else if (id == first && write->what == WRITE_change)
-        id = write->of.change.more_ids;
+    else if (id == first)
+        id = write->what == WRITE_change ? write->of.change.more_ids : NULL;
     else
-        id = id == first ? NULL : id + strcspn(id, " ") + strspn(id + strcspn(id, " "), " ");
+        id += strcspn(id, " ");
+    if (id && id != first)
+        id += strspn(id, " ");
     *ret_id = id;
     return id ? strcspn(id, " ") : 0;
 }
@@ -364,7 +367,7 @@ enum { INDEX_MAX_BATCH = 25 };
 #define SETTLED "(k.state " SQL_IS_OVER " AND (k.delivered_ms > 0 OR k.deliver_after_ms <= $1))"
 #define COLUMNS "k.number, k.seq, k.answer_seq, " SETTLED " AS is_settled"
 
-/* Those that were left and have settled, and the next ones that nobody looked at; of each the
+/* Those that were left and have settled, and the next ones that no one looked at; of each the
  * number of bytes before it, so that there are not too many. */
 static const struct sql pick = {
     "index_pick",

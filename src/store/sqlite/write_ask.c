@@ -159,7 +159,7 @@ static void describe(const struct store_change *change, const struct changed *ch
     event_write_end(change, &writer);
 }
 
-/* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
+/* After a change that changed nothing. Someone else's ask is, for this principal, none at all. */
 static void reply_lost(struct write_context *writing, struct write *write)
 {
     const struct store_change *change = &write->of.change;
@@ -256,8 +256,8 @@ void abandon_run(struct write_context *writing, struct write *write)
     text_release(&body);
 }
 
-/* Agents confirm what reached them, often many results at once: one event tells it of all of them.
- * It stands beside the chains of the asks, for it is about several. */
+/* Agents confirm what reached them, often many results at the same time: one event tells it of all
+ * of them. It stands beside the chains of the asks, for it is about several. */
 
 static bool deliver_here(struct write_context *writing, const struct store_change *change,
                          const char *id, int64_t number)

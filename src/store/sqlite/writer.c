@@ -57,7 +57,7 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     return rc;
 }
 
-/* What nobody did needs no disk: a batch with something a person did waits for it. */
+/* What no one did needs no disk: a batch with something a person did waits for it. */
 static bool needs_sync(const struct write *writes)
 {
     const struct write *write = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : writes;
@@ -160,7 +160,7 @@ static void roll_back(sqlite3 *db)
  * A commit that failed late, in its sync, may stand complete in the log, where the next start would
  * find it, though everybody was told that it failed. One more small commit, unsynced, overwrites
  * its first frame. If that fails too, a full disk has nothing complete to find; of a broken one
- * nobody can know.
+ * no one can know.
  */
 static void forget_failed_commit(struct batch_runner *runner)
 {
@@ -180,7 +180,7 @@ static void fail_all(struct write *writes, const struct error *err)
 }
 
 /* Runs a list of writes as one transaction on the writer's connection (group commit). A write that
- * is refused leaves its neighbours alone: they are run once more, each write with a savepoint. If
+ * is refused leaves its neighbors alone: they are run once more, each write with a savepoint. If
  * the transaction itself fails, every write of it fails. Afterwards each write->reply says what
  * became of it. */
 static void batch_run(struct batch_runner *runner, struct write *writes)
@@ -236,7 +236,7 @@ struct writer {
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
-    atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
+    atomic_bool is_wanted;            /* someone waits for what is in the queue; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -516,7 +516,7 @@ void writer_free(struct writer *writer)
     free(writer);
 }
 
-enum { SLICE_PART = 5 }; /* with somebody waiting it ends after a fifth: else it would never end */
+enum { SLICE_PART = 5 }; /* with someone waiting it ends after a fifth: else it would never end */
 
 void slice_begin(struct slice *slice, int64_t max_us)
 {

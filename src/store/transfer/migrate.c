@@ -292,7 +292,7 @@ static void migrate_rows_release(struct migrate_rows *rows)
 
 enum { CHAIN_EVENTS = 2000 }; /* compared at a time */
 
-/* What a hub makes by itself when it starts is nobody's loss; everything else is. */
+/* What a hub makes by itself when it starts is no one's loss; everything else is. */
 #define IS_IN_USE                                                                                  \
     "EXISTS (SELECT FROM asks) OR EXISTS (SELECT FROM events) OR EXISTS (SELECT FROM rules)"       \
     " OR EXISTS (SELECT FROM conversations) OR EXISTS (SELECT FROM settings)"                      \
@@ -594,7 +594,7 @@ static bool finish(struct migration *migration, struct error *err)
     return ok;
 }
 
-/* Somebody may have been killed between the last commit and the word that it is done. */
+/* Someone may have been killed between the last commit and the word that it is done. */
 static bool is_done(struct migration *migration, bool *ret_is_done, struct error *err)
 {
     char found[MOVE_FACT_BYTES], done[MOVE_FACT_BYTES];

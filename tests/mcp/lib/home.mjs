@@ -29,7 +29,7 @@ function newDirectory() {
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
 // Polls, because most of what is waited for happens in another process. Returns the value. Looks at most half of the time:
-// a look that starts a process, by many tests at once, would keep a busy machine from what they all wait for.
+// a look that starts a process, by many tests at the same time, would keep a busy machine from what they all wait for.
 export async function until(isSo, what, usual_ms = 60000) {
     const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;
@@ -110,7 +110,7 @@ export class Home {
             XDG_CONFIG_HOME: path.join(this.path, ".config"),
             XDG_RUNTIME_DIR: path.join(this.path, "run"),
             SAYSO_TOOLS: "all", // results are held against what is listed; the default has tests of its own (tools.test.mjs)
-            SAYSO_PORT: "0", // any that is free: many hubs run at once
+            SAYSO_PORT: "0", // any that is free: many hubs run at the same time
             ...env,
         };
         this.endings = []; // what stop() must close first
