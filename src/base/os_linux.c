@@ -178,7 +178,7 @@ bool os_home(char *out, size_t size)
         home = getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found
                    ? found->pw_dir
                    : NULL;
-    return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
+    return home && home[0] == '/' && strlen(home) < size && memcpy(out, home, strlen(home) + 1);
 }
 
 bool os_is_usual_home(const char *path)

@@ -193,7 +193,7 @@ static enum exit_code show_on_desktop(void)
 {
     static const enum text_id said[] = {
         [OS_NOTIFY_SHOWN] = TEXT_NOTIFY_SHOWN,
-        [OS_NOTIFY_NO_LIBRARY] = TEXT_NOTIFY_NO_LIBRARY,
+        [OS_NOTIFY_NO_LIBRARY] = OS_IS_STATIC ? TEXT_NOTIFY_STATIC : TEXT_NOTIFY_NO_LIBRARY,
         [OS_NOTIFY_NO_BUS] = TEXT_NOTIFY_NO_BUS,
         [OS_NOTIFY_REFUSED] = TEXT_NOTIFY_REFUSED,
     };

@@ -134,11 +134,11 @@ static int run(int count, char **texts, struct current_settings *settings)
         print_help();
         return finish(EXIT_DONE);
     }
-    if (strcmp(name, complete_command) == 0) {
+    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
+    if (!verb && strcmp(name, complete_command) == 0) {
         complete_print(count - 2, texts + 2);
         return finish(EXIT_DONE);
     }
-    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
     if (!verb) {
         say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
         return EXIT_USAGE;

@@ -19,8 +19,14 @@ enum { HUB_RECORD_MAX_BYTES = 4096 };
 
 static bool join(char *out, const char *directory, const char *name, struct error *err)
 {
-    if (snprintf(out, LOCATION_PATH_BYTES, "%s/%s", directory, name) < LOCATION_PATH_BYTES)
+    size_t length = strlen(directory), more = strlen(name);
+
+    if (length + 1 + more < LOCATION_PATH_BYTES) {
+        memcpy(out, directory, length);
+        out[length] = '/';
+        memcpy(out + length + 1, name, more + 1);
         return true;
+    }
     return error_say_base(err, ERROR_unavailable, "", BASE_REASON_PATH_TOO_LONG, "name", name,
                           NULL);
 }

@@ -14,6 +14,7 @@ const since = (moment) => (Date.now() - moment) / 1000;
 // `calls`: what the model calls of the client's own tools, one after the other.
 async function prompted(client, calls, body) {
     const stage = await Stage.open(client, {}, false, calls);
+    stage.home.env.SAYSO_ASKS_PER_MINUTE = stage.env.SAYSO_ASKS_PER_MINUTE = "1000"; // for races
     try {
         await stage.home.must("install", client.name, "--prompts", "--yes");
         await stage.openTerminal(client.prompts.args);
@@ -52,10 +53,18 @@ async function withdrawn(stage, row, keys) {
     return second(since(moment));
 }
 
-// The open ask and its dialog; null where the call is over before that.
+// The open ask of this call, beside its dialog; null where the call is over before that.
 async function nextRace(stage, number) {
-    const found = await until(async () => stage.model.results[number] ? "over"
-        : stage.client.prompts.dialog.test(stage.tmux.text()) && (await stage.home.list("--active"))[0], "a dialog", SOON_MS).catch((problem) => {
+    const isShown = (text) => text.includes(`touch file-${number};`);
+    const find = async () => {
+        if (stage.model.results[number])
+            return "over";
+        const screen = stage.tmux.text();
+        const [row] = stage.client.prompts.dialog.test(screen) && isShown(screen)
+            ? await stage.home.list("--active") : [];
+        return row && isShown(await stage.home.must("show", row.session_id)) && row;
+    };
+    const found = await until(find, "a dialog", SOON_MS).catch((problem) => {
         problem.message += ` of race ${number}\n${stage.tmux.text()}`;
         throw problem;
     });
@@ -65,11 +74,10 @@ async function nextRace(stage, number) {
 async function race(client, isFull) {
     const count = isFull ? RACES : 10;
     const calls = Array.from({ length: count }, (_, number) => permission(client, number));
-    return prompted(client, calls, async (stage, first) => {
+    return prompted(client, calls, async (stage) => {
         const won = { here: 0, there: 0, early: 0 };
-        for (let number = 0, row = first; number < count; number++) {
-            if (number > 0)
-                row = await nextRace(stage, number);
+        for (let number = 0; number < count; number++) {
+            const row = await nextRace(stage, number);
             if (!row) { // the key of the last one, which sayso had won
                 won.early++;
                 continue;

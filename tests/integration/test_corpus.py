@@ -19,7 +19,7 @@ CALLS = json.loads((CORPUS / "ask_inputs.json").read_text())
 TEXTS = json.loads((CORPUS / "strings.json").read_text())
 OTHERS_SESSION = "{OTHER_PRINCIPALS_SESSION}"
 ECHO_MOST = 120
-SOON_S = 0.1 * SLACK  # bad calls are answered so soon
+SOON_S = 0.1 * SLACK  # bad calls are answered so soon, beside what this machine takes to start a program at all
 TRIES = 20  # the fastest counts: this machine has other things to do
 GOOD = {
     "title": "Deploy",
@@ -225,10 +225,14 @@ def no_oracle(home: Home) -> None:
 
 @test("bad calls are refused in under 100 ms", "R2.1")
 def soon(home: Home) -> None:
+    def is_soon(given: bytes) -> bool:
+        took = ask(home, given).seconds
+        return took < SOON_S or took < SOON_S + 2 * run_bytes(home, "--version").seconds
+
     for case in filter(is_refused, CHOICES):
         given = input_of(case)
         if "session_id" not in case.get("arguments", {}):
-            assert any(ask(home, given).seconds < SOON_S for _ in range(TRIES)), case["id"]
+            assert any(is_soon(given) for _ in range(TRIES)), case["id"]
     assert_nobody_disturbed(home)
 
 

@@ -222,7 +222,7 @@ def refused(home: Home) -> None:
 
 @test("the hooks for prompts stand beside the gate's, and each is undone by itself, in either order", "R15.1 R10.5")
 def beside_prompts(home: Home) -> None:
-    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600}, "codex": {"PermissionRequest": 600}}
+    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600, "Stop": 600}, "codex": {"PermissionRequest": 600}}
     for name, events in wanted.items():
         hook = BY_NAME[name]
         for before in samples(hook)[::7]:

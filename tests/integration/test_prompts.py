@@ -148,12 +148,30 @@ def questions(home: Home) -> None:
 @test("another server's form is filled in; our own server's form is left alone", "R15.1")
 def forms(home: Home) -> None:
     with asking(home, FORM) as (session, session_id, process):
-        answer(home, session_id, "--field", "colour=green")
-        assert decision(session.end(process)) == {"hookEventName": "Elicitation", "action": "accept", "content": {"colour": "green"}}
+        answer(home, session_id, "--field", "color=green")
+        assert decision(session.end(process)) == {"hookEventName": "Elicitation", "action": "accept", "content": {"color": "green"}}
     assert session.run({**FORM, "mcp_server_name": "sayso"}) == NOTHING and reasons(home)[-1] == "own_server"
     config = home.path / ".claude.json"
     config.write_text(json.dumps({"mcpServers": {"human": {"type": "stdio", "command": home.binary, "args": ["mcp"]}}}))
     assert session.run({**FORM, "mcp_server_name": "human"}) == NOTHING and not open_asks(home)
+
+
+@test("done: what is written goes back as the next instruction, where the setting is on", "R15.1")
+def what_next(home: Home) -> None:
+    stop = {"session_id": "s", "cwd": "/home/me/project", "hook_event_name": "Stop", "stop_hook_active": False,
+            "last_assistant_message": "The tests pass."}
+    session = Session(home)
+    assert session.run(stop) == NOTHING and not home.hub_pid(), "it is off by default"
+    home.environment["SAYSO_WHAT_NEXT"] = "on"
+    process = session.start(stop)
+    session_id = the_ask(home)
+    expect(home.sayso("show", session_id), DONE, "Claude Code is done. What next?", "The tests pass.")
+    answer(home, session_id, "--text", "Now the docs")
+    result = session.end(process)
+    assert result.code == DONE and result.json == {"decision": "block", "reason": "Now the docs"}, result
+    process = session.start(stop)
+    expect(home.sayso("cancel", the_ask(home)), DONE)
+    assert session.end(process) == NOTHING
 
 
 @test("answered in the client: the ask is withdrawn, whatever was decided there", "R15.1")
@@ -229,10 +247,10 @@ def unreadable(home: Home) -> None:
                   *[json.dumps(hook).encode() for hook in HOOKS if hook["hook_event_name"] not in ("PermissionRequest", "Elicitation")]):
         result = session.run(given)
         assert (result.code, result.out) == (DONE, "") and "prompts.no_decision" in result.err, (given[:99], result)
-    for options in (["--wait", "1"], ["--what"], ["word"], ["--client", "nobody"]):
+    for options in (["--wait", "1"], ["--what"], ["word"], ["--client", "unknown"]):
         result = session.run(whole, *options)
         assert (result.code, result.out) == (DONE, "") and result.err, (options, result)
-    assert not home.hub_pid(), "nobody was asked"
+    assert not home.hub_pid(), "no one was asked"
     home.data.parent.mkdir(parents=True, exist_ok=True)
     home.data.write_text("not a directory")
     result = session.run(whole)

@@ -17,7 +17,7 @@ from effects_stage import Mcp, effects
 from harness import ROOT, Home, Result, Wire, WireError, run, test
 
 NOBODY = 65534
-RUN_ANYWAY = {"doctor", "settings", "version", "completion", "man", "status", "gate", "mcp"}
+RUN_ANYWAY = {"doctor", "settings", "version", "completion", "man", "status", "gate", "prompts", "mcp"}
 HOOK = json.dumps({"session_id": "s", "transcript_path": "/t", "cwd": "/", "permission_mode": "default",
                    "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"})
 

@@ -137,6 +137,26 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
+@test("the same call at three hubs immediately is one ask", "R13.1 R5.5")
+def same_call() -> None:
+    with Hubs() as hubs, contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Wire(hub.home)) for hub in hubs.hubs]
+        for wire in wires:
+            wire.hello("agent", **{"as": "same"})
+        rounds = scaled(200)
+        for number in range(rounds):
+            words = question(f"same {number}")
+            if number % 2:  # else it is found by its words alone
+                words["idempotency_key"] = f"key {number}"
+            begun = [wire.start("ask/create", tool="provide_choice", wait_seconds=0, arguments=words) for wire in wires]
+            ids = {wire.finish(one, HANG_S)["session_id"] for wire, one in zip(wires, begun)}
+            assert len(ids) == 1, (number, ids)
+            hubs.person(hubs.hubs[number % 3].port).request("POST", f"/api/asks/{ids.pop()}/cancel", {})
+        rows = [row for row in hubs.rows() if row.question.startswith("same ")]
+        assert len(rows) == rounds, len(rows)
+        counted(f"same calls={3 * rounds} asks={len(rows)}")
+
+
 @test("a call that comes again at a hub that has heard of neither its ask nor the answer gets that answer", "R13.1 R5.5 P1 P4")
 def comes_again_unheard() -> None:
     def again(place: int, words: dict[str, Any], wait_s: int = 0) -> dict[str, Any]:

@@ -354,6 +354,25 @@ static void effects_come_in_their_order(void **state)
                      1);
 }
 
+/* As the engine names them: each of the others behind a space. */
+static void all_that_are_delivered_are_marked(void **state)
+{
+    static const char *const ids[] = { "one", "two", "three", "four" };
+
+    NEEDS_SERVER;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        make(ids[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        answer(ids[i], NULL);
+    deliver("one", " two three");
+    deliver("four", NULL);
+    run(is_all_done);
+    assert_told(8, "DD");
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM asks WHERE delivered_ms = 5"),
+                     4);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM unsettled"), 0);
+}
+
 static void bad_ones_of_a_statement_fail_alone(void **state)
 {
     char id[ASK_ID_BYTES];
@@ -657,6 +676,7 @@ int main(void)
         TEST(more_than_fits_is_several_transactions),
         TEST(a_bad_one_fails_alone),
         TEST(effects_come_in_their_order),
+        TEST(all_that_are_delivered_are_marked),
         TEST(bad_ones_of_a_statement_fail_alone),
         TEST(asks_in_doubt_are_asked_for),
         TEST(a_commit_that_was_not_heard_is_asked_for),

@@ -34,8 +34,8 @@
     "\"multiSelect\":false}],\"metadata\":{\"source\":\"x\"}}}"
 #define FORM                                                                                       \
     "{\"hook_event_name\":\"Elicitation\",\"mcp_server_name\":\"probe\",\"message\":\"Which?\","   \
-    "\"mode\":\"form\",\"requested_schema\":{\"type\":\"object\",\"properties\":{\"colour\":"      \
-    "{\"type\":\"string\",\"enum\":[\"red\",\"green\"]}},\"required\":[\"colour\"]}}"
+    "\"mode\":\"form\",\"requested_schema\":{\"type\":\"object\",\"properties\":{\"color\":"       \
+    "{\"type\":\"string\",\"enum\":[\"red\",\"green\"]}},\"required\":[\"color\"]}}"
 #define STOP                                                                                       \
     "{\"hook_event_name\":\"Stop\",\"session_id\":\"s-1\",\"last_assistant_message\":\"All "       \
     "done\"}"
@@ -252,9 +252,9 @@ static void questions_and_forms_come_back(void **state)
                  "\"description\":\"server\"},{\"label\":\"SQLite\"}],\"multiSelect\":false}],"
                  "\"metadata\":{\"source\":\"x\"},\"answers\":{\"" QUESTION "\":\"SQLite\"},"
                  "\"annotations\":{\"" QUESTION "\":{\"notes\":\"one file\"}}}"));
-    assert_decision(FORM, "{\"action\":\"accept\",\"content\":{\"colour\":\"red\"}," HERE "}",
+    assert_decision(FORM, "{\"action\":\"accept\",\"content\":{\"color\":\"red\"}," HERE "}",
                     "{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\",\"action\":"
-                    "\"accept\",\"content\":{\"colour\":\"red\"}}}");
+                    "\"accept\",\"content\":{\"color\":\"red\"}}}");
     assert_decision(FORM, "{\"action\":\"decline\"," HERE "}",
                     "{\"hookSpecificOutput\":{\"hookEventName\":\"Elicitation\",\"action\":"
                     "\"decline\"}}");

@@ -59,6 +59,7 @@ static const struct prompt_client {
     { "codex", false, false },
 };
 
+static const char nothing_to_ask[] = ""; /* nor anything to log */
 static bool is_guarded;
 static int stop_ends[2] = { -1, -1 }; /* readable when the client has ended us */
 
@@ -194,7 +195,7 @@ static void wait_for_person(struct mirror *mirror)
     while (!mirror->is_done) {
         struct pollfd ready[COUNT] = {
             [STOP] = { .fd = stop_ends[0], .events = POLLIN },
-            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether anybody still reads it */
+            [OUTPUT] = { .fd = STDOUT_FILENO }, /* whether the client still reads it */
             [NEWS] = { .fd = mirror->transcript.watch, .events = POLLIN },
         };
         int limit_ms = client_wait_for(mirror->link, &ready[HUB]);
@@ -276,9 +277,9 @@ static void decide(struct mirror *mirror)
             break;
         done += (size_t)written;
     }
-    if (is_decided && done == out.used)
+    if (!is_decided || done == out.used) /* else it is for no one, and is kept */
         call_confirm(mirror->link, json_member_text(mirror->reply.result, "session_id"), NULL);
-    else if (!mirror->reason)
+    if (!mirror->reason && done < out.used)
         mirror->reason = is_decided ? "not_written" : endings[outcome_read(mirror->reply.result)];
     text_release(&out);
 }
@@ -302,6 +303,15 @@ static bool is_own_server(const struct client *client, const char *server)
         config_file_release(&file);
     }
     return is_ours;
+}
+
+static bool asks_what_next(void)
+{
+    struct settings *settings = call_settings();
+    bool is_on = settings_is_on(settings, SETTING_WHAT_NEXT);
+
+    settings_free(settings);
+    return is_on;
 }
 
 static void name_ask(struct mirror *mirror)
@@ -332,6 +342,8 @@ static const char *read_prompt(struct mirror *mirror, const struct text *given)
     problem = prompt_read(mirror->hook, prompt);
     if (problem)
         return problem;
+    if (prompt->kind == PROMPT_NEXT && !asks_what_next())
+        return nothing_to_ask;
     prompt->client = client_find(mirror->client->name)->title;
     prompt->dialog = mirror->client->opens_dialog &&
                              (prompt->kind == PROMPT_PERMISSION || prompt->kind == PROMPT_QUESTIONS)
@@ -372,7 +384,7 @@ static void mirror_hook(struct mirror *mirror)
             decide(mirror);
         transcript_close(&mirror->transcript);
     }
-    if (mirror->reason)
+    if (mirror->reason && mirror->reason != nothing_to_ask)
         log_no_decision(mirror);
     rpc_release(&mirror->reply);
     client_free(mirror->link);

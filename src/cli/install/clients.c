@@ -37,7 +37,7 @@ static const struct client clients[] = {
             { "~/.claude", "settings.json", ".claude/settings.json" },
             .timeout = { "timeout", 1 },
             /* its own dialog is open beside the first, and behind the second */
-            .prompts = { { "PermissionRequest", 86400 }, { "Elicitation", HOOK_TIMEOUT_S } },
+            .prompts = { { "PermissionRequest", 86400 }, { "Elicitation", HOOK_TIMEOUT_S }, { "Stop", HOOK_TIMEOUT_S } },
         },
     },
     {

@@ -97,7 +97,7 @@ enum {
     START_PAUSE_MS = 200,
     START_SAID_BYTES = 300,
     STATE_BYTES = 6,
-    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
+    SCHEMA_MS = 600000, /* others may be bringing it up to date, or it is big */
     BEHIND_SCHEMA_MS = 10000,
 };
 
@@ -303,7 +303,7 @@ bool start_make_schema(struct start *start, struct error *err)
 
     start_extend(start, SCHEMA_MS);
     postgres_schema_write(&schema);
-    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
+    ok = start_run(start, "SET statement_timeout = '595s'; SET lock_timeout = '590s'", NULL, NULL,
                    err) &&
          start_run(start, text_string(&schema), NULL, NULL, err);
     if (!ok)

@@ -63,16 +63,19 @@ static const char *first_ask(const struct write *write)
     }
 }
 
+/* Between the others there are spaces, and there may be one before them. */
 size_t write_next_ask(const struct write *write, const char **ret_id)
 {
     const char *id = *ret_id, *first = first_ask(write);
 
     if (!id)
         id = first;
-    else if (id == first && write->what == WRITE_change)
-        id = write->of.change.more_ids;
+    else if (id == first)
+        id = write->what == WRITE_change ? write->of.change.more_ids : NULL;
     else
-        id = id == first ? NULL : id + strcspn(id, " ") + strspn(id + strcspn(id, " "), " ");
+        id += strcspn(id, " ");
+    if (id && id != first)
+        id += strspn(id, " ");
     *ret_id = id;
     return id ? strcspn(id, " ") : 0;
 }
