@@ -133,7 +133,7 @@ def rates(report: Any, options: argparse.Namespace, hub_class: Callable, server:
     names = ["floor", *counts, *more]
     runs: dict[Any, list[dict]] = {name: [] for name in names}
     seconds = str(options.seconds)
-    url, floor_url = server.new_database(), server.new_database()
+    url, floor_url, left_before = server.new_database(), server.new_database(), 0
     for repetition in range(min(REPETITIONS, options.repetitions)):
         for name in names if repetition % 2 == 0 else reversed(names):
             if name == "floor":
@@ -143,6 +143,10 @@ def rates(report: Any, options: argparse.Namespace, hub_class: Callable, server:
             before = traffic(server, url)
             with hubs_on(hub_class, options.program, url, count) as hubs:
                 found = drive(server, hubs, IN_FLIGHT if name == count else IN_FLIGHT * count, "-t", seconds)
+            left = server.sql("SELECT count(*) FROM asks WHERE state > 2 AND delivered_ms = 0", postgres.name_in(url))[0][0] - left_before
+            if left > IN_FLIGHT * count:
+                found["fail"] = f"{left} answers are not marked as delivered"
+            left_before += left
             runs[name].append(found | per_ask(before, traffic(server, url)))
     report.raw["hubs: rates"] = runs
     base = {key: bench.median(runs["floor"], key) for key in ("ops_s", "database_cpu_us")}

@@ -14,8 +14,8 @@ SERVERS = ["sayso", "floor", "floor-durable", "go", "sdk1", "sdk2"]
 PINGS = 1000  # under callgrind
 
 ROWS = [
-    ("cold start", "cold", "cold_ms", 1, "ms", ("<=", 2, "x floor"), "floor"),
-    ("RSS after tools/list", "cold", "rss_kb", 1024, "MB", ("<=", 4, "MB"), "floor"),
+    ("cold start", "cold", "cold_ms", 1, "ms", ("<=", 1.4, "x floor"), "floor"),
+    ("RSS after tools/list", "cold", "rss_kb", 1024, "MB", ("<=", 3.2, "MB"), "floor"),
     ("  PSS", "cold", "pss_kb", 1024, "MB", None, "floor"),
     ("ping, 64 in flight", "ping64", "ops_s", 1, "/s", (">=", 0.4, "x floor"), "floor"),
     ("  p50", "ping64", "p50_us", 1, "us", None, "floor"),

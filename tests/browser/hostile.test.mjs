@@ -114,7 +114,7 @@ test("B5 A6 every string of the corpus as the name and directory of an agent, as
         await page.locator(".ask").waitFor();
         const who = await page.locator(".who b").textContent();
         assert.match(who, /^“[^]*”$/, `${row.id}: what it calls itself stands in quotes`);
-        assert.match(await page.locator(".facts").textContent(), /you, pid \d+/, row.id);
+        assert.match(await page.locator(".facts").textContent(), /you, PID \d+/, row.id);
         const dirty = await page.locator("#main, .side").evaluateAll((nodes) => nodes.map((n) => n.textContent).join("")
             .match(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\ufeff]|[\u{e0000}-\u{e007f}]/u)?.[0] ?? "");
         assert.equal(dirty, "", `${row.id} shows U+${dirty.codePointAt(0)?.toString(16)}`);

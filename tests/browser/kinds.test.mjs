@@ -221,7 +221,7 @@ test("R2 only what is dangerous takes the code: the safe option, and a no, are s
     const { asked, page } = await open(choice({ title: "The old table?", options }));
     assert.deepEqual(await page.locator(".opt .danger-t").allTextContents(), ["destructive"]);
     await option(page, "Drop it").click();
-    assert.match(await sendButton(page).textContent(), /Go on/);
+    assert.match(await sendButton(page).textContent(), /Continue/);
     await sendButton(page).click();
     await page.locator(".second .code").waitFor();
     await page.locator("[data-key=second-back]").click();

@@ -64,7 +64,7 @@ test("R7.3 list, filter without reload, back button", async () => {
     const page = await stage.page("", context);
     await page.getByRole("heading", { name: "1 agent is waiting for you" }).waitFor();
     const row = page.locator(".row", { hasText: "In the list" });
-    assert.match(await row.textContent(), /“claude-code”.*shop-api.*blocked/);
+    assert.match(await row.textContent(), /“claude-code”.*shop-api.*waiting/);
     await page.evaluate(() => { window.same = true; });
     await page.locator(".side-seg label", { hasText: "Completed" }).click();
     await page.locator(".row", { hasText: "Deep" }).waitFor();

@@ -42,7 +42,7 @@ afterEach(async () => {
 const lookAt = async (asked) => {
     const page = await stage.page(`/choice/${asked.id}`, context);
     await page.locator("[data-key=let-stand]").click();
-    await page.getByText("So far 1 answered so").waitFor();
+    await page.getByText("1 with this answer").waitFor();
     return page;
 };
 const runs = async (code) => {
@@ -52,7 +52,7 @@ const runs = async (code) => {
 };
 const letStand = (page) => runs(page.locator("[data-key=standing-do]"));
 const inForce = (page, title) => page.locator("#standing-now + .rows li", { hasText: title });
-const proposed = (page, title) => page.locator("h2:has-text('Proposed') + .rows li", { hasText: title });
+const proposed = (page, title) => page.locator("h2:has-text('Suggested') + .rows li", { hasText: title });
 
 test("R7.7 its code is not part of the first load, comes when it is opened, and once", async () => {
     const own = await stage.context();
@@ -86,7 +86,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     const page = await stage.page("/standing", context);
     const row = proposed(page, "Cache for the shop");
     await row.waitFor();
-    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · any prompt.*Answered 3 times/s);
+    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · any prompt.*Same answer 3 times/s);
     assert.equal(await proposed(page, "Something else").count(), 0);
     await row.getByRole("link").focus();
     await page.keyboard.press("Enter");
@@ -110,7 +110,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     const days = (Date.parse(rule.expires_at) - Date.parse(rule.created_at)) / 86400000;
     assert.ok(Math.abs(days - 7) < 0.01, `${days}`);
     assert.equal(rule.rule.any_prompt, true);
-    assert.match(await inForce(page, "Cache").textContent(), /until .*made .* by \S+, from this ask/);
+    assert.match(await inForce(page, "Cache").textContent(), /expires .*created .* by \S+, from this ask/);
     const given = await askAgain({ title: "Cache for the shop", prompt: "Shop four is slow as well, and I need your call on that." });
     assert.equal(given.rule, rule.id);
     assert.equal(given.auto_submitted, true);
@@ -129,8 +129,8 @@ test("R2.2 what was answered so says so: in the list, in the history, in the ask
     const page = await stage.page("/history?via=rule", context);
     const row = page.locator(".hist tbody tr");
     await row.waitFor();
-    assert.match(await row.textContent(), /Cache for the shop.*auto-submitted.*rule/s);
-    await page.locator(".row.fin", { hasText: "auto-submitted" }).getByText("rule").waitFor();
+    assert.match(await row.textContent(), /Cache for the shop.*auto-answered.*rule/s);
+    await page.locator(".row.fin", { hasText: "auto-answered" }).getByText("rule").waitFor();
     await page.getByLabel("Channel").selectOption("web");
     await page.getByText("No matches.").waitFor();
     await page.getByLabel("Channel").selectOption("rule");
@@ -231,7 +231,7 @@ test("R12.1 hostile text of an agent stays text: tags, directions, long words, i
     const row = proposed(page, "<img src=x onerror=alert(1)>");
     await row.waitFor();
     await row.getByRole("link").click();
-    await page.getByText("So far 3 answered so").waitFor();
+    await page.getByText("3 with this answer").waitFor();
     await letStand(page);
     await inForce(page, "<img src=x").waitFor();
     const text = await page.locator("main").textContent();

@@ -99,11 +99,11 @@ test("R6.3 w in an inbox leaves the inbox open", async () => {
     await tmux.wait(/1-3 pick/);
     await sleep(READY_MS);
     tmux.keys("w");
-    await tmux.wait(/1 waiting[\s\S]*browser:\s+http/);
+    await tmux.wait(/1 pending[\s\S]*browser:\s+http/);
     const page = await followed();
     await option(page, "Redis").click();
     await sendNow(page);
-    await tmux.wait(/0 waiting/);
+    await tmux.wait(/0 pending/);
     assert.deepEqual((await asked.result).selection.selected_ids, ["redis"]);
     tmux.keys("q");
     await tmux.end(0);

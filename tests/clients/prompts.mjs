@@ -14,6 +14,7 @@ const since = (moment) => (Date.now() - moment) / 1000;
 // `calls`: what the model calls of the client's own tools, one after the other.
 async function prompted(client, calls, body) {
     const stage = await Stage.open(client, {}, false, calls);
+    stage.home.env.SAYSO_ASKS_PER_MINUTE = stage.env.SAYSO_ASKS_PER_MINUTE = "1000"; // for races
     try {
         await stage.home.must("install", client.name, "--prompts", "--yes");
         await stage.openTerminal(client.prompts.args);

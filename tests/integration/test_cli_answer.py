@@ -121,7 +121,7 @@ def show_whole(home: Home) -> None:
     english = shown({"en": ""})["en"]
     assert english.count("preselected") == 1 and "\x1b" not in english, english
     wait_until(lambda: re.search(r"Asked: .*:\d\d  waiting [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
-    expect_shown({"en": "blocked ", "zh": "已等待 "})
+    expect_shown({"en": "waiting ", "zh": "已等待 "})
     expect(home.sayso("cancel"), DONE)
     end(home, process)
     ended = home.sayso("list", "--json").json[0]["session_id"]
@@ -202,12 +202,12 @@ def too_late(home: Home) -> None:
         assert error["detail"]["status"] == "submitted" and error["detail"]["answered_by"]["person"] == person
         assert TIME.fullmatch(error["detail"]["answered_at"]), error
     again = expect(home.sayso("answer", session_id, "--select", "us", "--note", "n"), DONE)
-    assert again.out == "Already so: America\n", again
+    assert again.out == "Already saved: America\n", again
     as_json = home.sayso("answer", session_id, "--select", "us", "--note", "n", "--json").json
     assert as_json == {"session_id": session_id, "status": "submitted", "version": 2, "already": True}, as_json
     assert collect(home, session_id).json["selection"]["selected_ids"] == ["us"]
     line = one_line(expect(home.sayso("extend", session_id, "5"), FAILED).err)
-    assert "Too late" in line or "over" in line, line
+    assert "Too late" in line or "completed" in line, line
 
 
 @test("cancel and decline carry their note to the agent; twice is already so", "R2.2 R10.3")

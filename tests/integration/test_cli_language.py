@@ -154,7 +154,7 @@ def refused_in_chinese(home: Home) -> None:
         (["answer", single, "--none"], "请选择一项", "choose one option"),
         (["answer", several, "--select", "eu"], "请选择 2 项", "choose 2"),
         (["cancel", single, "--note", "n" * 9000], "备注最多", "a note can be at most"),
-        (["show", "zz"], "ID 无效：ID 有 26 个字符（a-z、2-7）；给出前 4 个或更多即可", "an id has 26 characters"),
+        (["show", "zz"], "ID 无效：ID 有 26 个字符（a-z、2-7）；给出前 4 个或更多即可", "an ID has 26 characters"),
         (["settings", "get", "nope"], "未知设置", "unknown setting"),
     ]
     for words, chinese, english in cases:

@@ -67,7 +67,7 @@ def with_store(home: Home) -> pathlib.Path:
     return home.data / "sayso.db"
 
 
-@test("a healthy home in both languages: nineteen checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
+@test("a healthy home in both languages: twenty checks, nothing wrong, nothing made, no hub started", "R10.5 R10.3 R8.2")
 def healthy(home: Home) -> None:
     env = {"BROWSER": "/bin/true"}
     for step in ("empty", "with a store", "with a hub"):

@@ -105,7 +105,7 @@ for name, case in NAMED.items():
     def allowed(home: Home, case: dict[str, Any] = case) -> None:
         process = start(home, hook(case, DANGEROUS), "--client", case["client"])
         session_id = the_ask(home)
-        shown = expect(home.sayso("show", session_id), DONE, DANGEROUS, "rm -r", "estructive", "Deny it")
+        shown = expect(home.sayso("show", session_id), DONE, DANGEROUS, "rm -r", "estructive", "Deny")
         assert case["client"] in shown.out, shown
         decide(home, session_id, "allow")
         expect_allow(case, finish(home, process))

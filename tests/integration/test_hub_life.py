@@ -214,10 +214,10 @@ def too_old_client() -> None:
             assert listed.code == 0 and [row["session_id"] for row in listed.json] == [ask], listed
             wait_until(lambda: home.hub().get("wire") == 3 and home.hub_pid(), "a hub of wire 3")
             told = end_of(home, waiting)
-            assert told.code in (1, 5) and "another version" in told.err and "update" in told.err, told
+            assert told.code in (1, 5) and "incompatible version" in told.err and "update" in told.err, told
             pid = home.hub_pid()
             refused = home.sayso("list")
-            assert refused.code == 1 and "another version" in refused.err and "update" in refused.err, refused
+            assert refused.code == 1 and "incompatible version" in refused.err and "update" in refused.err, refused
             assert home.hub_pid() == pid, "the older client ended the newer hub"
             row = newest.sayso("list", "--json").json[0]
             assert row["session_id"] == ask and row["status"] == "pending", row

@@ -66,7 +66,7 @@ def readme(home: Home) -> None:
         "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}) + f"\n{hello}\n")
     assert '"provide_choice"' in said, said
-    asked = shell(home, "sayso ask --from - --json --wait 0", 5, input=json.dumps(servers[2]))
+    asked = shell(home, "sayso ask --from - --json --wait 0", 5, input=json.dumps(servers[-1]))
     assert json.loads(asked)["action_status"] == "pending", asked
 
 

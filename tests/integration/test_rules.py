@@ -57,7 +57,7 @@ def whole_way(home: Home) -> None:
     assert made["rule"]["title"] == "Cache" and made["rule"]["from"] == id, made
     home.kill_hub()
     assert_by_rule(ask(home, prompt="Yet another shop needs one: which?"), "b", made["id"])
-    expect(home.sayso("rule"), DONE, made["id"], "until 20", "Cache", "bot", "Beta")
+    expect(home.sayso("rule"), DONE, made["id"], "expires 20", "Cache", "bot", "Beta")
     shown = expect(home.sayso("list", "--completed"), DONE)
     assert "auto" in shown.out.lower(), shown
     expect(home.sayso("rule", "suggest"), DONE)

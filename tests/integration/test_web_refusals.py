@@ -63,7 +63,7 @@ REFUSALS = [
     Refusal("a question back is empty", lambda home, page, ask: page.call("ask/back", session_id=ask, text=" "), "empty_text", "no visible text", "没有可读的内容"),
     Refusal("a setting out of range", lambda home, page, ask: page.call("settings/set", name="deliver_after", value="61"), "out_of_range",
             "from 0 to 60", "deliver_after 可设为 0 至 60"),
-    Refusal("a setting that is none", lambda home, page, ask: page.call("settings/set", name="thema", value="x"), "bad_enum", "unknown setting", "没有"),
+    Refusal("a setting that is none", lambda home, page, ask: page.call("settings/set", name="thema", value="x"), "bad_enum", "unknown setting", "未知设置"),
     Refusal("put off for too long", lambda home, page, ask: page.call("ask/later", session_id=ask, seconds=10 ** 9), "out_of_range", "seconds", "秒"),
     Refusal("an ask that is not there", lambda home, page, ask: answer(page, "a" * 26), "not_found", "no ask has this ID", "没有此 ID"),
     Refusal("another's token", lambda home, page, ask: page.call("token/revoke", id="zzzzzzzz"), "not_allowed", "run 'sayso token revoke'", "终端中运行“sayso token revoke”"),

@@ -34,7 +34,7 @@ for (const kind of Object.keys(KINDS)) {
             const sdk = await Sdk.open(home, kind);
             const { tools } = await sdk.client.listTools();
             assert.deepEqual(tools.map(({ name }) => name), TOOLS);
-            assert.match(sdk.client.getInstructions(), /Silence is not consent/);
+            assert.match(sdk.client.getInstructions(), /Silence is never consent/);
             assert.equal(sdk.client.getServerVersion().name, "sayso");
             assert.equal((await sdk.client.listPrompts()).prompts[0].name, "decision_policy");
             assert.equal((await sdk.client.getPrompt({ name: "decision_policy" })).messages.length, 1);

@@ -73,7 +73,7 @@ def of_the_client(home: Home) -> None:
         home.sayso("settings", "set", "language", "en")
         assert "s settings" in tmux.wait_gone("设置")
         tmux.keys("C-c")
-        tmux.wait("2 waiting")
+        tmux.wait("2 pending")
         tmux.keys("q")
         tmux.end(0)
 
@@ -116,7 +116,7 @@ def several(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.wait("Choose 1 to 2")
-        tmux.wait("Enter tick")
+        tmux.wait("Enter select")
         tmux.keys("Enter")  # nothing is ticked: it ticks, and sends nothing
         shown = tmux.wait(r"\[✓\] 1")
         assert "Selected. Press Enter again" in shown and "Enter send 1" in shown, shown
@@ -136,7 +136,7 @@ def nothing(home: Home) -> None:
     session_id = ask(home, selection_mode="multi")
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
-        tmux.wait("Enter tick")
+        tmux.wait("Enter select")
         tmux.keys("x", "Enter")
         tmux.wait("Nothing is selected. Press again to send an empty answer.")
         tmux.keys("Enter")

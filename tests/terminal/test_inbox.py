@@ -32,14 +32,14 @@ def inbox(home: Home) -> None:
         tmux.start("inbox", shows="First of all")
         second = ask(home, "Second thoughts")
         tmux.wait("Second thoughts")
-        tmux.wait("2 waiting")
+        tmux.wait("2 pending")
         home.sayso("answer", second, "--select", "view")
-        tmux.wait("1 waiting")
+        tmux.wait("1 pending")
         tmux.keys("Enter")
         tmux.wait("Redis, write-through")
         let_answer()
         tmux.keys("2")
-        shown = tmux.wait("0 waiting")
+        shown = tmux.wait("0 pending")
         assert not re.search(r"\d{5} d", shown), shown
         tmux.keys("q")
         assert "First of all" not in tmux.end(0), "the screen before is back"
@@ -53,11 +53,11 @@ def inbox_settings(home: Home) -> None:
     ask(home, "Obedient")
     with Tmux(home) as tmux:
         shown = tmux.start("inbox", shows="Obedient")
-        assert re.search(r"1 waiting +http://\S+:\d+/", shown), shown
+        assert re.search(r"1 pending +http://\S+:\d+/", shown), shown
         tmux.keys("Enter")
         tmux.wait("Enter to send  notes off")
         tmux.keys("C-c")
-        tmux.wait("1 waiting")
+        tmux.wait("1 pending")
         tmux.keys("q")
         tmux.end(0)
 
@@ -67,7 +67,7 @@ def inbox_keys(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     ids = {title: ask(home, title, timeout_seconds=100) for title in ("Alpha", "Beta", "Gamma")}
     with Tmux(home) as tmux:
-        tmux.start("inbox", shows="3 waiting")
+        tmux.start("inbox", shows="3 pending")
         tmux.wait("▸ .*Gamma")
         tmux.keys("/")
         tmux.type("alp")
@@ -91,7 +91,7 @@ def inbox_keys(home: Home) -> None:
         tmux.wait(rf"^ {before} +asked")
         assert before != after
         tmux.keys("C-c")
-        tmux.wait("3 waiting")
+        tmux.wait("3 pending")
         tmux.keys("k", "k", "e")
         tmux.wait(r"▸ +[56]:\d\d +Gamma")
         assert home.sayso("show", ids["Gamma"], "--json").json["ask"]["remaining_seconds"] > 290
@@ -100,7 +100,7 @@ def inbox_keys(home: Home) -> None:
         let_answer()
         tmux.type("not now")
         tmux.enter("not now")
-        tmux.wait("2 waiting")
+        tmux.wait("2 pending")
         assert result_of(home, ids["Gamma"])["selection"]["global_annotation"] == "not now"
         tmux.keys("q")
         tmux.end(0)
@@ -115,7 +115,7 @@ def inbox_lost(home: Home) -> None:
         wait_until(home.hub_pid, "it is started again", WAIT_S)
         ask(home, "After the end")
         tmux.wait("After the end")
-        tmux.wait("2 waiting")
+        tmux.wait("2 pending")
         tmux.keys("C-c")
         tmux.end(0)
 
@@ -167,20 +167,20 @@ def title(home: Home) -> None:
         tmux.keys("C-m")
         wait_until(lambda: name() == "my shell", "the shell has a name")
         tmux.start("inbox", shows="First")
-        wait_until(lambda: name() == "sayso: 1 waiting", "one waits")
+        wait_until(lambda: name() == "sayso: 1 pending", "one waits")
         ask(home, "Second")
-        wait_until(lambda: name() == "sayso: 2 waiting", "two wait")
+        wait_until(lambda: name() == "sayso: 2 pending", "two wait")
         tmux.keys("C-z")
         wait_until(lambda: name() == "my shell", "as before while it is stopped")
         tmux.type("fg")
         tmux.keys("C-m")
-        wait_until(lambda: name() == "sayso: 2 waiting", "and again")
+        wait_until(lambda: name() == "sayso: 2 pending", "and again")
         tmux.keys("q")
         tmux.wait(r"ready\$\s*\Z")
         assert name() == "my shell", name()
         for number in (signal.SIGTERM, signal.SIGSEGV):
             tmux.start("inbox", shows="Second")
-            wait_until(lambda: name() == "sayso: 2 waiting", "once more")
+            wait_until(lambda: name() == "sayso: 2 pending", "once more")
             os.kill(pid_of(home, "inbox"), number)
             wait_until(lambda: name() == "my shell", f"as before after {number}")
 
@@ -226,7 +226,7 @@ def later(home: Home) -> None:
         tmux.wait("Enter answer")
         assert "later_until" not in home.sayso("show", session_id, "--json").json["ask"]
         tmux.keys("l", "2")
-        tmux.wait(r"Not now .*  later  auto$")
+        tmux.wait(r"Not now .*  snoozed  auto$")
         row = home.sayso("show", session_id, "--json").json["ask"]
         assert row["status"] == "pending" and row["later_until"], row
         tmux.keys("q")
@@ -249,7 +249,7 @@ def history(home: Home) -> None:
         home.sayso("answer", ask(home, f"Old question {number:02}"), "--select", "view", "--note", f"because {number:02}")
     home.sayso("cancel", ask(home, "Never mind"))
     with Tmux(home) as tmux:
-        tmux.start("inbox", shows="0 waiting")
+        tmux.start("inbox", shows="0 pending")
         tmux.keys("h")
         shown = tmux.wait(r"▸ ✗.*Never mind +cancelled")
         assert re.search(r"✓.*Old question 24 +Materialized view", shown), shown
@@ -270,7 +270,7 @@ def history(home: Home) -> None:
         tmux.keys("Escape")
         tmux.wait(r"^ History +1$")
         tmux.keys("Escape")
-        tmux.wait("0 waiting")
+        tmux.wait("0 pending")
         tmux.keys("q")
         tmux.end(0)
 
@@ -286,7 +286,7 @@ def short(home: Home) -> None:
 def serve(home: Home) -> None:
     with Tmux(home) as tmux:
         before = tmux.modes()
-        tmux.start("serve", shows="0 waiting")
+        tmux.start("serve", shows="0 pending")
         hub = home.hub_pid()
         assert hub
         ask(home, "For the server")

@@ -155,7 +155,7 @@ def settings_first(scene: Scene) -> None:
             scene.terminal.keys("Escape")
             scene.terminal.wait_gone("default")
         scene.terminal.keys("C-c")
-        scene.terminal.wait("1 waiting")
+        scene.terminal.wait("1 pending")
         return shown
     assert "default" not in opened("Ctrl-D send")
     with set_to(scene.home, "settings_first", "on"):
@@ -227,7 +227,7 @@ def question(home: Home) -> None:
 def words(home: Home) -> None:
     session_id = ask(home, selection_mode="text_input", placeholder="such as checkout-v2", timeout_seconds=600)
     with Tmux(home, columns=110) as tmux:
-        tmux.start("inbox", shows="1 waiting")
+        tmux.start("inbox", shows="1 pending")
         for act in INBOX.values():
             act(Scene(home, tmux, session_id))
         tmux.keys("q")

@@ -47,7 +47,7 @@ def whole_way(home: Home) -> None:
     for word in ("first", "second", "third"):
         answered(home, prompt=f"The {word} shop needs a cache: which one?")
     with Tmux(home) as tmux:
-        tmux.start("inbox", shows="0 waiting")
+        tmux.start("inbox", shows="0 pending")
         tmux.keys("a")
         tmux.wait("No rules")
         tmux.wait(r"▸ \+ Cache +Beta")
@@ -56,9 +56,9 @@ def whole_way(home: Home) -> None:
         tmux.wait("any prompt")
         tmux.wait("past asks: 3 with this answer, 0 with a different one")
         tmux.keys("p")
-        tmux.wait("so far: 1 answered so")
+        tmux.wait("past asks: 1 with this answer")
         tmux.keys("p")
-        tmux.wait("so far: 3 answered so")
+        tmux.wait("past asks: 3 with this answer")
         assert rules(home) == [], "looking makes nothing"
         tmux.keys("2")
         tmux.wait("Matching asks will now be answered automatically")
@@ -86,8 +86,8 @@ def whole_way(home: Home) -> None:
         assert rules(home) == []
         assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
         tmux.keys("Escape")
-        tmux.wait("1 waiting")
-        tmux.wait("Cache +auto-submitted")
+        tmux.wait("1 pending")
+        tmux.wait("Cache +auto-answered")
         tmux.keys("h")
         tmux.wait("Cache +Beta +rule")
         tmux.keys("Enter")
@@ -95,7 +95,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("C-c")
         tmux.wait("History")
         leave(tmux)
-        tmux.start("inbox", shows="Cache +auto-submitted +rule")
+        tmux.start("inbox", shows="Cache +auto-answered +rule")
         tmux.keys("q")
         tmux.end(0)
 
@@ -117,8 +117,8 @@ def from_history(home: Home) -> None:
         tmux.keys("Enter")
         code = re.search(r"[Tt]ype (\d{3})", tmux.wait(r"[Tt]ype \d{3}"))[1]
         tmux.type(code)
-        tmux.enter(rf"to do it: {code}")
-        tmux.wait("0 waiting")
+        tmux.enter(rf"to confirm: {code}")
+        tmux.wait("0 pending")
         assert home.sayso("show", wiped, "--json").json["ask"]["status"] == "submitted"
         tmux.keys("h")
         tmux.wait("▸ ✓ .*Drop it")
@@ -131,11 +131,11 @@ def from_history(home: Home) -> None:
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "j", "a")
-        tmux.wait("so far: 1 answered so")
+        tmux.wait("past asks: 1 with this answer")
         tmux.keys("1")
         tmux.wait("▸ ✓ Good one")
         tmux.keys("Escape")
-        tmux.wait("0 waiting")
+        tmux.wait("0 pending")
         tmux.keys("q")
         tmux.end(0)
     assert [rule["rule"]["title"] for rule in rules(home)] == ["Good one"]
@@ -146,7 +146,7 @@ def at_once(home: Home) -> None:
     first, second = answered(home, title="One of two"), answered(home, title="Two of two")
     with Tmux(home) as tmux, Tmux(home) as other:
         for window in (tmux, other):
-            window.start("inbox", shows="0 waiting")
+            window.start("inbox", shows="0 pending")
             window.keys("a")
             window.wait("No rules")
         one = home.sayso("rule", "add", first, "--json").json["id"]
@@ -177,7 +177,7 @@ def killed(home: Home) -> None:
     id = answered(home, title="Outlives it")
     assert home.sayso("rule", "add", id).code == 0
     with Tmux(home) as tmux:
-        tmux.start("inbox", shows="0 waiting")
+        tmux.start("inbox", shows="0 pending")
         tmux.keys("a")
         tmux.wait("▸ ✓ Outlives it")
         home.kill_hub()

@@ -89,7 +89,7 @@ def confirmation(home: Home) -> None:
         tmux.keys("1", "Enter")
         tmux.wait(r"Type \d{3}")
         tmux.keys("Enter")  # an empty line goes back
-        tmux.wait("Enter go on")
+        tmux.wait("Enter continue")
         tmux.keys("Enter")
         tmux.type(re.search(r"Type (\d{3})", tmux.wait(r"Type \d{3}"))[1])
         tmux.keys("Enter")
@@ -212,7 +212,7 @@ def prompt(home: Home) -> None:
         tmux.keys("End")
         tmux.wait("Paragraph 29")
         tmux.keys("Escape")
-        tmux.wait("Enter go on")
+        tmux.wait("Enter continue")
         tmux.keys("Enter")
         code = re.search(r"Type (\d{3})", tmux.wait(r"Type \d{3}"))[1]
         tmux.type(code)
@@ -311,11 +311,11 @@ def settings(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.keys("s")
-        tmux.wait(r"▸ Interface")
+        tmux.wait(r"▸ Where to notify")
         tmux.keys("Right")
-        tmux.wait(r"Interface +< browser > +saved|Interface +< web > +saved")
+        tmux.wait(r"Where to notify +< browser > +saved|Where to notify +< web > +saved")
         tmux.keys("r")
-        tmux.wait(r"Interface +< auto > +default")
+        tmux.wait(r"Where to notify +< auto > +default")
         tmux.keys("Down")
         tmux.type("45")
         tmux.wait(r"Time to answer +< 45_ >")
@@ -332,7 +332,7 @@ def settings(home: Home) -> None:
         tmux.wait("(?i)1 to 2592000|from 1")
         assert value("timeout_seconds") == "45"
         tmux.keys("Down", "Right")
-        tmux.wait(r"Picking +< sends at once > +saved")
+        tmux.wait(r"When you pick +< pick to send > +saved")
         for name, after in (("notes", "off"), ("note_focus", "on"), ("placeholder", "off"), ("show_hidden", "on"),
                             ("navigation_hints", "off")):
             tmux.keys("Down", "Right")
