@@ -54,7 +54,7 @@ SANITIZED = -Dc_args=-g1 -Db_sanitize=address,undefined -Doptimization=1 -Dc_lin
 FUZZERS = -Db_sanitize=address,undefined -Dfuzz=true -Dtests=false -Db_lundef=false
 
 ##@ Everyday
-.PHONY: build run test check install uninstall dist deb
+.PHONY: build run test check install uninstall dist deb release
 build: ## the program: build/sayso
 	@$(call configure,build,$(GCC),$(WITH_TESTS))
 	@$(call compile,build,$(PROGRAM))
@@ -62,8 +62,10 @@ build: ## the program: build/sayso
 run: packages-build build ## install what is missing, build, and run a demonstration
 	@exec tools/run_demo
 
-test: packages-test build-program build-sanitized build-simulator ## every test
-	@tools/run_tests
+test: packages-compile ## every test
+	@tools/install_packages test & installing=$$!; \
+	$(MAKE) build-program build-sanitized build-simulator; built=$$?; \
+	wait $$installing && [ $$built -eq 0 ] && exec tools/run_tests
 
 check: build-plain ## the quick tests; SUITE=core, SUITE=lifecycle, SUITE=checks ... choose
 	@tools/run_tests --fast $(if $(SUITE),--suite $(SUITE)) $(if $(ONLY),--only '$(ONLY)')
@@ -80,6 +82,10 @@ dist: ## the sources of this commit: build/sayso-VERSION.tar.gz, the same bytes 
 
 deb: packages-deb ## Debian packages of the files as they are: build/deb/*.deb
 	@tools/package deb
+
+release: packages-release build ## everything that is handed out, with sums: build/release
+	@$(call compile,build,$(LIBRARY))
+	@JOBS=$(JOBS) tools/package release
 
 ##@ Longer looks
 .PHONY: coverage fuzz simulate soak bench clients
@@ -125,8 +131,8 @@ help: ## this list
 	    /^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 # Steps the targets above share.
-.PHONY: packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients
-packages-build packages-test packages-fuzz packages-soak packages-bench packages-deb packages-clients:
+.PHONY: packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-release packages-clients
+packages-build packages-compile packages-test packages-fuzz packages-soak packages-bench packages-deb packages-release packages-clients:
 	@tools/install_packages $(@:packages-%=%)
 
 .PHONY: build-plain build-program build-sanitized build-fuzzers build-threads build-simulator

@@ -41,6 +41,22 @@ def cpu_s(server: Any, hubs: list[Any]) -> tuple[float, float]:
     return sum(used(hub.process.pid) for hub in hubs), database
 
 
+def traffic(server: Any, url: str) -> dict[str, float]:
+    """What was written so far by those who are gone: of others the server has not heard all."""
+    names = ("asks", "changes", "in_page", "transactions", "wal_bytes", "wal_syncs")
+    row = server.sql("SELECT t.n_tup_ins, t.n_tup_upd, t.n_tup_hot_upd, d.xact_commit, w.wal_bytes::bigint, w.wal_sync"
+                     " FROM pg_stat_wal w, pg_stat_database d, (SELECT 0 AS n_tup_ins, 0 AS n_tup_upd, 0 AS n_tup_hot_upd"
+                     " UNION ALL SELECT n_tup_ins, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE relname = 'asks'"
+                     " ORDER BY 1 DESC LIMIT 1) t WHERE d.datname = current_database()", postgres.name_in(url))[0]
+    return dict(zip(names, map(float, row)))
+
+
+def per_ask(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
+    done = {name: after[name] - before[name] for name in after}
+    return {name: done[name] / max(1, done["asks"]) for name in ("transactions", "wal_bytes", "wal_syncs")} | {
+        "in_page": done["in_page"] / max(1, done["changes"])}
+
+
 @contextlib.contextmanager
 def hubs_on(hub_class: Callable, program: str, url: str, count: int) -> Iterator[list[Any]]:
     with contextlib.ExitStack() as stack:
@@ -113,7 +129,8 @@ def drive_floor(server: Any, url: str, *arguments: str) -> dict:
 
 def rates(report: Any, options: argparse.Namespace, hub_class: Callable, server: Any) -> None:
     counts = range(1, MOST_HUBS + 1)
-    names = ["floor", *counts]
+    more = [f"{count}, {IN_FLIGHT} each" for count in counts if count > 1]  # batches as large as one hub's
+    names = ["floor", *counts, *more]
     runs: dict[Any, list[dict]] = {name: [] for name in names}
     seconds = str(options.seconds)
     url, floor_url = server.new_database(), server.new_database()
@@ -122,21 +139,29 @@ def rates(report: Any, options: argparse.Namespace, hub_class: Callable, server:
             if name == "floor":
                 runs[name].append(drive_floor(server, floor_url, "-c", str(IN_FLIGHT), "-t", seconds))
                 continue
-            with hubs_on(hub_class, options.program, url, name) as hubs:
-                runs[name].append(drive(server, hubs, IN_FLIGHT, "-t", seconds))
+            count = int(str(name).split(",")[0])
+            before = traffic(server, url)
+            with hubs_on(hub_class, options.program, url, count) as hubs:
+                found = drive(server, hubs, IN_FLIGHT if name == count else IN_FLIGHT * count, "-t", seconds)
+            runs[name].append(found | per_ask(before, traffic(server, url)))
     report.raw["hubs: rates"] = runs
     base = {key: bench.median(runs["floor"], key) for key in ("ops_s", "database_cpu_us")}
-    for count in counts:
-        get = lambda key: bench.median(runs[count], key)
+    for name in names[1:]:
+        count = int(str(name).split(",")[0])
+        get = lambda key: bench.median(runs[name], key)
         some = f"{count} hub{'s' if count > 1 else ''}"
-        report.add(f"asks/s on PostgreSQL, {some}, {IN_FLIGHT} in flight", get("ops_s"), "/s", base["ops_s"])
+        report.add(f"asks/s on PostgreSQL, {some}, {IN_FLIGHT} in flight{'' if name == count else ' each'}", get("ops_s"), "/s",
+                   base["ops_s"])
         report.add("  p50", get("p50_us"), "us")
         report.add("  p99", get("p99_us"), "us")
         report.add("  CPU of the database an ask", get("database_cpu_us"), "us", base["database_cpu_us"])
         report.add("  CPU of the hubs an ask", get("hubs_cpu_us"), "us")
+        report.add("  WAL an ask", get("wal_bytes"), "B")
+        report.add("  transactions an ask", get("transactions"), "")
+        report.add("  changes that stay in their page", get("in_page"), "x")
         if count > 1:
             all_of = lambda n: sum(bench.median(runs[n], key) or 0 for key in ("hubs_cpu_us", "database_cpu_us"))
-            grown = all_of(count) / all_of(1) if all_of(1) else None
+            grown = all_of(name) / all_of(1) if all_of(1) else None
             report.add("  CPU of all an ask, of that with one hub", grown, "x")
     complain(report, [one for some in runs.values() for one in some])
 

@@ -8,7 +8,7 @@
  * The plan (plan.h) has argv and env; rows and columns of the terminal (24 and 80); `mark`, a text
  * that the first picture holds; `keys`, which are typed one after the other and from the start
  * again. With a mark a picture is over with the end of a synchronized frame, without one with any
- * byte. Its question for the background's colour is answered, as terminals do. Prints one JSON
+ * byte. Its question for the background's color is answered, as terminals do. Prints one JSON
  * object.
  */
 #include <errno.h>

@@ -7,7 +7,7 @@
  * NOTE is the hub's hub.json, or what ref/floor_ws.c printed. At the hub every watcher says hello
  * with the person's token and ask/watch, and an event is a new ask of an agent on the hub's socket:
  * parsed, checked and committed before anybody is told. The floor is told how long the frame is
- * (-k BYTES) and sends it at once.
+ * (-k BYTES) and sends it immediately.
  *
  * The time of an event runs from before its cause is written until a watcher has read all of it;
  * memory is the difference between no watcher and all of them, when they are idle. Prints one JSON

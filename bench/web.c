@@ -63,7 +63,7 @@ static struct connection *connection_new(int fd)
     return connection;
 }
 
-/* Only ever between two turns or at the end of its bytes: nobody else points to it. */
+/* Only ever between two turns or at the end of its bytes: no one else points to it. */
 static void connection_free(struct connection *connection)
 {
     close(connection->fd);

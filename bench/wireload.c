@@ -6,7 +6,7 @@
  *
  *   ask    an agent asks, a person who watches answers each ask when its event comes, the agent
  *          gets the result and confirms it (ask/delivered, once per turn for all that came)
- *   hold   creates -n asks that nobody answers, -c of them not yet confirmed, prints, and keeps
+ *   hold   creates -n asks that no one answers, -c of them not yet confirmed, prints, and keeps
  *          the connection until its own standard input ends
  *   wake   one ask at a time; watches the index of SQLite's log for the commit of the answer, and
  *          measures from there until the agent has its result
@@ -214,7 +214,7 @@ static void say_hello(int which, const char *role, const char *socket_path,
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"wire\":1,"
                      "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload %d\","
                      "\"directory\":\"/\",\"features\":[]}}\n",
-                     role, (int)getpid()); /* several at once are several agents */
+                     role, (int)getpid()); /* several at the same time are several agents */
 }
 
 static void say_hello_on_page(int port)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Which of three takes shall be kept? Prints its value.
-# Whatever ends without an answer (cancelled, time-out, nobody there) prints nothing and fails.
+# Whatever ends without an answer (cancelled, time-out, no one there) prints nothing and fails.
 set -eu
 exec "${SAYSO:-sayso}" ask --tool elicit_choice --from - "$@" <<'JSON'
 {

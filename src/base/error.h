@@ -34,7 +34,7 @@ struct error {
     uint16_t inner; /* the one in the place of its {takes}; 0: none */
     uint16_t lengths[ERROR_VALUES]; /* of the values in the message, as the English text has them */
     char path[160];        /* JSON pointer of the offending field; "" where there is none */
-    char message[480];     /* what is wrong and how to mend it; plain ASCII or checked text */
+    char message[480];     /* what is wrong and how to fix it; plain ASCII or checked text */
     int64_t retry_after_s; /* only with rate_limited */
     size_t more_bytes;
     char more[1512]; /* error_add's: further mistakes; what is before path, path, and message */

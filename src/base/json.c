@@ -90,9 +90,9 @@ enum json_kind json_kind(const struct json *value)
 const char *json_kind_name(enum json_kind kind)
 {
     static const char *const names[] = {
-        [KIND_NULL] = "null",          [KIND_BOOL] = "true or false",
+        [KIND_NULL] = "null",          [KIND_BOOL] = "a boolean",
         [KIND_INTEGER] = "an integer", [KIND_REAL] = "a number",
-        [KIND_TEXT] = "a text",        [KIND_LIST] = "a list",
+        [KIND_TEXT] = "a string",      [KIND_LIST] = "an array",
         [KIND_OBJECT] = "an object",   [KIND_HUGE] = "a number out of range",
     };
 

@@ -2,7 +2,7 @@
  * json_parser.c - RFC 8259 and nothing else: strict UTF-8, no duplicate keys, no lone surrogates.
  * The bytes are copied into the document once and read there: no text needs more room than it was
  * written with, and each is closed by a NUL where its quote was. Bytes that no JSON has are behind
- * the copy: nobody looks for its end. One look at the text says how many values to allocate.
+ * the copy: no one looks for its end. One look at the text says how many values to allocate.
  */
 #include <errno.h>
 #include <math.h>
@@ -58,7 +58,7 @@ static bool fail_memory(struct reader *reader)
     return fail(reader, "out of memory");
 }
 
-/* Most JSON has none, so the usual byte is looked at once. */
+/* Most JSON has none, so the usual byte is looked immediately. */
 static void skip_blanks(struct reader *reader)
 {
     while ((uint8_t)*reader->at <= ' ' && (*reader->at == ' ' || *reader->at == '\n' ||

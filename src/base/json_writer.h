@@ -41,8 +41,8 @@ void json_write_value(struct json_writer *writer, const char *key, const struct 
 /* For keys that are not ours (option ids): quoted and escaped like a text. */
 void json_write_foreign_key(struct json_writer *writer, const char *key);
 
-/* For whoever writes JSON by itself: quoted, with `before` in front of it, if that is not nought,
- * and `behind` behind it. False: something in it must be escaped, and nothing was written. */
+/* For callers that write JSON themselves: quoted, after `before` (0: none) and before `behind`.
+ * False: something in it must be escaped, and nothing was written. */
 bool json_write_plain(struct text *out, char before, const char *bytes, size_t length, char behind);
 /* Whatever is in it. `is_shortest`: as short as JSON has it, as values that were read are. */
 void json_write_quoted(struct text *out, const char *bytes, size_t length, bool is_shortest);

@@ -30,7 +30,7 @@ struct loop {
     void (*signal_call)(void *context, int number);
     void *signal_context;
     bool is_waiting; /* within loop_run_until */
-    int kept_signal; /* came meanwhile; 0: none */
+    int kept_signal; /* came in the meantime; 0: none */
 };
 struct loop_turn {
     struct loop *loop;
@@ -51,6 +51,7 @@ struct loop_wake {
 };
 struct loop_timer {
     struct counter counter;
+    struct loop *loop; /* NULL once it has its descriptor, at its first use */
 };
 
 static int64_t clock_us(clockid_t clock)
@@ -259,10 +260,8 @@ void loop_wake_free(struct loop_wake *wake)
 struct loop_timer *loop_timer_new(struct loop *loop, loop_call *call, void *context)
 {
     struct loop_timer *timer = mem_new(sizeof *timer);
-    int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 
-    counter_init(&timer->counter, loop, fd, call, context);
-    timer->counter.is_once = true;
+    *timer = (struct loop_timer){ .counter = { .call = call, .context = context }, .loop = loop };
     return timer;
 }
 
@@ -271,6 +270,12 @@ void loop_timer_at(struct loop_timer *timer, int64_t boot_ms)
     struct itimerspec when = { 0 };
     int64_t us = true_boot_us(boot_ms < 1 ? 1000 : boot_ms * 1000); /* zero would disarm */
 
+    if (timer->loop)
+        counter_init(&timer->counter, timer->loop,
+                     timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC),
+                     timer->counter.call, timer->counter.context);
+    timer->loop = NULL;
+    timer->counter.is_once = true;
     when.it_value.tv_sec = us / 1000000;
     when.it_value.tv_nsec = us % 1000000 * 1000;
     timerfd_settime(timer->counter.fd, TFD_TIMER_ABSTIME, &when, NULL);
@@ -279,12 +284,15 @@ void loop_timer_at(struct loop_timer *timer, int64_t boot_ms)
 
 void loop_timer_stop(struct loop_timer *timer)
 {
-    uv_poll_stop(&timer->counter.poll);
+    if (!timer->loop)
+        uv_poll_stop(&timer->counter.poll);
 }
 
 void loop_timer_free(struct loop_timer *timer)
 {
-    if (timer)
+    if (timer && timer->loop)
+        free(timer);
+    else if (timer)
         uv_close((uv_handle_t *)&timer->counter.poll, on_closed);
 }
 

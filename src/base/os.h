@@ -51,7 +51,7 @@ int64_t os_unacknowledged_bytes(int socket_fd);
 int os_socket_error(int socket_fd); /* errno of what went wrong, once; 0: nothing */
 
 /* Directory owned by us with mode 0700, made if missing (parents too). Refuses one that belongs to
- * somebody else or that others may write; `err` says how to mend it. */
+ * someone else or that others may write; `err` says how to fix it. */
 bool os_private_directory(const char *path, struct error *err);
 bool os_is_network_file_system(const char *path);
 int64_t os_free_bytes(const char *path); /* -1: unknown */
@@ -62,9 +62,31 @@ bool os_own_program(char *out, size_t size);       /* absolute path of this exec
 bool os_working_directory(char *out, size_t size); /* real path */
 bool os_user_name(char *out, size_t size);
 
+/* Functions of a library that is loaded when it is first needed and not before: a program that
+ * never needs it starts no slower for it, and works where it is not installed. A static program has
+ * them inside (-Dstatic=true). */
+struct os_function {
+    const char *name;
+    size_t place;         /* of the pointer, in what the caller has for them */
+    void (*linked)(void); /* OS_LINKED */
+};
+#ifdef SAYSO_STATIC
+#define OS_LINKED(function) (void (*)(void))(function)
+enum { OS_IS_STATIC = 1 };
+#else
+#define OS_LINKED(function) NULL
+enum { OS_IS_STATIC = 0 };
+#endif
+/* False: it is not there (*ret_missing is NULL), or not this function of it. Never unloaded. */
+bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
+             const char **ret_missing);
+
 /* Whole file, at most max_bytes. False with err not_found, unavailable or too_long. */
 bool os_read_file(const char *path, size_t max_bytes, struct text *out, struct error *err);
-/* A key or token that only we and root can read. `err` is not_found or says how to mend it. */
+/* A descriptor that is readable when someone has written to the file; -1 and errno: none. */
+int os_watch_file(const char *path);
+void os_take_changes(int watch); /* it isn't readable any more */
+/* A key or token that only we and root can read. `err` is not_found or says how to fix it. */
 bool os_private_file(const char *path, struct error *err);
 /* Written beside, synced, renamed over: readers see the old file or the new one. Mode 0600. */
 bool os_write_file(const char *path, const char *bytes, size_t length, struct error *err);
@@ -72,9 +94,11 @@ bool os_write_file(const char *path, const char *bytes, size_t length, struct er
 /* The same for a file with a mode of its own; `group` -1: whatever it gets. */
 bool os_write_file_as(const char *path, const char *bytes, size_t length, unsigned mode,
                       int64_t group, struct error *err);
-/* Removes what killed writers of that file left beside it; nobody may write it meanwhile. */
+/* Never over a file that is there: then errno is EEXIST. */
+bool os_rename_new(const char *from, const char *to);
+/* Removes what killed writers of that file left beside it; no one may write it in the meantime. */
 void os_drop_unfinished(const char *path);
-/* Who listens on a TCP port of this machine's loopback: a uid, or -1: nobody, or not to be told. */
+/* Who listens on a TCP port of this machine's loopback: a uid, or -1: no one, or not to be told. */
 int64_t os_port_owner(int port);
 
 /* Zeroed pages at a multiple of their size, a power of two; only what is touched is taken. */
@@ -95,13 +119,13 @@ int os_poller_open(void); /* -1 and errno */
 /* Instead of the events that were watched before, 0: none, these from now on. What is closed must
  * have been taken out. That it is OS_BROKEN is told of everything that is watched. */
 bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void *thing);
-/* Does not wait. At most OS_POLLER_MAX at once; those left over come first the next time. */
+/* Does not wait. Returns at most OS_POLLER_MAX; those left over come first the next time. */
 int os_poller_take(int poller, struct os_ready *ready, int max);
 
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);
-bool os_is_locked(const char *path); /* by somebody; takes nothing */
+bool os_is_locked(const char *path); /* by someone; takes nothing */
 
 enum { OS_LOG_BYTES = 1048576 };
 /* To append to, 0600. Without room for so many bytes more it is first put aside as PATH.1, the one
@@ -142,9 +166,9 @@ enum os_browser os_open_browser(const char *url); /* NULL: opens none, says what
 enum os_notify { OS_NOTIFY_SHOWN, OS_NOTIFY_NO_LIBRARY, OS_NOTIFY_NO_BUS, OS_NOTIFY_REFUSED };
 enum os_notify os_notify_desktop(const char *title, const char *body, bool is_urgent);
 /* The listening unix socket that a service manager passed to this very process, and its path; -1:
- * none. To be called once. False: something else was passed; `err` says how to mend it. */
+ * none. To be called once. False: something else was passed; `err` says how to fix it. */
 bool os_passed_socket(int *ret_fd, char *path, size_t path_size, struct error *err);
-void os_turn_away(int listening_fd); /* closes whoever waits there to be let in */
+void os_turn_away(int listening_fd); /* closes anyone who waits there to be let in */
 /* "READY=1" and the like; false where no service manager wants to hear it. */
 bool os_tell_manager(const char *state);
 /* In the daemon, once. NULL: it or another one serves; else why not, as error_pack writes it. */

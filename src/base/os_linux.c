@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -23,6 +25,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -175,7 +178,7 @@ bool os_home(char *out, size_t size)
         home = getpwuid_r(geteuid(), &entry, room, sizeof room, &found) == 0 && found
                    ? found->pw_dir
                    : NULL;
-    return home && home[0] == '/' && snprintf(out, size, "%s", home) < (int)size;
+    return home && home[0] == '/' && strlen(home) < size && memcpy(out, home, strlen(home) + 1);
 }
 
 bool os_is_usual_home(const char *path)
@@ -189,8 +192,13 @@ bool os_own_program(char *out, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", out, size - 1);
 
-    if (length <= 0)
-        return false;
+    if (length <= 0) { /* there is no /proc: as the kernel was told */
+        char *told = realpath((const char *)getauxval(AT_EXECFN), NULL);
+
+        length = told ? snprintf(out, size, "%s", told) : 0;
+        free(told);
+        return length > 0 && (size_t)length < size;
+    }
     out[length] = '\0';
     return true;
 }
@@ -373,6 +381,12 @@ void *os_map_aligned(size_t bytes)
     return found + before;
 }
 
+/* C libraries other than glibc have no function for it. */
+bool os_rename_new(const char *from, const char *to)
+{
+    return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 1 /* RENAME_NOREPLACE */) == 0;
+}
+
 void os_unmap(void *memory, size_t bytes)
 {
     munmap(memory, bytes);
@@ -380,7 +394,9 @@ void os_unmap(void *memory, size_t bytes)
 
 void os_give_memory_back(void)
 {
+#ifdef __GLIBC__ /* other C libraries do that by themselves */
     malloc_trim(0);
+#endif
 }
 
 /* Many descriptors watched through one; see os.h. */
@@ -393,6 +409,24 @@ static const struct {
     { OS_WRITABLE, EPOLLOUT },
     { OS_HUNG_UP, EPOLLRDHUP },
 };
+
+int os_watch_file(const char *path)
+{
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+    if (watch < 0 || inotify_add_watch(watch, path, IN_MODIFY) >= 0)
+        return watch;
+    close(watch);
+    return -1;
+}
+
+void os_take_changes(int watch)
+{
+    char events[4096]; /* of one file, none has a name */
+
+    while (read(watch, events, sizeof events) > 0)
+        ;
+}
 
 int os_poller_open(void)
 {
@@ -413,7 +447,7 @@ bool os_poller_watch(int poller, int fd, unsigned before, unsigned events, void 
     return epoll_ctl(poller, act, fd, &wanted) == 0;
 }
 
-/* What has ended on both sides, and says nothing else, is ready for all: whoever tries learns. */
+/* A socket that ended on both sides is ready for everything; the next call returns the error. */
 static unsigned events_of(uint32_t found)
 {
     unsigned events = found & EPOLLERR ? OS_BROKEN : 0;
@@ -508,7 +542,7 @@ static void print_address(const struct sockaddr_storage *address, bool as_mapped
              ntohs(address->ss_family == AF_INET ? four->sin_port : six->sin6_port));
 }
 
-/* A socket that nobody holds any more is shown as root's, without an inode: it is nobody's. */
+/* A socket that no one holds any more is shown as root's, without an inode: it is no one's. */
 static bool read_owner(char *line, const char *local, const char *remote, int64_t *ret_uid,
                        unsigned long long *ret_inode)
 {
@@ -547,7 +581,7 @@ static void put_address(const struct sockaddr_storage *address, __be32 words[4],
 enum kernel_reply { NOT_ASKED, NO_SUCH_SOCKET, SOCKET_FOUND };
 
 /* Asks for this one socket: the cost doesn't grow with how many there are. The kernel answers with
- * a listener of that port where there is no such connection. A socket nobody holds has no inode. */
+ * a listener of that port where there is no such connection. A socket no one holds has no inode. */
 static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
                                     const struct sockaddr_storage *own, int64_t *ret_uid,
                                     unsigned long long *ret_inode)

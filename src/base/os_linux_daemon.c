@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,19 +85,21 @@ static void reset_files(void)
     }
 }
 
-/* The child between us and what outlives us; a host program's signals may come meanwhile. */
+/* The child between us and what outlives us; a host program's signals may come in the meantime. */
 static void reap(pid_t child)
 {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
 
-/* In a session of its own, a child of nobody; `streams`, /dev/null for -1, are its descriptors. */
+/* In a session of its own, a child of no one; `streams`, /dev/null for -1, are its descriptors. */
 static void become(const char *program, const char *const *arguments, char **environment,
                    int streams[], int count)
 {
     int null_fd = open("/dev/null", O_RDWR);
 
+    if (null_fd < 0) /* an empty root: this one can't be read or written either */
+        null_fd = socket(AF_UNIX, SOCK_STREAM, 0);
     setsid();
     if (fork() != 0)
         _exit(0);
@@ -112,7 +115,9 @@ static void become(const char *program, const char *const *arguments, char **env
         if (dup2(streams[i], i) < 0)
             _exit(1);
     }
-    close_range((unsigned)count, ~0U, 0);
+    if (syscall(SYS_close_range, count, ~0U, 0) != 0) /* before Linux 5.9 */
+        for (int fd = count, end = (int)sysconf(_SC_OPEN_MAX); fd < end; fd++)
+            close(fd);
     execve(program, (char *const *)(uintptr_t)arguments, environment);
     _exit(127);
 }
@@ -220,7 +225,7 @@ void os_tell_starter(const struct text *failure)
     /* one who no longer listens has started another, or given up */
     dprintf(fd, "%c", mark);
     if (failure && write(fd, failure->bytes, failure->used) < 0)
-        errno = 0; /* nobody listens any more */
+        errno = 0; /* no one listens any more */
     close(fd);
 }
 

@@ -2,7 +2,7 @@
  * os_linux_desktop.c - an address of ours in the person's browser. No shell is used: a fixed
  * program gets the address as one argument, and little else from us.
  */
-#include <dlfcn.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,18 +140,13 @@ struct bus_calls {
     int (*set_timeout)(struct sd_bus *bus, uint64_t usec);
 };
 
-static bool find_calls(struct bus_calls *calls)
-{
-    void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-
-    if (!library)
-        return false;
-    *(void **)&calls->open_user = dlsym(library, "sd_bus_open_user");
-    *(void **)&calls->call_method = dlsym(library, "sd_bus_call_method");
-    *(void **)&calls->close_unref = dlsym(library, "sd_bus_flush_close_unref");
-    *(void **)&calls->set_timeout = dlsym(library, "sd_bus_set_method_call_timeout");
-    return calls->open_user && calls->call_method && calls->close_unref && calls->set_timeout;
-}
+/* Debian has no archive of it: a static program has no such notifications. */
+static const struct os_function bus_functions[] = {
+    { "sd_bus_open_user", offsetof(struct bus_calls, open_user), NULL },
+    { "sd_bus_call_method", offsetof(struct bus_calls, call_method), NULL },
+    { "sd_bus_flush_close_unref", offsetof(struct bus_calls, close_unref), NULL },
+    { "sd_bus_set_method_call_timeout", offsetof(struct bus_calls, set_timeout), NULL },
+};
 
 enum os_notify os_notify_desktop(const char *title, const char *body, bool is_urgent)
 {
@@ -159,9 +154,10 @@ enum os_notify os_notify_desktop(const char *title, const char *body, bool is_ur
     const uint8_t urgency = is_urgent ? 2 : 1;
     struct bus_calls calls = { 0 };
     struct sd_bus *bus = NULL;
+    const char *missing;
     int result;
 
-    if (!find_calls(&calls))
+    if (!os_load("libsystemd.so.0", bus_functions, ARRAY_LEN(bus_functions), &calls, &missing))
         return OS_NOTIFY_NO_LIBRARY;
     if (calls.open_user(&bus) < 0)
         return OS_NOTIFY_NO_BUS;

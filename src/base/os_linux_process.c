@@ -1,4 +1,6 @@
-/* os_linux_process.c - processes as proc(5) shows them: parents, terminals and names. */
+/* os_linux_process.c - processes as proc(5) shows them: parents, terminals and names; libraries
+ * that ours loads. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -161,4 +163,26 @@ void os_process_names(int64_t pid, struct os_names *ret_names)
 void os_boot_id(char out[OS_BOOT_BYTES])
 {
     read_some(0, "sys/kernel/random/boot_id", out, OS_BOOT_BYTES);
+}
+
+bool os_load(const char *library, const struct os_function *functions, size_t count, void *out,
+             const char **ret_missing)
+{
+    bool is_linked = functions[0].linked != NULL;
+    void *loaded = is_linked ? NULL : dlopen(library, RTLD_NOW | RTLD_LOCAL);
+
+    *ret_missing = NULL;
+    for (size_t i = 0; (is_linked || loaded) && i < count; i++) {
+        void *symbol = is_linked ? NULL : dlsym(loaded, functions[i].name);
+
+        if (!is_linked && !symbol) {
+            *ret_missing = functions[i].name;
+            return false;
+        }
+        /* ISO C has no cast from data to functions */
+        memcpy((char *)out + functions[i].place,
+               is_linked ? (const void *)&functions[i].linked : (const void *)&symbol,
+               sizeof symbol);
+    }
+    return is_linked || loaded;
 }

@@ -378,3 +378,12 @@ bool text_next_piece(const char **at, const struct text_pairs *pairs, struct tex
     *at += length ? length : name;
     return length > 0 || name > 0;
 }
+
+uint32_t text_hash(const char *text)
+{
+    uint32_t hash = 2166136261U;
+
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 16777619U;
+    return hash;
+}

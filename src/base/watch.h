@@ -1,5 +1,5 @@
 /*
- * watch.h - a descriptor that belongs to somebody else, such as a database library's socket. Free
+ * watch.h - a descriptor that belongs to someone else, such as a database library's socket. Free
  * the watch before its owner closes the descriptor; the number may be another's right after.
  */
 #ifndef BASE_WATCH_H

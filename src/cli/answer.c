@@ -464,7 +464,7 @@ static bool read_code(const struct answering *answering, const char *code,
         return false;
     }
     say_add_shown(&line, answering->form.title);
-    fprintf(tty, "! %s\n  %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE), text_string(&line));
+    fprintf(tty, "! %s\n  %s\n", i18n_text(TEXT_DESTRUCTIVE_TWO_ACTS), text_string(&line));
     text_clear(&line);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) { /* ids, not the agent's words for them */
         const struct json *part = json_member(chosen, parts[i]);

@@ -212,6 +212,25 @@ const struct verb *verb_at(size_t index)
     return index < ARRAY_LEN(verbs) ? verbs[index] : NULL;
 }
 
+enum {
+#define VERB_GROUP(name) FIRST_##name, BEFORE_##name = FIRST_##name - 1,
+#define VERB(name)       AT_##name,
+#include "cli/verbs.def"
+#undef VERB
+};
+
+const char *verb_heading(size_t index)
+{
+    static const enum text_id headings[] = {
+#define VERB_GROUP(name) [FIRST_##name] = TEXT_CLI_GROUP_##name,
+#define VERB(name)
+#include "cli/verbs.def"
+#undef VERB
+    };
+
+    return index < ARRAY_LEN(headings) && headings[index] ? i18n_text(headings[index]) : NULL;
+}
+
 const struct verb *verb_find(const char *name)
 {
     const struct verb *verb;

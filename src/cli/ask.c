@@ -174,7 +174,7 @@ struct asking {
     const char *explanation; /* NULL: none, or it was said */
     int64_t wait_s;          /* -1: to the end */
     bool wants_launch;       /* collecting: a fresh command for a terminal */
-    bool may_show;           /* here, if a person is looking: nobody said where */
+    bool may_show;           /* here, if a person is looking: no one said where */
     struct client *client;
 };
 

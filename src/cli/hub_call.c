@@ -26,9 +26,9 @@ struct client_identity call_asker(const struct arguments *arguments, const char 
 struct settings *call_settings(void)
 {
     struct settings *settings = settings_new();
-    struct location location;
+    char path[LOCATION_PATH_BYTES];
 
-    settings_load(settings, location_find(&location, NULL) ? location.settings : NULL);
+    settings_load(settings, location_settings(path, NULL) ? path : NULL);
     return settings;
 }
 

@@ -140,6 +140,7 @@ VERB_ROW(version, TEXT_CLI_VERSION, VERB_LINES("version", "version --json"),
 static enum exit_code run_mcp(const struct arguments *arguments)
 {
     struct stdio_options mcp_options = {
+        .settings = arguments->settings,
         .as_name = arguments_value(arguments, "as"),
         .tools = arguments_value(arguments, "tools"),
         .is_sub_agent = arguments_value(arguments, "sub-agent") != NULL,
@@ -192,7 +193,7 @@ static enum exit_code show_on_desktop(void)
 {
     static const enum text_id said[] = {
         [OS_NOTIFY_SHOWN] = TEXT_NOTIFY_SHOWN,
-        [OS_NOTIFY_NO_LIBRARY] = TEXT_NOTIFY_NO_LIBRARY,
+        [OS_NOTIFY_NO_LIBRARY] = OS_IS_STATIC ? TEXT_NOTIFY_STATIC : TEXT_NOTIFY_NO_LIBRARY,
         [OS_NOTIFY_NO_BUS] = TEXT_NOTIFY_NO_BUS,
         [OS_NOTIFY_REFUSED] = TEXT_NOTIFY_REFUSED,
     };

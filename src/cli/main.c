@@ -19,10 +19,13 @@ static void print_help(void)
 {
     static const char syntax[] = "sayso COMMAND [...]"; /* not for people */
 
-    printf("sayso %s\n%s\n\n%s\n  %s\n\n%s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
-           i18n_text(TEXT_CLI_USAGE), syntax, i18n_text(TEXT_CLI_COMMANDS));
-    for (size_t i = 0; verb_at(i); i++)
+    printf("sayso %s\n%s\n\n%s\n  %s\n", SAYSO_VERSION, i18n_text(TEXT_CLI_ABOUT),
+           i18n_text(TEXT_CLI_USAGE), syntax);
+    for (size_t i = 0; verb_at(i); i++) {
+        if (verb_heading(i))
+            printf("\n%s\n", verb_heading(i));
         printf("  %-10s %s\n", verb_at(i)->name, i18n_text(verb_at(i)->about));
+    }
     printf("\n%s\n%s\n", i18n_text(TEXT_CLI_MORE_HELP), i18n_text(TEXT_CLI_EXIT_CODES));
 }
 
@@ -36,11 +39,8 @@ static void fill_standard_streams(void)
 }
 
 /* The language, and whether there is a problem that only few verbs can live with. */
-static bool read_settings(bool is_quiet, struct error *ret_problem)
+static bool read_settings(const struct settings *settings, bool is_quiet, struct error *ret_problem)
 {
-    struct settings *settings = call_settings();
-    bool has_problem;
-
     i18n_use(settings_language(settings));
     for (size_t i = 0; !is_quiet && i < settings_warning_count(settings); i++) {
         const struct setting_warning *warning = settings_warning(settings, i);
@@ -51,9 +51,7 @@ static bool read_settings(bool is_quiet, struct error *ret_problem)
             fprintf(stderr, "sayso: %s\n", text_string(&line)); /* a hub logs the file's */
         text_release(&line);
     }
-    has_problem = settings_problem(settings, ret_problem);
-    settings_free(settings);
-    return has_problem;
+    return settings_problem(settings, ret_problem);
 }
 
 /* An empty variable counts as unset. */
@@ -65,16 +63,6 @@ static const char *value_of(const struct arguments *arguments, const char *name,
     if (given)
         return given;
     return set && *set ? set : NULL;
-}
-
-/* That hub is found as ever, and started where it does not run. */
-static bool is_own_socket(const char *path)
-{
-    char directory[LOCATION_PATH_BYTES], own[LOCATION_PATH_BYTES + 32];
-    struct location location;
-
-    return location_find(&location, NULL) &&
-           location_socket_name(&location, directory, own, NULL) && strcmp(own, path) == 0;
 }
 
 /* The hub of another machine: --hub, --token-file and --ca-file, else SAYSO_HUB, SAYSO_TOKEN_FILE
@@ -90,7 +78,7 @@ static bool remote_choose(const struct arguments *arguments)
     if (!arguments->verb->works_remotely || !hub)
         return true;
     if (strncmp(hub, unix_prefix, sizeof unix_prefix - 1) == 0) {
-        if (!is_own_socket(hub + sizeof unix_prefix - 1))
+        if (!location_is_own_socket(hub + sizeof unix_prefix - 1)) /* found, started as ever */
             finder_use_socket(hub + sizeof unix_prefix - 1);
         return true;
     }
@@ -127,7 +115,7 @@ static bool are_utf8(int count, char **texts)
     return true;
 }
 
-static int run(int count, char **texts)
+static int run(int count, char **texts, struct current_settings *settings)
 {
     const char *name = count > 1 ? texts[1] : "--help";
     const struct verb *verb;
@@ -135,8 +123,8 @@ static int run(int count, char **texts)
     struct error problem;
     bool has_problem;
 
-    fill_standard_streams();
-    has_problem = read_settings(count > 2 && strcmp(texts[2], "--auto-started") == 0, &problem);
+    has_problem = read_settings(settings->settings,
+                                count > 2 && strcmp(texts[2], "--auto-started") == 0, &problem);
     error_use_words(error_read_words);
     umask(077);
     if (!are_utf8(count, texts))
@@ -146,11 +134,11 @@ static int run(int count, char **texts)
         print_help();
         return finish(EXIT_DONE);
     }
-    if (strcmp(name, complete_command) == 0) {
+    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
+    if (!verb && strcmp(name, complete_command) == 0) {
         complete_print(count - 2, texts + 2);
         return finish(EXIT_DONE);
     }
-    verb = strcmp(name, "--version") == 0 ? &verb_version : verb_find(name);
     if (!verb) {
         say_problem(TEXT_CLI_UNKNOWN_COMMAND, "name", name);
         return EXIT_USAGE;
@@ -162,6 +150,7 @@ static int run(int count, char **texts)
         verb_print_help(verb);
         return finish(EXIT_DONE);
     }
+    arguments.settings = settings;
     arguments.problem = has_problem ? &problem : NULL;
     if (has_problem && !verb->runs_without_settings) {
         say_error(&arguments, &problem, NULL);
@@ -174,6 +163,13 @@ static int run(int count, char **texts)
 
 int main(int count, char **texts)
 {
+    struct current_settings settings = { .is_seen = true };
+    int code;
+
     guard_begin(count, texts);
-    return guard_end(run(count, texts));
+    fill_standard_streams();
+    settings.settings = call_settings();
+    code = run(count, texts, &settings);
+    settings_free(settings.settings);
+    return guard_end(code);
 }

@@ -168,6 +168,8 @@ static void print_program_page(void)
     print_commands(TEXT_MAN_SYNOPSIS, synopsis);
     print_section(TEXT_MAN_COMMANDS);
     for (size_t i = 0; verb_at(i); i++) {
+        if (verb_heading(i))
+            print_line(".SS ", verb_heading(i));
         printf(".TP\n.BR sayso\\-%s (1)\n", verb_at(i)->name);
         print_prose(i18n_text(verb_at(i)->about));
     }

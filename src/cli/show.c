@@ -45,7 +45,7 @@ static void print_option(const struct json *option)
         say_lines(description, 6);
     if (note)
         print_note(6, note);
-    if (preview) { /* what it would look like; not coloured here, but whole */
+    if (preview) { /* what it would look like; not colored here, but whole */
         printf("      %s (", i18n_text(TEXT_SHOW_PREVIEW));
         say_words("", language ? language : json_member_text(preview, "type"), "):\n");
         say_lines(json_member_text(preview, "text"), 8);
@@ -268,7 +268,7 @@ static void print_facts(const struct arguments *arguments, const struct json *as
     say_row(TEXT_ROW_ID, json_member_text(ask, "session_id"));
     say_row(TEXT_ROW_STATUS, state_text(state_find(status)));
     if (json_is_true(json_member(ask, "destructive")))
-        printf("%s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
+        printf("%s\n", i18n_text(TEXT_DESTRUCTIVE_TWO_ACTS));
     say_row(TEXT_ROW_AGENT, text_string(&line));
     say_row(TEXT_ROW_DIRECTORY, json_member_text(json_member(ask, "origin"), "directory"));
     print_asked(arguments, ask);

@@ -11,6 +11,7 @@
 
 struct arguments;
 struct app_result;
+struct current_settings;
 
 enum exit_code {
     EXIT_DONE,
@@ -73,6 +74,7 @@ struct verb {
 /* The command line after parsing: every verb also has --json and --help. */
 struct arguments {
     const struct verb *verb;
+    struct current_settings *settings;
     const struct error *problem; /* with the settings; NULL: none */
     bool is_json;
     const char *words[8];
@@ -99,7 +101,8 @@ bool arguments_are_short(const struct arguments *arguments, const char *name, si
 bool arguments_integer(const struct arguments *arguments, const char *name, int64_t min,
                        int64_t max, int64_t *ret_number);
 
-const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL behind the last */
+const struct verb *verb_at(size_t index); /* in the order of verbs.def; NULL after the last */
+const char *verb_heading(size_t index);   /* of the group that begins there, or NULL */
 const struct verb *verb_find(const char *name);
 void verb_print_help(const struct verb *verb);
 /* Its own options, those of who may go far, those that every verb has; NULL behind the last. */

@@ -30,13 +30,13 @@ static void write_notice(struct json_writer *writer, const struct notice *notice
     json_write_text(writer, notice->told_json ? "timed_out_at" : "answered_at", when);
     if (notice->told_json)
         json_write_raw(writer, "told_after_deadline", notice->told_json);
-    json_write_text(writer, "instructions",
-                    notice->told_json
-                        ? "This earlier ask of yours timed out and stays so. After the deadline "
-                          "the user told you told_after_deadline. It isn't the answer and approves "
-                          "nothing: take it into account, and ask again before you act on it."
-                        : "The person has decided this earlier ask of yours: call get_answer with "
-                          "this session_id to collect what they said.");
+    json_write_text(
+        writer, "instructions",
+        notice->told_json
+            ? "This earlier ask of yours timed out and stays so. After the deadline "
+              "the user told you told_after_deadline. It isn't the answer and approves "
+              "nothing: take it into account, and ask again before you act on it."
+            : "The user answered this earlier ask: call get_answer with this session_id.");
     json_write_end_object(writer);
     text_release(&shown);
 }

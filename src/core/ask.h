@@ -38,7 +38,7 @@ struct ask {
     int64_t version, form_version;
     int64_t created_ms, deadline_ms; /* deadline_ms 0: it waits for ever */
     int64_t original_ms;  /* length of the time last given; bounds what a restart may leave */
-    int64_t hold_used_ms; /* added because somebody typed */
+    int64_t hold_used_ms; /* added because someone typed */
     int64_t deliver_after_ms, delivered_ms, decided_ms; /* 0: not (yet) */
     bool joins; /* one to be made: the same call's, that is open elsewhere, is as good */
 };
@@ -65,7 +65,7 @@ void notices_add(const struct notice *notices, size_t count, size_t more, struct
  *
  * A person who presses Esc cancels a call too, so one cancellation proves nothing unless the client
  * says that its time was up: else two must have come after nearly the same time. What is known is
- * one number: 0 nothing, negative seen once after so many ms, positive learnt.
+ * one number: 0 nothing, negative seen once after so many ms, positive learned.
  */
 
 /* What is known once a call was given up after `held_ms`. */

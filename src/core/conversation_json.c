@@ -259,7 +259,7 @@ static bool write_notes(const struct form *form, const struct json *notes,
     return true;
 }
 
-/* Only the two members we know: a misspelt one would lose what somebody wrote. */
+/* Only the two members we know: a misspelt one would lose what someone wrote. */
 static bool check_body(const struct form *form, const struct json *body, struct error *err)
 {
     const struct json *answers = json_member(body, "answers");
@@ -381,7 +381,7 @@ bool conversation_read_calls(const struct json *body, struct tool_use **ret_call
     if (json_kind(body) != KIND_OBJECT)
         return answer_refuse_type(body, "", "an object", err);
     if (json_kind(list) != KIND_LIST)
-        return answer_refuse_type(list, "/tool_calls", "a list", err);
+        return answer_refuse_type(list, "/tool_calls", "an array", err);
     if (json_length(body) > 1)
         return error_set(err, ERROR_unknown_property, "", "only tool_calls may stand here");
     calls = mem_new((json_length(list) + 1) * sizeof *calls);

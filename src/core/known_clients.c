@@ -85,8 +85,10 @@ const struct known_client *known_client_of_program(const char *program)
 enum { WORD_BYTES = 64 }; /* longer than any name; what is cut is none */
 static const char between[] = ", ";
 static const char asking[] = "provide_choice,ask_user_question,get_answer"; /* "ask" */
-static const char collecting[] = "get_answer";                    /* what any of them asked */
-static const char others[] = "ask,all,get_answer,check_decision"; /* beside ask tools */
+static const char collecting[] = "get_answer";   /* what any of them asked */
+static const char alone[] = "permission_prompt"; /* not for models, so not in "all" */
+static const char others[] =
+    "ask,all,get_answer,check_decision,permission_prompt"; /* beside ask tools */
 
 static bool take_word(const char **list, char word[WORD_BYTES])
 {
@@ -125,7 +127,8 @@ static bool has(const char *list, const char *tool)
 {
     bool is_ask = has_word(list, "ask") || !list[strspn(list, between)];
 
-    return has_word(list, tool) || has_word(list, "all") || (is_ask && has_word(asking, tool));
+    return has_word(list, tool) || (has_word(list, "all") && strcmp(tool, alone) != 0) ||
+           (is_ask && has_word(asking, tool));
 }
 
 bool offered_tools_have(const char *list, const char *tool)

@@ -19,26 +19,23 @@ const struct outcome_words outcome_words[ENDING_COUNT] = {
 const struct outcome outcome_rows[OUTCOME_COUNT] = {
     [STATE_NEW] = { .ending = ENDING_PENDING,
                     .summary = "Waiting for an answer",
-                    .instructions = "No one has answered yet: " },
+                    .instructions = "Not answered yet: " },
     [STATE_PENDING_TERMINAL_LAUNCH] = {
         .ending = ENDING_PENDING,
         .is_told = true,
         .status = "pending_terminal_launch",
         .summary = "Waiting for a terminal",
-        .instructions = "No terminal has shown this ask yet: ",
-        .afterwards = " With interface \"terminal\" beside session_id provide_choice gives a "
-                      "fresh terminal_command.",
+        .instructions = "No terminal has opened this ask yet: ",
+        .afterwards = " For a new terminal_command, call provide_choice with session_id and interface \"terminal\".",
     },
     [STATE_PENDING] = { .ending = ENDING_PENDING,
                         .summary = "Waiting for an answer",
-                        .instructions = "No one has answered yet: " },
+                        .instructions = "Not answered yet: " },
     [STATE_SUBMITTED] = { .ending = ENDING_ANSWERED, .has_values = true },
     [STATE_AUTO_SUBMITTED] = {
         .ending = ENDING_TIMEOUT,
-        .summary = "Nobody answered in time, defaults submitted: ",
-        .instructions = "Nobody answered in time. The person's own setting submitted the "
-                        "defaults given here; nobody looked at this ask. To have it decided, "
-                        "ask again with a longer timeout_seconds.",
+        .summary = "Timed out; defaults submitted: ",
+        .instructions = "No one answered in time. The user's settings submitted these defaults; the user did not decide. To get a decision, ask again with a longer timeout_seconds.",
         .has_values = true,
         .is_auto = true,
     },
@@ -46,52 +43,46 @@ const struct outcome outcome_rows[OUTCOME_COUNT] = {
         .ending = ENDING_CANCELLED,
         .summary = "Cancelled",
         .reply_summary = "User cancelled the question",
-        .instructions = "The person cancelled. Stop this subtask and assume nothing; what they "
-                        "wrote, if anything, is global_annotation.",
+        .instructions = "The user cancelled. Stop this subtask and assume nothing. Their note, if any, is in global_annotation.",
     },
     [STATE_DECLINED] = {
         .ending = ENDING_DECLINED,
         .summary = "Declined",
-        .instructions = "The person said no. Do not do what you asked about, nor by another way; "
-                        "stop this subtask and assume nothing.",
+        .instructions = "The user said no. Do not do this, by this or any other means. Stop this subtask and assume nothing.",
     },
     [STATE_TIMEOUT] = {
         .ending = ENDING_TIMEOUT,
-        .summary = "Nobody answered in time",
+        .summary = "Timed out",
         .reply_summary = "User did not answer in time",
-        .instructions = "Nobody answered in time and nothing was chosen: assume nothing. Ask "
-                        "again with the same arguments or with a longer timeout_seconds.",
+        .instructions = "No one answered in time. Nothing was chosen; assume nothing. Ask again, with a longer timeout_seconds if needed.",
     },
     [STATE_WITHDRAWN] = {
         .ending = ENDING_WITHDRAWN,
         .summary = "Withdrawn by the agent",
-        .instructions = "The ask was withdrawn before anybody decided. Nothing was chosen: assume "
-                        "nothing.",
+        .instructions = "The ask was withdrawn before it was answered. Nothing was chosen; assume nothing.",
     },
     [OUTCOME_TEXT_ALONE] = { ENDING_ANSWERED, "custom_input", .has_values = true },
     [OUTCOME_SAID_NO] = {
         .ending = ENDING_DECLINED,
-        .instructions = "The person said no. Do not do what you asked about, nor by another way.",
+        .instructions = "The user said no. Do not do this, by this or any other means.",
         .has_values = true,
     },
     [OUTCOME_BY_RULE] = { .ending = ENDING_ANSWERED,
-                          .summary = "Standing answer: ",
+                          .summary = "Answered by a rule: ",
                           .has_values = true,
                           .is_auto = true },
     [OUTCOME_HAND_OFF] = {
         .ending = ENDING_PENDING,
         .is_told = true,
         .status = "pending_terminal_launch",
-        .instructions = "Run terminal_command where the person sees it; it works once. Then ",
+        .instructions = "Run terminal_command once, where the user can see it. Then ",
         .afterwards = " Do not parse url or summary.",
     },
     [OUTCOME_ASKED_BACK] = {
         .ending = ENDING_PENDING,
         .is_told = true,
-        .summary = "The person asks back",
-        .instructions = "The person asks something before deciding: read asked_back and say what they "
-                        "want to know as explanation, an argument of get_answer; it is shown beside "
-                        "the question. The ask stays open: ",
+        .summary = "Follow-up question",
+        .instructions = "The user has a follow-up question: see asked_back. Reply with get_answer {session_id, explanation}; the user sees your reply next to the ask. The ask is still pending: ",
     },
 };
 
@@ -122,21 +113,4 @@ enum ending outcome_read(const struct json *result)
             return outcome_rows[i].ending;
     }
     return ENDING_UNKNOWN;
-}
-
-static const char *const reply_names[] = {
-    [REPLY_PLAIN] = "",    [REPLY_FINAL] = "final", [REPLY_PENDING] = "pending",
-    [REPLY_TOLD] = "told", [REPLY_INPUT] = "input",
-};
-
-const char *reply_kind_name(enum reply_kind kind)
-{
-    return reply_names[kind];
-}
-
-enum reply_kind reply_kind_find(const char *name)
-{
-    size_t kind = text_index(name, reply_names, ARRAY_LEN(reply_names));
-
-    return kind < ARRAY_LEN(reply_names) ? (enum reply_kind)kind : REPLY_PLAIN;
 }

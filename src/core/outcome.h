@@ -17,8 +17,6 @@ enum reply_kind {
     REPLY_TOLD,    /* pending, and the agent must read it: a terminal command, a question back */
     REPLY_INPUT,   /* its client is to be asked (input_required) */
 };
-const char *reply_kind_name(enum reply_kind kind); /* "" for REPLY_PLAIN */
-enum reply_kind reply_kind_find(const char *name); /* REPLY_PLAIN: none of them, or NULL */
 
 enum ending {
     ENDING_PENDING,

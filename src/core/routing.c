@@ -66,7 +66,7 @@ struct route routing_decide(const struct routing_facts *facts)
     struct route route = { 0 };
 
     route.interface = choose_interface(facts, &route.interface_unavailable);
-    /* The settings alone, not what is built: command line and REST reach people meanwhile. */
+    /* The settings alone, not what is built: command line and REST reach people in the meantime. */
     route.has_channel = facts->portal_on || facts->terminal_on || facts->inbox_connected ||
                         facts->client_form_works;
     route.present_client = facts->client_form_works && (route.interface == INTERFACE_AUTO ||
@@ -92,11 +92,11 @@ const char *policy_reason_text(enum policy_reason reason)
 {
     switch (reason) {
     case POLICY_PATHS:
-        return "More than two ways are viable: the person chooses among them.";
+        return "More than two approaches are viable: the user must choose.";
     case POLICY_DESTRUCTIVE:
-        return "The action destroys something: the person must agree to it first.";
+        return "The action is destructive: the user must approve it first.";
     case POLICY_MISSING:
-        return "Configuration is missing: the person gives it, do not make it up.";
+        return "Configuration is missing: ask the user; do not guess.";
     }
     return "";
 }

@@ -204,7 +204,7 @@ unsigned visible_text(const char *bytes, size_t length, enum visible_lines lines
 
 enum trace { TRACE_NONE, TRACE_BLANK, TRACE_SHAPE };
 
-/* What a code point leaves for the eye, joiners and selectors being only about their neighbours. */
+/* What a code point leaves for the eye, joiners and selectors being only about their neighbors. */
 static enum trace trace_of(enum treatment treatment, int32_t code_point)
 {
     if (treatment == BROKEN || (is_plain_ascii(code_point) && code_point != ' '))

@@ -18,7 +18,7 @@ struct alarm_heap {
 };
 
 void alarm_heap_release(struct alarm_heap *heap);
-void alarm_set(struct alarm_heap *heap, struct alarm *alarm, int64_t boot_ms); /* or set anew */
+void alarm_set(struct alarm_heap *heap, struct alarm *alarm, int64_t boot_ms); /* or set again */
 void alarm_clear(struct alarm_heap *heap, struct alarm *alarm); /* fine when not set */
 int64_t alarm_next(const struct alarm_heap *heap);              /* -1: none */
 /* Takes out the earliest alarm that is due at now_ms; NULL: none is. */

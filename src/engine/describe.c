@@ -134,7 +134,7 @@ static int64_t remaining_s(const struct engine *engine, const struct ask *ask,
                : seconds_of(ask->deadline_ms - engine_utc_ms(engine));
 }
 
-/* Stores say "" where nobody did it: time ran out and defaults were sent. */
+/* Stores say "" where no one did it: time ran out and defaults were sent. */
 static const char *actor_of(const struct store_row *row)
 {
     return row->actor_json && *row->actor_json ? row->actor_json : "null";

@@ -42,7 +42,7 @@ void operation_fail_won(struct operation *operation, const struct error *err,
                         const struct store_row *row);
 
 /* effects.c: what watchers are told */
-/* Room for a line that is written and sent at once; given back, its memory is used again. */
+/* Room for a line that is written and sent immediately; given back, its memory is used again. */
 struct text line_take(struct engine *engine);
 void line_give(struct engine *engine, struct text *take_line);
 void publish(struct engine *engine, struct active_ask *active);

@@ -16,7 +16,10 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-enum { SWEEP_BATCH = 100, SWEEP_MAX_US = 5000 }; /* whoever answers meanwhile waits for a part */
+enum {
+    SWEEP_BATCH = 100,
+    SWEEP_MAX_US = 5000
+}; /* anyone who answers in the meantime waits for a part */
 static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
@@ -52,7 +55,7 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
     return settings_integer(engine->parts.settings, id);
 }
 
-/* One ask that was not over when the last hub ended. Nobody waits for it yet. */
+/* One ask that was not over when the last hub ended. No one waits for it yet. */
 static void recover(struct engine *engine, const struct store_row *row)
 {
     struct active_ask *active = follow_take_up(engine, row);
@@ -349,7 +352,7 @@ void engine_write_metrics(const struct engine *engine, struct text *out)
         metrics_write_value(out, ended, "state", state_name((enum ask_state)state),
                             counters->ended[state]);
     metrics_write_one(out, "sayso_asks_undone_total", "counter",
-                      "Answers taken back; each ended its ask before and may end it again.",
+                      "Undone answers; an ask can be answered again after an undo.",
                       counters->undone);
     metrics_write_one(out, "sayso_asks_pending", "gauge", "Asks that wait for a person.",
                       (int64_t)engine->open_count);

@@ -14,7 +14,7 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-/* Whose ask it is (spec 1): over HTTP the token, at whichever hub and whoever runs that, or the
+/* Whose ask it is (spec 1): over HTTP the token, at whichever hub and anyone who runs that, or the
  * client's name where none is wanted; else uid and --as NAME, else uid, client name and working
  * directory. It groups and limits; inside one uid it is no wall. */
 static void name_principal(const struct identity *identity, char out[PRINCIPAL_BYTES])

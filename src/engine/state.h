@@ -45,7 +45,7 @@ enum {
     LINE_KEPT_BYTES = 16384,
     ACTIVE_FORMS = 1024,      /* kept at most, */
     ACTIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
-    PORTAL_CODES = 16,        /* at once; the oldest goes */
+    PORTAL_CODES = 16,        /* immediately; the oldest goes */
     PORTAL_URL_BYTES = 64,
     PUBLIC_URL_BYTES = 300,
     SNOOZES_KEPT = 64,
@@ -87,7 +87,7 @@ struct round_trip {
 };
 
 /* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
- * modern client that shows the form: nobody is to be told, but somebody is there. */
+ * modern client that shows the form: no one is to be told, but someone is there. */
 struct waiter {
     struct waiter *next;                            /* of the same ask */
     struct waiter *session_next, *session_previous; /* of the same session */
@@ -171,7 +171,7 @@ struct active_rare {
     struct active_key *key;      /* NULL: none */
     struct activity *activity;   /* NULL: none yet */
     int64_t hold_used_ms;        /* as stored */
-    int64_t quiet_until_boot_ms; /* nobody else makes a noise before, while a client shows it */
+    int64_t quiet_until_boot_ms; /* no one else makes a noise before, while a client shows it */
     int64_t decided_ms;          /* UTC; 0: it is not */
 };
 
@@ -181,12 +181,12 @@ struct active_ask {
     char id[ASK_ID_BYTES];
     bool is_stored : 1;     /* false while its creation is being committed */
     bool is_deciding : 1;   /* expiry is on its way to the store */
-    bool is_undoing : 1;    /* so is an undo: what it takes back may not be delivered meanwhile */
+    bool is_undoing : 1;    /* so is an undo: the answer must not be delivered until it ends */
     bool is_sending : 1;    /* so is the end of its undo window */
     bool is_back_told : 1;  /* an agent was told what is asked back */
     bool is_dirty : 1;      /* watchers have not seen the newest change */
     bool is_other_hubs : 1; /* another hub made it, or had it before us: that one ends it on time */
-    bool is_overtaken : 1;  /* somebody changed it before we knew that it is stored */
+    bool is_overtaken : 1;  /* someone changed it before we knew that it is stored */
     bool is_told : 1;       /* agents were told of this version */
     uint8_t call_match[MATCH_BYTES];
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
@@ -283,10 +283,10 @@ struct engine {
     int64_t grace_until_boot_ms; /* after a suspend nothing ends before */
     int64_t utc_minus_boot_ms;
     struct session *sessions;
-    size_t attached_count, follower_count; /* of them; most of the time nobody is to be told */
+    size_t attached_count, follower_count; /* of them; most of the time no one is to be told */
     struct active_ask *dirty;
     struct operation *early;      /* acts on asks whose storing we have not heard of yet */
-    const struct session *reader; /* it calls METHOD_READS; NULL: nobody does right now */
+    const struct session *reader; /* it calls METHOD_READS; NULL: no one does right now */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;
@@ -327,7 +327,7 @@ struct engine {
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
-    char public_url[PUBLIC_URL_BYTES]; /* "": nobody comes from elsewhere */
+    char public_url[PUBLIC_URL_BYTES]; /* "": no one comes from elsewhere */
     int64_t browser_boot_ms;           /* when one was opened last; 0: never */
     int64_t asked_open_boot_ms;        /* likewise, for a page that asked for it */
     size_t page_count, inbox_count;    /* that watch */
@@ -366,7 +366,7 @@ struct active_ask *follow_found(struct engine *engine, const struct store_row *r
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
- * being read and `again` called then; false, at the second time or where nobody shares the store.
+ * being read and `again` called then; false, at the second time or where no one shares the store.
  */
 bool follow_looks_first(struct operation *operation, void (*again)(struct operation *operation));
 /* Within its undo window, by the store's clock. */
@@ -388,7 +388,7 @@ void active_set_version(struct active_ask *active, int64_t version);
 struct active_rare *active_need_rare(struct active_ask *active); /* to be written to */
 struct submission *active_take_late(struct active_ask *active);
 void active_set_stored_times(struct active_ask *active, int64_t hold_used_ms, int64_t decided_ms);
-/* Open asks are counted. */
+/* Pending asks are counted. */
 void active_set_state(struct engine *engine, struct active_ask *active, enum ask_state state);
 struct match active_match(const struct ask *ask);
 struct active_ask *active_find_match(const struct engine *engine, const struct match *match,
@@ -416,7 +416,7 @@ void event_end(struct json_writer *writer);
 void session_watch(struct engine *engine, struct session *session, bool wants_remaining);
 /* it is told of changes of this ask */
 bool session_sees(const struct session *session, const char *id);
-/* The client behind it, by which is known what was learnt; without a transport it is none. */
+/* The client behind it, by which is known what was learned; without a transport it is none. */
 struct store_client session_client(const struct session *session);
 void session_end_load(struct operation *operation); /* one thing that is known of it was read */
 bool session_is_of(const struct session *session, const struct store_client *client);
@@ -549,8 +549,8 @@ void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
  * the peer hears that behind it, and what it hears last is the newest. */
-void held_events_drop(struct session *session); /* nobody is there to be told */
-/* False: there is no such reply under way, it is told at once. */
+void held_events_drop(struct session *session); /* no one is there to be told */
+/* False: there is no such reply under way, it is told immediately. */
 bool held_events_take(struct session *session, const char *line, size_t length);
 
 /* engine/people/announce.c: telling a person who looks at none of our screens */
@@ -596,8 +596,8 @@ void draft_save_now(struct engine *engine, struct active_ask *active);
 void draft_keep(struct engine *engine, struct active_ask *active, const char *json);
 
 /* effects.c */
-/* The change that this event makes to an ask, for whoever does not look at its row; `step` NULL: it
- * stays in its state. `facts` may be NULL: none of them. */
+/* The change that this event makes to an ask, for anyone who does not look at its row; `step` NULL:
+ * it stays in its state. `facts` may be NULL: none of them. */
 struct store_change effects_change(const struct engine *engine, const char *id,
                                    enum ask_event event, const struct lifecycle_step *step,
                                    const struct lifecycle_facts *facts);
@@ -626,7 +626,7 @@ void decide_question(enum ask_event event, struct method_call call, const char *
 void ask_back_send_waiters(struct engine *engine, struct active_ask *active, const char *question);
 /* What others were asked back here is told to who waits here. */
 void ask_back_send(struct engine *engine, const struct active_ask *active);
-bool ask_back_is_news(const struct active_ask *active); /* nobody was told yet what is asked back */
+bool ask_back_is_news(const struct active_ask *active); /* no one was told yet what is asked back */
 /* That this open ask is asked back, and what. */
 void ask_back_reply(const struct operation *operation, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */

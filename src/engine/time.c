@@ -57,7 +57,7 @@ struct expiry {
     struct store_change change;
 };
 
-/* Still open: the disk failed, or something else about the ask changed meanwhile. */
+/* Still open: the disk failed, or something else about the ask changed in the meantime. */
 static void expire_later(struct engine *engine, struct active_ask *active,
                          const struct store_reply *reply)
 {

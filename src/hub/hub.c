@@ -43,7 +43,7 @@ struct hub {
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
     bool is_announced; /* balancers are told that we will go; nothing else has changed yet */
-    bool is_turning, is_time_known; /* the loop runs; in this turn somebody looked at the clock */
+    bool is_turning, is_time_known;    /* the loop runs; in this turn someone looked at the clock */
     int64_t turn_boot_ms, turn_utc_ms; /* then */
     const char *why;                   /* we leave */
     char person[128];
@@ -53,7 +53,7 @@ struct hub {
 };
 
 /* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
- * mended. */
+ * fixed. */
 static void warn_of_losses(struct store *store)
 {
     struct postgres_facts facts;
@@ -198,7 +198,7 @@ static void hub_watch_idleness(struct hub *hub)
 }
 
 /* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
- * are told first, and then given the time to have looked. Whoever says it twice, or from a
+ * are told first, and then given the time to have looked. Anyone who says it twice, or from a
  * keyboard, does not want to wait. */
 static void shutdown_announce(struct hub *hub)
 {
@@ -407,7 +407,7 @@ static void stop_waiting(void *context)
     loop_stop(((struct hub *)context)->loop);
 }
 
-/* Nobody is served before all that is alive is known; a store that is far away takes its time. */
+/* No one is served before all that is alive is known; a store that is far away takes its time. */
 static bool wait_until_loaded(struct hub *hub, struct error *err)
 {
     struct loop_turn *turn;
@@ -453,7 +453,7 @@ static bool open_parts(struct hub *hub, struct error *err)
                                          .program = hub->program,
                                          .sign = sign,
                                          .context = hub };
-    /* Whoever a front started it for can still change what is wrong; somebody who started it by
+    /* Anyone who a front started it for can still change what is wrong; someone who started it by
      * hand, or a service manager, wants to know. */
     struct listener_parts listener = { .loop = hub->loop,
                                        .settings = settings,
@@ -564,7 +564,7 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
         loop_before_sleep(hub->loop, NULL, NULL); /* a store that closes still turns it */
         outcome = HUB_ENDED;
     } else if (hub->passed_fd >= 0 && !hub->is_leaving) {
-        unlink(hub->location.record); /* it would send whoever comes to our manager again */
+        unlink(hub->location.record); /* it would send anyone who comes to our manager again */
     }
     close_parts(hub);
     loop_free(hub->loop);
@@ -602,7 +602,7 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         outcome = HUB_RETIRED;
     }
 out:
-    /* Whoever waits for a hub that can't begin would have the manager start it again and again.
+    /* Anyone who waits for a hub that can't begin would have the manager start it again and again.
      * They are free to start one of their own, which may manage, or tells them why not. Without the
      * lock, which they look at. */
     if (outcome == HUB_FAILED && hub.passed_fd >= 0 && !hub.is_leaving)

@@ -51,7 +51,7 @@ struct hub_restore {
     struct restore *restore;
     int lock_fd;
 };
-/* HUB_ENDED: open; whoever did so closes it. Nobody else opens the store meanwhile. */
+/* HUB_ENDED: open; anyone who did so closes it. No one else opens the store in the meantime. */
 enum hub_outcome hub_restore_open(struct hub_restore *ret_restore, struct error *err);
 void hub_restore_close(struct hub_restore *restore);
 

@@ -16,10 +16,24 @@ static const struct {
 #include "i18n/languages.def"
 #undef LANGUAGE
 };
+/* All texts behind each other, and where each begins: pointers would have to be adjusted at each
+ * start of a process. */
 static const struct {
-    const char *key, *in[LANGUAGE_COUNT];
-} texts[TEXT_COUNT] = {
-#define TEXT(name, english, chinese) [TEXT_##name] = { #name, { english, chinese } },
+#define TEXT(name, english, chinese)                                                               \
+    char key_##name[sizeof #name], english_##name[sizeof(english)], chinese_##name[sizeof(chinese)];
+#include "i18n/texts.def"
+#undef TEXT
+} texts = {
+#define TEXT(name, english, chinese) #name, english, chinese,
+#include "i18n/texts.def"
+#undef TEXT
+};
+static const struct {
+    uint32_t key, in[LANGUAGE_COUNT];
+} starts[TEXT_COUNT] = {
+#define START(member) offsetof(__typeof__(texts), member)
+#define TEXT(name, a, b)                                                                           \
+    [TEXT_##name] = { START(key_##name), { START(english_##name), START(chinese_##name) } },
 #include "i18n/texts.def"
 #undef TEXT
 };
@@ -38,7 +52,7 @@ enum language i18n_language(void)
 
 const char *i18n_text_in(enum language language, enum text_id id)
 {
-    return texts[id].in[language];
+    return (const char *)&texts + starts[id].in[language];
 }
 
 const char *i18n_text(enum text_id id)
@@ -48,7 +62,7 @@ const char *i18n_text(enum text_id id)
 
 const char *i18n_key(enum text_id id)
 {
-    return texts[id].key;
+    return (const char *)&texts + starts[id].key;
 }
 
 static void fill_in(struct text *out, const char *text, va_list arguments)

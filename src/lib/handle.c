@@ -67,7 +67,7 @@ static const struct {
     [FAILURE_NO_MEMORY] = { SAYSO_NO_MEMORY, NULL },
     [FAILURE_STOPPED] = { SAYSO_CHANNEL_CLOSED,
                           "the hub was stopped; the ask stays open and is collected later" },
-    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub went away again and again" },
+    [FAILURE_AGAIN] = { SAYSO_CHANNEL_CLOSED, "the hub keeps stopping" },
     [FAILURE_TOO_LONG] = { SAYSO_VALIDATION_FAILED, NULL },
 };
 
@@ -86,7 +86,7 @@ static void take_lost(void *context, int64_t retry_ms, const struct error *err)
     request_end_all(sayso, code, why);
 }
 
-/* Also where it goes again at once. */
+/* Also where it goes again immediately. */
 static void take_opened(void *context)
 {
     ((struct sayso *)context)->is_connecting = false;
@@ -252,7 +252,7 @@ static bool find_program(const void *context, char *out, size_t size)
 {
     static const char *const usual[] = { "/usr/local/bin", "/usr/bin" };
     const struct sayso *sayso = context;
-    const char *at = secure_getenv("PATH"); /* not of whoever started a program with more rights */
+    const char *at = secure_getenv("PATH"); /* NULL in a program with more rights than its user */
 
     if (sayso->options[SAYSO_PROGRAM])
         return snprintf(out, size, "%s", sayso->options[SAYSO_PROGRAM]) < (int)size;

@@ -245,7 +245,7 @@ int sayso_cancel(struct sayso_request *request)
     if (!request->id[0] && request->call && !client_is_sent(request->call)) {
         client_forget(request->sayso->client, request->call);
         request->call = NULL;
-        result_end(request, SAYSO_CANCELLED, "taken back before it was asked");
+        result_end(request, SAYSO_CANCELLED, "withdrawn before it was sent");
     }
     tell_cancelled(request);
     return (int)request->code;
@@ -428,7 +428,7 @@ static void on_reply(void *context, const struct client_reply *reply)
         take_refusal(request, reply);
 }
 
-/* What a person answered, out of the result of any tool. Where nobody did, nothing. */
+/* What a person answered, out of the result of any tool. Where no one did, nothing. */
 
 int sayso_request_code(const struct sayso_request *request)
 {

@@ -12,7 +12,7 @@
  *
  * Nothing here prints, aborts, takes signals or keeps global state. Whatever goes wrong is a code
  * of enum sayso_code, with words for it. A handle and its requests belong to one thread at a time;
- * different handles may be used by different threads at once. All texts are UTF-8.
+ * different handles may be used by different threads at the same time. All texts are UTF-8.
  *
  * Functions are only ever added. libsayso(3) tells the rest.
  */
@@ -29,10 +29,10 @@ extern "C" {
 /* Only SAYSO_OK means that a person answered, and never a no to sayso_confirm. */
 enum sayso_code {
     SAYSO_OK = 0,
-    SAYSO_PENDING = 1,           /* nobody has decided yet; the ask stays open */
+    SAYSO_PENDING = 1,           /* no one has decided yet; the ask stays open */
     SAYSO_DECLINED = 2,          /* the person said no */
     SAYSO_CANCELLED = 3,         /* dismissed by the person, or taken back by sayso_cancel */
-    SAYSO_TIMEOUT = 4,           /* the ask's own time is over, nobody answered */
+    SAYSO_TIMEOUT = 4,           /* the ask's own time is over, no one answered */
     SAYSO_NOT_SUPPORTED = 5,     /* there is no way to reach a person, or this hub can't ask so */
     SAYSO_CHANNEL_CLOSED = 6,    /* the hub can't be reached, or was stopped */
     SAYSO_VALIDATION_FAILED = 7, /* the question is malformed; the error text names the place */
@@ -81,7 +81,7 @@ SAYSO_API int sayso_confirm(struct sayso *sayso, const char *message); /* SAYSO_
 /* NAN: no such bound. With both it is a slider where there is one. */
 SAYSO_API int sayso_number(struct sayso *sayso, const char *message, double minimum, double maximum,
                            double *ret_number);
-/* Several values at once by a JSON Schema (see elicit_form); the values come back as JSON. */
+/* Several values in one form by a JSON Schema (see elicit_form); the values come back as JSON. */
 SAYSO_API int sayso_elicit(struct sayso *sayso, const char *message, const char *schema_json,
                            char **ret_content_json);
 /* One to four questions with two to four options each, as JSON; {question: answer} comes back. */
@@ -125,8 +125,8 @@ SAYSO_API void sayso_question_confirm_field(struct sayso_question *question, con
                                             const char *title, int is_required);
 
 /*
- * Requests: asks that are under way, as many at once as you like. They advance in sayso_wait,
- * sayso_wait_any and sayso_dispatch, and nowhere else.
+ * Requests: asks that are under way, as many at the same time as you like. They advance in
+ * sayso_wait, sayso_wait_any and sayso_dispatch, and nowhere else.
  */
 struct sayso_request;
 /* NULL: sayso_error says why. The question may be freed afterwards, or asked again. */
@@ -136,7 +136,7 @@ SAYSO_API struct sayso_request *sayso_submit_json(struct sayso *sayso, const cha
                                                   const char *arguments_json);
 /* An ask of an earlier request, maybe of another run of this program. */
 SAYSO_API struct sayso_request *sayso_collect(struct sayso *sayso, const char *id);
-/* Decided: it counts as delivered, so the next identical ask is a new one. Else: nobody waits any
+/* Decided: it counts as delivered, so the next identical ask is a new one. Else: no one waits any
  * more, and the ask stays open; the same question asked again takes it up. NULL is fine. */
 SAYSO_API void sayso_request_free(struct sayso_request *request);
 

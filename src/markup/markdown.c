@@ -3,11 +3,11 @@
  * has no static archive; it is loaded when the first text is parsed, because a program that shows
  * none should not pay for it at its start. Without it texts are shown as they are.
  */
-#include <dlfcn.h>
 #include <md4c.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "markup/blocks.h"
 
 enum {
@@ -31,16 +31,14 @@ typedef int md_parse_function(const MD_CHAR *, MD_SIZE, const MD_PARSER *, void 
 
 static md_parse_function *load_parser(void)
 {
+    static const struct os_function function = { "md_parse", 0, OS_LINKED(md_parse) };
     static md_parse_function *parser;
     static bool is_tried;
-    void *library, *symbol;
+    const char *missing;
 
-    if (is_tried)
-        return parser;
+    if (!is_tried)
+        os_load("libmd4c.so.0", &function, 1, &parser, &missing);
     is_tried = true;
-    library = dlopen("libmd4c.so.0", RTLD_NOW | RTLD_LOCAL);
-    symbol = library ? dlsym(library, "md_parse") : NULL;
-    memcpy(&parser, &symbol, sizeof parser); /* ISO C has no cast from data to functions */
     return parser;
 }
 
@@ -452,7 +450,7 @@ static void count(struct lines *lines, bool is_added)
     file->removed += !is_added;
 }
 
-/* A line of a hunk, its sign kept: it carries the meaning without colour. */
+/* A line of a hunk, its sign kept: it carries the meaning without color. */
 static void add_change(struct lines *lines, const char *line, size_t length)
 {
     struct markup_block block = { .kind = MARKUP_SAME };

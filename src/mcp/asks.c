@@ -1,6 +1,6 @@
 /*
- * asks.c - what the product offers: its tools and prompts, and as resources the asks of whoever
- * looks, those that are open and those that are over. An ask of somebody else's is like none.
+ * asks.c - what the product offers: its tools and prompts, and as resources the asks of anyone who
+ * looks, those that are open and those that are over. An ask of someone else's is like none.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const char json_type[] = "application/json";
 static const char open_uri[] = "sayso://asks", history_uri[] = "sayso://history";
 static const char one_begin[] = "sayso://asks/";
 
-static const char policy_about[] = "When to put a decision to the person, and how.";
+static const char policy_about[] = "When and how to ask the user.";
 static const char policy_text[] =
     "Before you go on, decide whether the person must decide. Ask with provide_choice if there "
     "are more than two viable paths, if the next step can't be undone, or if configuration is "
@@ -49,8 +49,8 @@ static void run_collect(struct mcp_call *call, const struct json *arguments)
                          "session_id must be the id that an ask returned");
         return;
     }
-    text = mem_format("Call get_answer with session_id %s. If the person has answered, go on as "
-                      "they decided; if it is still pending, say so and ask nothing anew.",
+    text = mem_format("Call get_answer with session_id %s. If the user has answered, follow their "
+                      "decision. If it is pending, say so; do not ask again.",
                       id);
     call_reply_prompt_text(call, collect_about, text);
     free(text);
@@ -66,7 +66,7 @@ static const struct mcp_prompt prompts[] = {
 };
 
 static const struct mcp_resource resources[] = {
-    { open_uri, "asks", "Open asks", "Your asks that wait for the person.", json_type },
+    { open_uri, "asks", "Pending asks", "Your pending asks.", json_type },
     { history_uri, "history", "Earlier asks", "Your asks that are over, the newest first.",
       json_type },
 };
@@ -112,11 +112,11 @@ static void look(struct mcp_call *call, const struct look *look)
     if (look->limit)
         json_write_integer(&writer, "limit", look->limit);
     call->needs_session = true;
-    subscribe_used(call->session);
+    hub_session_use(call->session);
     tool_act(look->method, call->session, &writer, look->done, call);
 }
 
-/* From the service. False: nobody wants it any more, and the call is gone. */
+/* From the service. False: no one wants it any more, and the call is gone. */
 static bool is_back(struct mcp_call *call)
 {
     call->needs_session = false;
@@ -187,7 +187,7 @@ static void on_listed(void *context, const struct reply *reply)
     json_free(json);
 }
 
-/* Before the service was used nothing is started for somebody who types. */
+/* Before the service was used nothing is started for someone who types. */
 static void complete_id(struct mcp_call *call, const struct completion_request *completion)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
@@ -227,7 +227,8 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
     const char *id = json_member_text(params, "session_id");
     char *uri;
 
-    if (strcmp(method, "mine/following") == 0) { /* anew: who knows what happened meanwhile */
+    if (strcmp(method, "mine/following") ==
+        0) { /* again: who knows what happened in the meantime */
         subscribe_tell(session, NULL);
         return;
     }

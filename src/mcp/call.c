@@ -49,7 +49,7 @@ static void free_work(struct call_work *work)
     free(work);
 }
 
-/* Whoever does the work of this call hears that nobody wants it any more. */
+/* Anyone who does the work of this call hears that no one wants it any more. */
 static void tell_gone(struct mcp_call *call)
 {
     void (*gone)(void *context) = call->work ? call->work->gone : NULL;
@@ -131,7 +131,7 @@ struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
     return link ? TABLE_THING(mcp_call, by_tag, link) : NULL;
 }
 
-/* Nobody waits for its response any more; the service may still owe its reply. */
+/* No one waits for its response any more; the service may still owe its reply. */
 static void leave_stream(struct mcp_call *call)
 {
     if (call->to.stream) {
@@ -144,11 +144,17 @@ static void leave_stream(struct mcp_call *call)
     hold_end(call);
 }
 
+static void drop_questions(struct mcp_call *call)
+{
+    if (call->to.mcp->questions)
+        question_drop_of(call);
+}
+
 void call_end(struct mcp_call *call)
 {
     struct mcp *mcp = call->to.mcp;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     LIST_REMOVE(mcp->calls, call);
     table_remove(&mcp->by_tag, &call->by_tag);
@@ -170,7 +176,7 @@ static void abandon(struct mcp_call *call)
     struct mcp *mcp = call->to.mcp;
     int64_t tag = call->tag;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     tell_gone(call);
     if (call->needs_session)
@@ -180,7 +186,7 @@ static void abandon(struct mcp_call *call)
         call_end(call);
 }
 
-/* The client gave up: no response any more, the ask stays and says that nobody waits. An id we do
+/* The client gave up: no response any more, the ask stays and says that no one waits. An id we do
  * not know is a stray, which clients were seen to send. */
 static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
 {
@@ -197,7 +203,7 @@ static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
     return false;
 }
 
-/* Where it is not ours it may be another's, whose answer would otherwise go to nobody. */
+/* Where it is not ours it may be another's, whose answer would otherwise go to no one. */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
@@ -220,7 +226,7 @@ void call_take_state(struct mcp *mcp, const char *id_json, const char *reason)
 }
 
 /* One that answers on this stream; giving up one may be the end of others, so who goes through
- * them begins anew each time. */
+ * them begins again each time. */
 static struct mcp_call *find_on(struct mcp *mcp, const struct mcp_stream *stream, bool is_away)
 {
     struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
@@ -346,7 +352,7 @@ struct mcp_to call_let_go(struct mcp_call *call)
 {
     struct mcp_to to = call->to;
 
-    question_drop_of(call);
+    drop_questions(call);
     leave_stream(call);
     return to;
 }
@@ -406,7 +412,7 @@ void call_detach_soon(struct mcp_call *call)
     hold_wake_at(mcp, mcp_boot_ms(mcp) + 1);
 }
 
-/* Detaching one may be the end of others, so who goes through them begins anew each time. */
+/* Detaching one may be the end of others, so who goes through them begins again each time. */
 void call_detach_due(struct mcp *mcp)
 {
     struct mcp_call *call = mcp->calls;
@@ -436,7 +442,7 @@ struct mcp_call *run_begin(struct mcp_request *request, const struct json *argum
 
     if (is_busy || (!session && needs_session)) {
         mcp_reply_error(&request->to, JSONRPC_INTERNAL_ERROR,
-                        "too many calls or names at once; wait for answers", NULL);
+                        "too many concurrent calls; wait for some to finish", NULL);
         return NULL;
     }
     call = call_begin(request, session);
@@ -452,4 +458,11 @@ void run_settle(struct mcp *mcp, int64_t tag)
 
     if (call && call->to.stream && call->to.stream->ops->waits)
         call->to.stream->ops->waits(call->to.stream);
+}
+
+bool call_logs(const struct mcp_call *call, enum mcp_level level)
+{
+    enum mcp_level min = call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
+
+    return level >= min && !call->to.batch && call->to.stream;
 }

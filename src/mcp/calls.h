@@ -26,7 +26,7 @@ struct hub_session {
     bool is_used;     /* the service was reached through it */
     bool is_followed; /* the service tells of changes */
     size_t subscription_count;
-    /* after which its calls must be answered, as the service has learnt; 0: unknown */
+    /* after which its calls must be answered, as the service has learned; 0: unknown */
     int64_t hold_ms;
 };
 
@@ -76,7 +76,7 @@ struct mcp_batch {
 /* Where the response to a request goes. */
 struct mcp_to {
     struct mcp *mcp;
-    struct mcp_stream *stream; /* NULL: nobody wants it any more */
+    struct mcp_stream *stream; /* NULL: no one wants it any more */
     struct mcp_batch *batch;   /* NULL: it came alone */
     const char *id_json;       /* NULL: it could not be read */
 };
@@ -153,7 +153,7 @@ struct mcp_method {
 
 /* mcp.c */
 int64_t mcp_boot_ms(const struct mcp *mcp);
-/* What is known of whoever asks something on this stream, apart from what it asks. */
+/* What is known of anyone who asks something on this stream, apart from what it asks. */
 struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream);
 /* By the row of its method, one of these or of both eras, or with an error where there is none:
  * `status` is that one's. */
@@ -182,6 +182,7 @@ void result_reply(struct mcp_request *request, struct json_writer *writer, enum 
 /* hub_session.c */
 /* NULL: the client has given itself too many names. */
 struct hub_session *hub_session_get(struct mcp_request *request);
+void hub_session_use(struct hub_session *session); /* before it is called through it */
 void hub_session_leave_all(struct mcp *mcp);
 char *hub_session_short_name(const char *name); /* as much of it as counts; the caller frees */
 void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
@@ -229,8 +230,8 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value);
 /* subscribe.c: who wants to hear that a resource changed */
 mcp_method_call subscribe, unsubscribe, listen_to;
 void subscribe_tell(struct hub_session *session, const char *uri); /* NULL: whichever changed */
-/* The session is used: from now on what changes is watched for those who subscribed. */
-void subscribe_used(struct hub_session *session);
+/* Once the session is used: from now on what changes is watched for those who subscribed. */
+void subscribe_follow(struct hub_session *session);
 void subscribe_drop_all(struct mcp *mcp);
 void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value);
 
@@ -267,7 +268,7 @@ void tool_act_on(enum method method, struct hub_session *session, const char *se
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
 /* For the ask it names. What is to be said or done first stands in `plan`; NULL: nothing. Where it
- * wants a command to open it in a terminal, that comes at once. */
+ * wants a command to open it in a terminal, that comes immediately. */
 void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan);
 void tool_refuse_busy(struct mcp_request *request);
 /* The service did not even say `pending`: the client must hear something before it gives up. */
@@ -297,7 +298,7 @@ void call_detach_due(struct mcp *mcp);
 /* Requests beside tools/call that may be answered later; NULL: refused. */
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
                            bool needs_session);
-void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered meanwhile */
+void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered in the meantime */
 
 /* hold.c: calls that are held open */
 int64_t hold_limit_s(const struct mcp_call *call);
@@ -328,7 +329,7 @@ void question_take_response(struct mcp *mcp, const struct jsonrpc_message *messa
 void question_drop_of(struct mcp_call *call);
 
 /* form.c: the client's own form, as the service wants it shown (R4.2) */
-/* The member `client` of an act that waits, where this client can show forms. */
+/* The member `client` of an act that waits, of a client that can show forms. */
 void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call);
 /* A form comes back: a result, or an error. */
 struct form_return {
@@ -340,7 +341,7 @@ void mcp_form_return(struct hub_session *session, const struct form_return *form
                      const struct json *json);
 void mcp_form_present(struct hub_session *session, const struct json *params);
 void mcp_form_withdraw(struct hub_session *session, const struct json *params);
-/* The result is about to be told: what the person was sent to an address for is done. */
+/* The result is about to be told to a client that opened an address: the person is done there. */
 void mcp_form_finish(const struct mcp_call *call);
 /* Modern: the reply says what is needed of the client. False: it says something else. */
 bool mcp_form_need_input(struct mcp_call *call, const char *reply_json);

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "base/mem.h"
 #include "core/known_clients.h"
+#include "core/limits.h"
 #include "core/tools/arguments.h"
 #include "mcp/calls.h"
 #include "mcp/mcp_features.h"
@@ -49,20 +50,24 @@ static void write_object(struct json_writer *writer, const struct argument *rows
     write_properties(writer, rows, count, may_collect);
     if (!may_collect)
         write_required(writer, rows, count);
-    json_write_bool(writer, "additionalProperties", false);
+}
+
+/* A limit that a good call might reach; messages tell the others. */
+static void write_limit(struct json_writer *writer, const char *key, const struct argument *row)
+{
+    if (row->max > 0 && row->max <= (row->unit == UNIT_CHARS ? LIMIT_LABEL_CHARS : LIMIT_WAIT_S))
+        json_write_integer(writer, key, row->max);
 }
 
 static void write_length(struct json_writer *writer, const struct argument *row)
 {
-    if (row->unit == UNIT_CHARS && row->max > 0 && row->max != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maxLength", row->max);
+    if (row->unit == UNIT_CHARS)
+        write_limit(writer, "maxLength", row);
 }
 
 static void write_bounds(struct json_writer *writer, const struct argument *row)
 {
-    json_write_integer(writer, "minimum", row->min);
-    if (row->max != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maximum", row->max);
+    write_limit(writer, "maximum", row);
 }
 
 static void write_choices(struct json_writer *writer, const struct argument *row)
@@ -77,8 +82,7 @@ static void write_items(struct json_writer *writer, const struct argument *row)
 {
     if (row->min > 0)
         json_write_integer(writer, "minItems", row->min);
-    if (row->max > 0 && row->max != ARGUMENT_UNBOUNDED)
-        json_write_integer(writer, "maxItems", row->max);
+    write_limit(writer, "maxItems", row);
     json_write_object(writer, "items");
     if (row->property_count > 0)
         write_object(writer, row->properties, row->property_count, false);
@@ -87,15 +91,13 @@ static void write_items(struct json_writer *writer, const struct argument *row)
     json_write_end_object(writer);
 }
 
-/* A text, or what the table says. */
-static void write_either(struct json_writer *writer, const struct argument *row)
+/* Both forms are accepted; the object is listed once, where it is described. */
+static void write_preview(struct json_writer *writer, const struct argument *row)
 {
-    json_write_list(writer, "anyOf");
-    json_write_raw(writer, NULL, "{\"type\":\"string\"}");
-    json_write_object(writer, NULL);
-    write_object(writer, row->properties, row->property_count, false);
-    json_write_end_object(writer);
-    json_write_end_list(writer);
+    if (row->is_obvious)
+        json_write_text(writer, "type", "string");
+    else
+        write_object(writer, row->properties, row->property_count, false);
 }
 
 /* What counts where the argument is left out, as far as a table says it. */
@@ -106,6 +108,15 @@ static void write_default(struct json_writer *writer, const struct argument *row
     else if (row->type == ARGUMENT_INTEGER && row->fallback > 0)
         json_write_integer(writer, "default", row->fallback);
     json_write_text_if(writer, "default", row->fallback_text);
+}
+
+/* What `required` can't say of a call that may also collect. */
+static void write_help(struct json_writer *writer, const struct argument *row, bool may_collect)
+{
+    char *help = mem_format("%s%s", may_collect && row->is_required ? "Required. " : "", row->help);
+
+    json_write_text(writer, "description", help);
+    free(help);
 }
 
 static void write_properties(struct json_writer *writer, const struct argument *rows, size_t count,
@@ -123,7 +134,7 @@ static void write_properties(struct json_writer *writer, const struct argument *
         [ARGUMENT_ID] = { "string", write_length },
         [ARGUMENT_OPTIONS] = { "array", write_items },
         [ARGUMENT_IDS] = { "array", write_items },
-        [ARGUMENT_PREVIEW] = { NULL, write_either },
+        [ARGUMENT_PREVIEW] = { NULL, write_preview },
         [ARGUMENT_NUMBER] = { "number", NULL },
         [ARGUMENT_TEXTS] = { "array", write_items },
         [ARGUMENT_OBJECT] = { "object", NULL },
@@ -142,7 +153,7 @@ static void write_properties(struct json_writer *writer, const struct argument *
         if (!may_collect)
             write_default(writer, &rows[i]);
         if (!rows[i].is_obvious)
-            json_write_text(writer, "description", rows[i].help);
+            write_help(writer, &rows[i], may_collect);
         json_write_end_object(writer);
     }
     json_write_end_object(writer);
@@ -168,6 +179,8 @@ static void schema_write_output(struct json_writer *writer, const char *key,
     json_write_text(writer, "type", "object");
     json_write_object(writer, "properties");
     for (size_t i = 0; i < count; i++) {
+        if (!properties[i].type_json)
+            continue;
         json_write_object(writer, properties[i].name);
         text_add_text(writer->out, properties[i].type_json);
         writer->needs_comma = true;
@@ -179,12 +192,12 @@ static void schema_write_output(struct json_writer *writer, const char *key,
 }
 
 const char content_instructions[] =
-    "sayso puts your questions to the person you work for and returns exactly what they answered. "
-    "Ask with provide_choice when there are more than two viable paths, before anything "
-    "destructive, and when configuration is missing. "
-    "Say in prompt what the task is and why a choice is needed. Silence is not consent: on "
-    "cancelled stop this subtask, on timeout nothing was chosen, on pending collect the answer "
-    "with get_answer and its session_id instead of asking again.";
+    "sayso asks the user for you and returns exactly what they answer. Ask with provide_choice "
+    "when "
+    "more than two approaches are viable, before anything destructive, and when configuration is "
+    "missing. Give enough context to decide. Silence is never consent: on cancelled, stop this "
+    "subtask; on timeout, nothing was chosen; on pending, collect it with get_answer and its "
+    "session_id instead of asking again.";
 
 static const char *tools_of(const struct mcp_parts *parts)
 {
@@ -223,7 +236,6 @@ static void write_tool(struct json_writer *writer, const struct tool *tool,
         if (shape != SHAPE_STRUCTURED)
             json_write_text_if(writer, "title", tool->title);
         json_write_bool(writer, "readOnlyHint", true);
-        json_write_bool(writer, "destructiveHint", false);
         json_write_bool(writer, "openWorldHint", false);
         json_write_end_object(writer);
     }

@@ -343,13 +343,6 @@ void logging_take_state(struct mcp *mcp, const char *rest, const char *value)
         mcp->level = mcp->parts.features->level;
 }
 
-bool call_logs(const struct mcp_call *call, enum mcp_level level)
-{
-    enum mcp_level min = call->revision == REVISION_2026_07_28 ? call->level : call->to.mcp->level;
-
-    return level >= min && !call->to.batch && call->to.stream;
-}
-
 void call_log(struct mcp_call *call, enum mcp_level level, const char *data_json)
 {
     struct text params = { 0 };

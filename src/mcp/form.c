@@ -29,8 +29,6 @@ struct shown_form {
 
 void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *call)
 {
-    if (!call_has(call, ABILITY_FORM) && !call_has(call, ABILITY_URL))
-        return;
     json_write_object(writer, "client");
     json_write_text(writer, "era", call->revision == REVISION_2026_07_28 ? "modern" : "legacy");
     json_write_bool(writer, "form", call_has(call, ABILITY_FORM));
@@ -41,7 +39,7 @@ void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *ca
 
 /* What comes back ------------------------------------------------------------------------------ */
 
-/* Values of a form are flat, and only those go to the service: nobody needs the rest. */
+/* Values of a form are flat, and only those go to the service: no one needs the rest. */
 static bool is_flat(const struct json *content)
 {
     if (json_kind(content) != KIND_OBJECT)
@@ -267,8 +265,6 @@ void mcp_form_finish(const struct mcp_call *call)
     struct text params = { 0 };
     struct json_writer writer = json_writer_to(&params);
 
-    if (!call->has_opened)
-        return;
     json_write_object(&writer, NULL);
     json_write_text(&writer, "elicitationId", call->session_id);
     mcp_notify(&call->to, "notifications/elicitation/complete", &writer);

@@ -108,10 +108,10 @@ static void tell_waiting(struct mcp_call *call, int64_t now)
         waited_s = call->progress->last + 1; /* it must rise */
     call->progress->last = waited_s;
     if (call->deadline_boot_ms && left_s >= 0)
-        snprintf(message, sizeof message, "waiting for the person, %lld:%02lld left",
+        snprintf(message, sizeof message, "waiting for the user (%lld:%02lld left)",
                  (long long)left_s / 60, (long long)left_s % 60);
     else
-        snprintf(message, sizeof message, "waiting for the person");
+        snprintf(message, sizeof message, "waiting for the user");
     call_progress(call, waited_s, 0, message);
 }
 

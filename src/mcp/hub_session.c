@@ -121,7 +121,7 @@ static struct hub_session *enter(struct mcp_request *request, char *take_name, c
     return session;
 }
 
-/* What is learnt of a client is learnt of its version. */
+/* What is learned of a client is learned of its version. */
 static struct hub_session *find_session(const struct mcp *mcp, const char *name,
                                         const char *version)
 {
@@ -148,6 +148,13 @@ struct hub_session *hub_session_get(struct mcp_request *request)
     return session;
 }
 
+void hub_session_use(struct hub_session *session)
+{
+    session->is_used = true;
+    if (session->subscription_count)
+        subscribe_follow(session);
+}
+
 void delivery_add(struct mcp_delivery **list, struct hub_session *session, const char *session_id,
                   bool has_notices)
 {
@@ -172,7 +179,7 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
     }
 }
 
-/* Whoever makes the same call next gets them, also elsewhere; they may arrive here all the same. */
+/* The next identical call gets them, also elsewhere; they may arrive here all the same. */
 void delivery_return(const struct mcp_delivery *list)
 {
     for (; list; list = list->next)

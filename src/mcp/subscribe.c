@@ -16,7 +16,7 @@ enum { SUBSCRIPTIONS_MAX = 1024, LISTEN_MAX = 64 };
 
 struct mcp_subscription {
     struct mcp_subscription *next;
-    struct hub_session *session; /* whose resources are meant; NULL: nobody's */
+    struct hub_session *session; /* whose resources are meant; NULL: no one's */
     struct mcp_call *call;       /* the listen it came with; NULL: a legacy one */
     char *uri;                   /* owned */
     bool is_missed;              /* it changed while no stream was open */
@@ -71,7 +71,7 @@ static void add(struct mcp *mcp, struct hub_session *session, struct mcp_call *c
     mcp->subscription_count++;
 }
 
-static void follow(struct hub_session *session)
+void subscribe_follow(struct hub_session *session)
 {
     const struct mcp *mcp = session->mcp;
 
@@ -80,12 +80,6 @@ static void follow(struct hub_session *session)
         return;
     session->is_followed = true;
     mcp->parts.features->follow(session);
-}
-
-void subscribe_used(struct hub_session *session)
-{
-    session->is_used = true;
-    follow(session);
 }
 
 /* Whose resources a request is about. False: there are too many. */
@@ -124,7 +118,7 @@ void subscribe(struct mcp_request *request)
     }
     add(mcp, session, NULL, uri);
     if (session)
-        follow(session);
+        subscribe_follow(session);
     session_state(mcp, NOTE_SUBSCRIBED, uri, "");
     mcp_reply(&request->to, "{}");
 }
@@ -150,7 +144,7 @@ static bool has(const struct mcp *mcp, const char *uri)
 }
 
 /* By a request that another server of this session got. What changed before we heard of it was told
- * to nobody, so the next stream hears that it did. */
+ * to no one, so the next stream hears that it did. */
 void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);
@@ -165,7 +159,7 @@ void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value)
     add(mcp, session, NULL, uri);
     mcp->subscriptions->is_missed = !mcp->standing;
     if (session)
-        follow(session);
+        subscribe_follow(session);
 }
 
 static void write_id(struct json_writer *writer, const char *id_json)
@@ -294,6 +288,6 @@ void listen_to(struct mcp_request *request)
         return;
     }
     if (session)
-        follow(session);
+        subscribe_follow(session);
     run_settle(mcp, call->tag);
 }

@@ -123,8 +123,10 @@ static void reply_call(struct mcp_call *call, const struct reply *reply)
     const char *json = is_over && DELIBERATE_FAULT(front_loses_result) ? "{}" : reply->json;
     struct text out = { 0 };
 
-    if (is_over)
+    if (is_over && call->has_opened)
         mcp_form_finish(call);
+    else if (call->compat && call->compat->tool->hold_s)
+        tool_act_on(METHOD_ask_withdraw, call->session, call->session_id);
     if (is_over && reply->session_id)
         delivery_add(batch ? &batch->deliveries : &call->to.stream->deliveries, call->session,
                      reply->session_id, !call->compat);
@@ -170,7 +172,7 @@ static void on_done(void *context, const struct reply *reply)
     if (stream && !is_over && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
         if (!is_away) /* it was back before the service had said so */
             tool_wait_again(call);
-        return; /* nobody is there to be told `pending`: it waits again when the client is back */
+        return; /* no one is there to be told `pending`: it waits again when the client is back */
     }
     if (stream && reply->kind == REPLY_INPUT && mcp_form_need_input(call, reply->json))
         return;
@@ -220,7 +222,7 @@ static void tell_asked(struct mcp_call *call, const char *url)
 {
     struct text message = { 0 };
 
-    text_add_format(&message, "waiting for the person: session_id %s%s%s", call->session_id,
+    text_add_format(&message, "waiting for the user: session_id %s%s%s", call->session_id,
                     url ? ", " : "", url ? url : "");
     call_progress(call, 0, 0, text_string(&message));
     text_release(&message);
@@ -289,12 +291,19 @@ void tool_refuse_busy(struct mcp_request *request)
 {
     struct error err;
 
-    error_set(&err, ERROR_rate_limited, "", "too many calls or names at once; wait for answers");
+    error_set(&err, ERROR_rate_limited, "", "too many concurrent calls; wait for some to finish");
     err.retry_after_s = CALLS_RETRY_S;
     reply_failure(request, &err);
 }
 
-/* To the service with it. Where it does not answer at once a person is awaited. */
+/* What it can show of forms, where it can show any. */
+static void write_client(struct json_writer *writer, const struct mcp_call *call)
+{
+    if (call_has(call, ABILITY_FORM) || call_has(call, ABILITY_URL))
+        mcp_form_write_client(writer, call);
+}
+
+/* To the service with it. Where it does not answer immediately a person is awaited. */
 static void send_to_hub(struct mcp_call *call, const struct request *request)
 {
     struct mcp *mcp = call->to.mcp;
@@ -302,7 +311,7 @@ static void send_to_hub(struct mcp_call *call, const struct request *request)
     int64_t tag = call->tag;
 
     call->needs_session = true;
-    subscribe_used(call->session);
+    hub_session_use(call->session);
     service->ops->call(service, call->session->session, request, on_done, call);
     run_settle(mcp, tag);
 }
@@ -323,7 +332,7 @@ void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *pl
         json_write_text_n(&writer, "explanation", plan->explanation.bytes, plan->explanation.used);
     /* a modern form has no end that it would outlive, and one form is enough */
     if (call->revision != REVISION_2026_07_28 && !call->has_returned)
-        mcp_form_write_client(&writer, call);
+        write_client(&writer, call);
     json_write_end_object(&writer);
     send_to_hub(call, &request);
     text_release(&params);
@@ -354,7 +363,7 @@ static void submit(struct mcp_call *call, const struct tool *tool,
     json_write_value(&writer, "arguments", plan->arguments);
     json_write_text(&writer, "tag", wanted.tag);
     json_write_integer(&writer, "wait_seconds", hold_s);
-    mcp_form_write_client(&writer, call);
+    write_client(&writer, call);
     resume_write(call, state, &writer);
     if (state)
         mcp_form_write_returned(&writer, request->params);
@@ -381,7 +390,7 @@ static void ask(struct mcp_request *request, const struct tool *tool, const stru
     if (!resume_read(request, plan, &state))
         return;
     call = call_begin(request, session);
-    hold_s = hold_limit_s(call);
+    hold_s = theirs && theirs->hold_s ? theirs->hold_s : hold_limit_s(call);
     if (plan->action == TOOL_COLLECTS && plan->wait_s >= 0 && plan->wait_s < hold_s)
         hold_s = plan->wait_s;
     if (theirs)
@@ -481,7 +490,11 @@ static void call_theirs(struct mcp_request *request, const struct tool *tool,
     struct text ours = { 0 };
     struct json *translated = NULL, *owner;
     struct error err;
-    struct compat_ask ask = { tool->name, arguments, NULL, json_object_to(&ours), &err };
+    struct compat_ask ask = { .name = tool->name,
+                              .writer = json_object_to(&ours),
+                              .err = &err,
+                              .is_gated = request->to.mcp->parts.is_gated,
+                              .context = request->to.mcp->parts.context };
     bool is_good;
 
     owner = arguments_without_absent(tool->ask ? tool->ask->arguments : NULL,

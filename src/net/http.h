@@ -22,13 +22,13 @@ struct tls;
 struct tls_context;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
- * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; whoever keeps
- * account of deliveries must not count this one. ROOM is no end: a stream that asked for it
+ * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; anyone who
+ * keeps account of deliveries must not count this one. ROOM is no end: a stream that asked for it
  * (http_want_room) may go on. */
 enum http_fate { HTTP_TAKEN, HTTP_LOST, HTTP_ROOM };
 
-/* A connection that goes on as something else. Whoever takes it holds a place of the server until
- * http_server_free_place. */
+/* A connection that goes on as something else. Anyone who takes it holds a place of the server
+ * until http_server_free_place. */
 struct http_taken {
     struct http_server *server;
     int fd;                       /* the caller that takes it owns it */
@@ -54,8 +54,8 @@ struct http_handler {
     void *taken_context;
 };
 
-/* Whoever shows a token keeps its place when places are scarce; strangers go first. Called by the
- * gate while it admits, with whose the connection is from now on. */
+/* Anyone who shows a token keeps its place when places are scarce; strangers go first. Called by
+ * the gate while it admits, with whose the connection is from now on. */
 void http_recognise(struct http_exchange *exchange, uint64_t owner);
 /* The end of everything that is theirs: open exchanges are LOST. */
 void http_server_cut(struct http_server *server, uint64_t owner);
@@ -137,7 +137,7 @@ void http_forget_request(struct http_exchange *exchange);
 
 /* Called once, and the exchange is gone when it returns. A peer that leaves before the reply has
  * begun is LOST too: then no reply is wanted any more. Never called out of one of the functions
- * below, so whoever replies may go on using the exchange. */
+ * below, so anyone who replies may go on using the exchange. */
 void http_on_fate(struct http_exchange *exchange,
                   void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
                   void *context);
@@ -161,9 +161,9 @@ size_t http_unsent(const struct http_exchange *exchange);
 /* From now on HTTP_ROOM is said whenever all of it is; nothing may be sent out of that call. */
 void http_want_room(struct http_exchange *exchange);
 
-/* A reply of server-sent events: opened at once, kept alive by comments, so that a client that
+/* A reply of server-sent events: opened immediately, kept alive by comments, so that a client that
  * waits for a person sees headers and bytes in time (docs/http.md). http_end ends it. */
-void sse_begin(struct http_exchange *exchange); /* head and first comment go out at once */
+void sse_begin(struct http_exchange *exchange); /* head and first comment go out immediately */
 /* `id`, `event` NULL: without that line. `data` may have lines; each gets its field name. */
 void sse_send(struct http_exchange *exchange, const char *id, const char *event, const char *data,
               size_t length);

@@ -154,7 +154,7 @@ void http_connection_mark_dirty(struct http_connection *connection)
         http_link_append(&connection->server->dirty, &connection->dirty);
 }
 
-/* Whoever found out may be in the middle of a reply; the fate comes from the loop. */
+/* Anyone who found out may be in the middle of a reply; the fate comes from the loop. */
 void http_connection_doom(struct http_connection *connection)
 {
     if (connection->phase == PHASE_CLOSED)
@@ -191,7 +191,7 @@ static void http_connection_watch(struct http_connection *connection)
                         connection))
         connection->interest = (uint8_t)events;
     else
-        http_connection_doom(connection); /* nobody would hear of it any more */
+        http_connection_doom(connection); /* no one would hear of it any more */
 }
 
 static void wait_for_request(struct http_connection *connection)
@@ -463,8 +463,8 @@ static void note_early_bytes(struct http_connection *connection)
         http_connection_doom(connection);
 }
 
-/* That bytes were acknowledged nobody tells us. It is looked at every moment only once that is all
- * that is missing: with thousands of replies at once each look would cost more than the reply. */
+/* The kernel doesn't report acknowledged bytes, so they are polled, but only once nothing else is
+ * missing: with thousands of replies, each poll would cost more than the reply. */
 static void wait_for_sign(struct http_connection *connection, bool is_there)
 {
     http_wait_begin(connection->server, &connection->wait,

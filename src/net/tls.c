@@ -2,7 +2,6 @@
 #include "net/tls.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <openssl/crypto.h>
@@ -20,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "i18n/i18n.h"
 
@@ -38,28 +38,18 @@ static struct tls_library openssl;
 static bool is_loaded;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static const struct {
-    const char *name;
-    size_t place;
-} functions[] = {
-#define TLS(name) { #name, offsetof(struct tls_library, name) },
+static const struct os_function functions[] = {
+#define TLS(name) { #name, offsetof(struct tls_library, name), OS_LINKED(name) },
 #include "net/tls_library.def"
 #undef TLS
 };
 
 static void load(void)
 {
-    void *ssl = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL); /* and libcrypto, which it needs */
+    const char *missing;
 
-    for (size_t i = 0; ssl && i < ARRAY_LEN(functions); i++) {
-        void *symbol = dlsym(ssl, functions[i].name);
-
-        if (!symbol)
-            return;
-        /* ISO C has no cast from data to functions */
-        memcpy((char *)&openssl + functions[i].place, &symbol, sizeof symbol);
-    }
-    is_loaded = ssl != NULL;
+    /* and libcrypto, which it needs */
+    is_loaded = os_load("libssl.so.3", functions, ARRAY_LEN(functions), &openssl, &missing);
 }
 
 /* False: it is not there, or not of version 3; `err` says what to install. May be called from any
@@ -409,7 +399,7 @@ void tls_explain(const struct tls *tls, struct error *err)
 
 /* A socket with or without TLS. */
 enum {
-    STREAM_CHUNK_BYTES = 16384, /* of the socket at once; with an unfinished record it fits */
+    STREAM_CHUNK_BYTES = 16384, /* of the socket immediately; with an unfinished record it fits */
     STREAM_RECORD_BYTES = 16384,
 };
 

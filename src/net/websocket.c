@@ -188,7 +188,7 @@ static void forget_unread(struct ws_peer *peer)
     peer->unread = NULL;
 }
 
-/* at once, without a word */
+/* immediately, without a word */
 static void ws_peer_drop(struct ws_peer *peer)
 {
     struct ws_server *server = peer->server;
@@ -242,7 +242,7 @@ static void ws_peer_watch(struct ws_peer *peer)
     if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
         peer->interest = (uint8_t)events;
     else
-        ws_peer_drop(peer); /* nobody would hear of it any more */
+        ws_peer_drop(peer); /* no one would hear of it any more */
 }
 
 static void ws_peer_write(struct ws_peer *peer)
@@ -268,7 +268,7 @@ static void ws_peer_write(struct ws_peer *peer)
     ws_peer_watch(peer);
 }
 
-/* In slices: whoever else has something to say comes in between. */
+/* In slices: anyone who else has something to say comes in between. */
 void ws_server_flush(struct ws_server *server)
 {
     struct http_link *head = &server->dirty;
@@ -283,8 +283,8 @@ void ws_server_flush(struct ws_server *server)
         loop_wake_send(server->wake);
 }
 
-/* How long WebSocket peers may take. One timer for all. A peer that was heard meanwhile is put
- * back to the end of its list when it comes to its front, so that a message costs no list. */
+/* How long WebSocket peers may take. One timer for all. A peer that was heard in the meantime is
+ * put back to the end of its list when it comes to its front, so that a message costs no list. */
 
 enum { CLOCK_STEP_MS = 250 };
 static const struct ws_times default_times = {
@@ -610,7 +610,7 @@ bool ws_peer_process(const struct ws_peer *peer, int64_t *ret_uid, int64_t *ret_
     return ws_peer_is_local(peer) && os_tcp_peer_process(peer->fd, ret_uid, ret_pid);
 }
 
-/* They hold places of everybody's: whoever has been silent for longest makes room. */
+/* They hold places of everybody's: anyone who has been silent for longest makes room. */
 static void make_room(struct ws_server *server, const struct http_server *http)
 {
     struct http_link *head = &server->waits[WS_WAIT_HELLO];
@@ -732,7 +732,7 @@ static void refuse_version(struct http_exchange *exchange)
     http_set_header(exchange, "Sec-WebSocket-Version", "13");
     http_set_header(exchange, "Upgrade", "websocket");
     http_set_header(exchange, "Connection", "Upgrade");
-    guard_refuse(exchange, 426, "upgrade_required", "this path speaks WebSocket, version 13");
+    guard_refuse(exchange, 426, "upgrade_required", "this path requires WebSocket, version 13");
 }
 
 bool ws_server_upgrade(struct ws_server *server, struct http_exchange *exchange, bool is_page)

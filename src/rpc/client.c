@@ -10,7 +10,7 @@
 #include "core/limits.h"
 
 enum {
-    STEPS = 16, /* of one call; then whoever owns the loop has a turn */
+    STEPS = 16, /* of one call; then anyone who owns the loop has a turn */
     BUCKETS = 64,
     TAG_BYTES = 24,
     CLOSING_BYTES = 16,
@@ -107,7 +107,7 @@ static struct client_call **id_bucket(struct client *client, int64_t id)
 
 static struct client_call **tag_bucket(struct client *client, const char *tag)
 {
-    return &client->by_tag[location_hash(tag) % BUCKETS];
+    return &client->by_tag[text_hash(tag) % BUCKETS];
 }
 
 static void set_id(struct client *client, struct client_call *call, int64_t id)
@@ -197,7 +197,7 @@ void client_forget(struct client *client, struct client_call *take_call)
     free(take_call);
 }
 
-/* Those that are doomed; what is called meanwhile is not. */
+/* Those that are doomed; what is called in the meantime is not. */
 static void fail_doomed(struct client *client, enum finder_failure failure, const struct error *err)
 {
     struct client_reply reply = { .failure = failure, .err = *err };
@@ -260,7 +260,7 @@ static bool write_again(const struct client_call *call, int64_t now_ms, struct t
     return !out->has_overflowed;
 }
 
-/* One line under an id that is new: the reply to an older one is nobody's. */
+/* One line under an id that is new: the reply to an older one is no one's. */
 static void add_line(struct client *client, struct client_call *call, const char *params_json)
 {
     struct text *out = &client->finder.out;
@@ -303,19 +303,25 @@ static bool is_overdue(const struct client *client, const struct client_call *ca
            now_ms - call->made_ms - call->wait_ms >= client->policy->grace_ms;
 }
 
-static void send_all(struct client *client)
+static void end_overdue(struct client *client, struct client_call *call)
 {
     struct client_reply overdue = { .failure = FAILURE_AGAIN };
-    int64_t now_ms = client->now_ms();
 
     error_set(&overdue.err, ERROR_unavailable, "",
-              "the hub ends again and again; call again later, sayso status tells more");
+              "the hub keeps stopping; try again later (see 'sayso status')");
+    finish(client, call, &overdue);
+}
+
+static void send_all(struct client *client)
+{
+    int64_t now_ms = client->now_ms();
+
     while (client->unsent && client->finder.phase == FINDER_UP) {
         struct client_call *call = client->unsent;
 
         client->unsent = call->next;
         if (is_overdue(client, call, now_ms))
-            finish(client, call, &overdue);
+            end_overdue(client, call);
         else
             send(client, call, now_ms);
     }
@@ -448,7 +454,7 @@ static void lose(struct client *client)
     if (was_stopped && client->policy->resend == RESEND_ALL && !client->policy->retry_ms) {
         failure = FAILURE_STOPPED;
         error_set(&err, ERROR_unavailable, "",
-                  "the hub was stopped by the person; the ask stays open: call again to go on");
+                  "the hub was stopped; the ask is still pending: call again to continue");
     }
     if (client->policy->retry_ms) {
         client->is_stopped = was_stopped;

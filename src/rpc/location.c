@@ -19,34 +19,43 @@ enum { HUB_RECORD_MAX_BYTES = 4096 };
 
 static bool join(char *out, const char *directory, const char *name, struct error *err)
 {
-    if (snprintf(out, LOCATION_PATH_BYTES, "%s/%s", directory, name) < LOCATION_PATH_BYTES)
+    size_t length = strlen(directory), more = strlen(name);
+
+    if (length + 1 + more < LOCATION_PATH_BYTES) {
+        memcpy(out, directory, length);
+        out[length] = '/';
+        memcpy(out + length + 1, name, more + 1);
         return true;
+    }
     return error_say_base(err, ERROR_unavailable, "", BASE_REASON_PATH_TOO_LONG, "name", name,
                           NULL);
 }
 
-/* $variable/sayso where it is absolute, as the base directory rules want, else ~/fallback/sayso. */
+/* $variable/sayso where it is absolute, as the base directory rules want, else ~/fallback. */
 static bool find_base(const char *variable, const char *fallback, char *out, struct error *err)
 {
     const char *given = getenv(variable);
     char home[LOCATION_PATH_BYTES];
-    char base[2 * LOCATION_PATH_BYTES];
 
     if (given && given[0] == '/')
         return join(out, given, "sayso", err);
     if (!os_home(home, sizeof home))
         return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NO_HOME, NULL);
-    snprintf(base, sizeof base, "%s/%s", home, fallback);
-    return join(out, base, "sayso", err);
+    return join(out, home, fallback, err);
+}
+
+bool location_settings(char path[LOCATION_PATH_BYTES], struct error *err)
+{
+    char config[LOCATION_PATH_BYTES];
+
+    return find_base("XDG_CONFIG_HOME", ".config/sayso", config, err) &&
+           join(path, config, "settings.json", err);
 }
 
 bool location_find(struct location *ret_location, struct error *err)
 {
-    char config[LOCATION_PATH_BYTES];
-
-    return find_base("XDG_DATA_HOME", ".local/share", ret_location->data, err) &&
-           find_base("XDG_CONFIG_HOME", ".config", config, err) &&
-           join(ret_location->settings, config, "settings.json", err) &&
+    return find_base("XDG_DATA_HOME", ".local/share/sayso", ret_location->data, err) &&
+           location_settings(ret_location->settings, err) &&
            join(ret_location->database, ret_location->data, "sayso.db", err) &&
            join(ret_location->lock, ret_location->data, "hub.lock", err) &&
            join(ret_location->record, ret_location->data, "hub.json", err) &&
@@ -61,15 +70,6 @@ bool location_prepare(const struct location *location, struct error *err)
         return error_say_base(err, ERROR_unavailable, "", BASE_REASON_NETWORK_DISK, "path",
                               location->data, NULL);
     return true;
-}
-
-uint32_t location_hash(const char *text)
-{
-    uint32_t hash = 2166136261U;
-
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 16777619U;
-    return hash;
 }
 
 static bool is_own_private(const char *path)
@@ -100,8 +100,17 @@ bool location_socket_name(const struct location *location, char directory[LOCATI
         return false;
     /* two data directories may share one runtime directory: the name says which it is for */
     snprintf(path, LOCATION_PATH_BYTES + 32, "%s/hub-%08x.sock", directory,
-             location_hash(location->data));
+             text_hash(location->data));
     return true;
+}
+
+bool location_is_own_socket(const char *path)
+{
+    char directory[LOCATION_PATH_BYTES], own[LOCATION_PATH_BYTES + 32];
+    struct location location;
+
+    return location_find(&location, NULL) &&
+           location_socket_name(&location, directory, own, NULL) && strcmp(own, path) == 0;
 }
 
 bool location_socket(const struct location *location, char *out, struct error *err)

@@ -22,6 +22,7 @@ struct location {
 };
 /* Only names; touches nothing. */
 bool location_find(struct location *ret_location, struct error *err);
+bool location_settings(char path[LOCATION_PATH_BYTES], struct error *err); /* that name alone */
 /* Makes the private directories; refuses network file systems. */
 bool location_prepare(const struct location *location, struct error *err);
 /* Where the hub puts its socket: the runtime directory, else below the data directory. */
@@ -29,8 +30,8 @@ bool location_socket(const struct location *location, char *out, struct error *e
 /* The same without making or refusing anything. */
 bool location_socket_name(const struct location *location, char directory[LOCATION_PATH_BYTES],
                           char path[LOCATION_PATH_BYTES + 32], struct error *err);
-uint32_t location_hash(const char *text); /* a short one, for what nobody chooses to collide */
-int location_connect(const char *path);   /* a stream to the socket there; -1: nobody listens */
+bool location_is_own_socket(const char *path);
+int location_connect(const char *path); /* a stream to the socket there; -1: no one listens */
 
 struct hub_record {
     int64_t pid;

@@ -64,7 +64,7 @@ bool rpc_hear(const char *line, size_t length, struct rpc_message *ret_message, 
         return true;
     rpc_release(ret_message);
     if (!error_is_no_memory(err))
-        error_set(err, ERROR_unavailable, "", "what listens there does not speak as a hub does");
+        error_set(err, ERROR_unavailable, "", "the server at this socket is not a sayso hub");
     return false;
 }
 
@@ -74,14 +74,31 @@ void rpc_release(struct rpc_message *message)
     *message = (struct rpc_message){ 0 };
 }
 
+static const char *const reply_names[] = {
+    [REPLY_PLAIN] = "",    [REPLY_FINAL] = "final", [REPLY_PENDING] = "pending",
+    [REPLY_TOLD] = "told", [REPLY_INPUT] = "input",
+};
+
+const char *reply_kind_name(enum reply_kind kind)
+{
+    return reply_names[kind];
+}
+
+enum reply_kind reply_kind_find(const char *name)
+{
+    size_t kind = text_index(name, reply_names, ARRAY_LEN(reply_names));
+
+    return kind < ARRAY_LEN(reply_names) ? (enum reply_kind)kind : REPLY_PLAIN;
+}
+
 void rpc_add_result(struct text *out, const char *id_json, enum reply_kind kind,
                     const char *result_json)
 {
-    text_add_format(out,
-                    kind == REPLY_PLAIN
-                        ? "{\"jsonrpc\":\"2.0\",\"id\":%s%s,\"result\":"
-                        : "{\"jsonrpc\":\"2.0\",\"id\":%s,\"reply\":\"%s\",\"result\":",
-                    id_json, reply_kind_name(kind));
+    text_add_text(out, "{\"jsonrpc\":\"2.0\",\"id\":");
+    text_add_text(out, id_json);
+    text_add_text(out, kind == REPLY_PLAIN ? "" : ",\"reply\":\"");
+    text_add_text(out, reply_kind_name(kind));
+    text_add_text(out, kind == REPLY_PLAIN ? ",\"result\":" : "\",\"result\":");
     text_add_text(out, result_json ? result_json : "{}");
     text_add_text(out, "}\n");
 }

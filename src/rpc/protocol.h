@@ -46,6 +46,8 @@ void rpc_release(struct rpc_message *message);
 /* As jsonrpc_add_result, with what kind of reply it is beside the result. */
 void rpc_add_result(struct text *out, const char *id_json, enum reply_kind kind,
                     const char *result_json);
+const char *reply_kind_name(enum reply_kind kind); /* "" for REPLY_PLAIN */
+enum reply_kind reply_kind_find(const char *name); /* REPLY_PLAIN: none of them, or NULL */
 /* The other way round, for ask/create and ask/wait. False: unsaid, so the result is no answer. */
 bool rpc_read_kind(const struct json *root, enum reply_kind *ret_kind, struct error *err);
 /* As jsonrpc_add_error, with our wire number in data. */

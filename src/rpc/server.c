@@ -64,7 +64,7 @@ struct rpc_server {
 
 /* Bytes of one peer to lines and back; bounded both ways. */
 
-/* The only place where one ends, always in a later loop turn: whoever is on the stack when it is
+/* The only place where one ends, always in a later loop turn: anyone who is on the stack when it is
  * closed may go on looking at it, and libuv has called back for its last write by now. */
 static void on_closed(uv_handle_t *handle)
 {
@@ -181,7 +181,7 @@ static bool refuse_foreign(struct connection *connection, char first)
     connection->has_begun = true;
     if (is_ours)
         return false;
-    rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket speaks JSON-RPC");
+    rpc_add_error(&connection->out, "null", JSONRPC_PARSE_ERROR, "this socket expects JSON-RPC");
     connection->closes_when_written = true;
     connection_mark_dirty(connection);
     return true;
@@ -368,7 +368,7 @@ static void take_hello(struct rpc_peer *peer, const struct json *params, const c
         rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_REQUEST,
                         "hello was said already; a connection has one role");
     } else if (!rpc_is_ours(params)) {
-        rpc_peer_refuse(peer, id_json, RPC_NUMBER_REFUSED, "this hub speaks another wire number");
+        rpc_peer_refuse(peer, id_json, RPC_NUMBER_REFUSED, "unsupported protocol version");
     } else if (!read_identity(connection, params, &identity, &own)) {
         rpc_peer_refuse(peer, id_json, JSONRPC_INVALID_PARAMS,
                         "hello needs role agent or person, a known channel and short names");
@@ -457,7 +457,7 @@ static int bind_socket(const char *path)
     if (fd < 0)
         return -1;
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    unlink(path); /* we hold the lock, so whoever left it is dead */
+    unlink(path); /* we hold the lock, so anyone who left it is dead */
     if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0) {
         close(fd);
         return -1;

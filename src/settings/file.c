@@ -24,13 +24,13 @@ static const enum json_kind kinds[] = {
     [SETTING_TYPE_LIMITS] = KIND_OBJECT,
 };
 
-static size_t line_at(const struct text *bytes, int64_t offset)
+static size_t lines_between(const struct text *bytes, int64_t from, int64_t until)
 {
-    size_t line = 1;
+    size_t count = 0;
 
-    for (int64_t i = 0; i < offset && i < (int64_t)bytes->used; i++)
-        line += bytes->bytes[i] == '\n';
-    return line;
+    for (int64_t i = from; i < until && i < (int64_t)bytes->used; i++)
+        count += bytes->bytes[i] == '\n';
+    return count;
 }
 
 /* What comes last in an error of base: "syntax at byte 7", "Is a directory". */
@@ -39,21 +39,6 @@ static const char *detail_of(const struct error *err)
     const char *colon = strrchr(err->message, ':');
 
     return colon && colon[1] ? colon + 2 : err->message;
-}
-
-/* Never created: what exists of its path is directories that can be searched, no broken link. */
-static bool is_absent(const char *path)
-{
-    char *way = mem_text(path), *slash;
-    struct stat found;
-    bool is_missing;
-
-    while (lstat(way, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
-           (slash = strrchr(way, '/')))
-        slash[slash == way] = '\0'; /* the root stays */
-    is_missing = strcmp(way, path) != 0 && stat(way, &found) == 0 && S_ISDIR(found.st_mode);
-    free(way);
-    return is_missing;
 }
 
 /* The object in the file, and its bytes; NULL and a warning, or ERROR_NONE: there is no file. */
@@ -66,7 +51,7 @@ static struct json *read_object(struct settings *settings, const char *path, str
     *err = (struct error){ 0 };
     settings_at(settings, path, 0);
     if (!os_read_file(path, SETTINGS_FILE_MAX_BYTES, bytes, err)) {
-        if (is_absent(path))
+        if (settings_file_is_absent(path))
             *err = (struct error){ 0 };
         else if (err->code == ERROR_too_long)
             settings_warn_of_file(settings, TEXT_SETTING_FILE_TOO_LONG, "");
@@ -80,7 +65,7 @@ static struct json *read_object(struct settings *settings, const char *path, str
             error_set(err, ERROR_bad_json, "", "not an object");
         else
             text_parse_integer(strrchr(err->message, ' ') + 1, &offset); /* the byte it came to */
-        settings_at(settings, NULL, line_at(bytes, offset));
+        settings_at(settings, NULL, 1 + lines_between(bytes, 0, offset));
         settings_warn_of_file(settings, TEXT_SETTING_FILE_NOT_JSON, detail_of(err));
         json_free(object);
     }
@@ -132,11 +117,11 @@ static const char *member_name(void *member)
 }
 
 /* Keys lie in a copy of the bytes, each where it was read; before the first is only a brace. */
-static size_t line_of_member(const struct text *bytes, const struct json *object, void *member)
+static int64_t place_of_member(const struct text *bytes, const struct json *object, void *member)
 {
     const char *first = strchr(text_string(bytes), '"') + 1;
 
-    return line_at(bytes, first - bytes->bytes + (json_key(member) - json_key(json_first(object))));
+    return first - bytes->bytes + (json_key(member) - json_key(json_first(object)));
 }
 
 void settings_load_file(struct settings *settings, const char *path)
@@ -144,9 +129,15 @@ void settings_load_file(struct settings *settings, const char *path)
     struct text bytes = { 0 };
     struct error err;
     struct json *object = read_object(settings, path, &bytes, &err);
+    int64_t before = 0;
+    size_t line = 1;
 
     for (void *it = json_first(object); it; it = json_next(object, it)) {
-        settings_at(settings, NULL, line_of_member(&bytes, object, it));
+        int64_t place = place_of_member(&bytes, object, it);
+
+        line += lines_between(&bytes, before, place);
+        settings_at(settings, NULL, line);
+        before = place;
         load_member(settings, member_name(it), json_value(it));
     }
     settings_at(settings, NULL, 0);

@@ -5,9 +5,11 @@
 #include "settings/settings.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -23,14 +25,19 @@ struct place {
     struct setting_value value;
 };
 struct settings {
-    struct place places[SETTING_COUNT][SETTING_SOURCE_COUNT];
+    struct place places[SETTING_COUNT][SETTING_SOURCE_COUNT - 1]; /* weakest first, none built in */
     enum language locale;
-    struct setting_warning warnings[SETTINGS_MAX_WARNINGS];
+    struct setting_warning *warnings; /* SETTINGS_MAX_WARNINGS where there are any; owned */
     size_t warning_count;
     char *path;             /* of the file that was loaded; owned */
     char file_problem[128]; /* why it can't be read */
     size_t line;            /* of what is being loaded */
+    bool has_file;          /* there was something at the path */
+    struct stat file;       /* as it was before it was read */
 };
+/* Of all settings: each value is read when it is first asked for, and most processes ask for few.
+ */
+static struct place *built_in;
 
 /* R8.2: a language we do not have is English, and not what the locale says. */
 static const char *const environment_fallbacks[SETTING_COUNT] = { [SETTING_LANGUAGE] = "en" };
@@ -42,7 +49,7 @@ static const char *const saved_fallbacks[SETTING_COUNT] = { [SETTING_CLI_ANSWERS
 static void put(struct settings *settings, enum setting_id id, enum setting_source source,
                 struct setting_value take_value)
 {
-    struct place *place = &settings->places[id][source];
+    struct place *place = &settings->places[id][source - 1];
 
     setting_value_release(&place->value);
     *place = (struct place){ .is_set = true, .value = take_value };
@@ -61,7 +68,7 @@ static bool put_text(struct settings *settings, enum setting_id id, enum setting
 
 static void clear(struct settings *settings, enum setting_id id, enum setting_source source)
 {
-    struct place *place = &settings->places[id][source];
+    struct place *place = &settings->places[id][source - 1];
 
     setting_value_release(&place->value);
     place->is_set = false;
@@ -69,16 +76,7 @@ static void clear(struct settings *settings, enum setting_id id, enum setting_so
 
 struct settings *settings_new(void)
 {
-    struct settings *settings = mem_new(sizeof *settings);
-
-    for (int id = 0; id < SETTING_COUNT; id++) {
-        bool is_valid = put_text(settings, (enum setting_id)id, SETTING_BUILT_IN,
-                                 setting_row((enum setting_id)id)->built_in);
-
-        assert(is_valid);
-        (void)is_valid;
-    }
-    return settings;
+    return mem_new(sizeof(struct settings));
 }
 
 void settings_free(struct settings *settings)
@@ -86,9 +84,10 @@ void settings_free(struct settings *settings)
     if (!settings)
         return;
     for (int id = 0; id < SETTING_COUNT; id++) {
-        for (int source = 0; source < SETTING_SOURCE_COUNT; source++)
+        for (int source = 0; source < SETTING_SOURCE_COUNT - 1; source++)
             setting_value_release(&settings->places[id][source].value);
     }
+    free(settings->warnings);
     free(settings->path);
     free(settings);
 }
@@ -128,8 +127,59 @@ void settings_load_environment(struct settings *settings)
 void settings_load(struct settings *settings, const char *path)
 {
     settings_load_environment(settings);
-    if (path)
+    if (!path)
+        return;
+    settings_at(settings, path, 0);
+    settings->has_file = stat(path, &settings->file) == 0 || !settings_file_is_absent(path);
+    if (settings->has_file)
         settings_load_file(settings, path);
+}
+
+/* Settings are saved by renaming a new file over the old one, and edited in place by people. */
+static bool is_same_file(const struct stat *one, const struct stat *other)
+{
+    return one->st_ino == other->st_ino && one->st_dev == other->st_dev &&
+           one->st_size == other->st_size && one->st_ctim.tv_sec == other->st_ctim.tv_sec &&
+           one->st_ctim.tv_nsec == other->st_ctim.tv_nsec;
+}
+
+bool settings_file_is_absent(const char *path)
+{
+    char *way = mem_text(path), *slash;
+    struct stat found;
+    bool is_missing;
+
+    while (lstat(way, &found) != 0 && (errno == ENOENT || errno == ENOTDIR) &&
+           (slash = strrchr(way, '/')))
+        slash[slash == way] = '\0'; /* the root stays */
+    is_missing = strcmp(way, path) != 0 && stat(way, &found) == 0 && S_ISDIR(found.st_mode);
+    free(way);
+    return is_missing;
+}
+
+static bool is_unchanged(const struct settings *settings)
+{
+    struct stat file;
+
+    if (!settings->path)
+        return true;
+    if (stat(settings->path, &file) == 0)
+        return is_same_file(&file, &settings->file);
+    return !settings->has_file && settings_file_is_absent(settings->path);
+}
+
+const struct settings *current_settings(struct current_settings *current)
+{
+    struct settings *settings;
+
+    if (!current->is_seen && !is_unchanged(current->settings)) {
+        settings = settings_new();
+        settings_load(settings, current->settings->path);
+        settings_free(current->settings);
+        current->settings = settings;
+    }
+    current->is_seen = true;
+    return current->settings;
 }
 
 bool settings_take_saved(struct settings *settings, enum setting_id id, const char *text)
@@ -171,14 +221,30 @@ enum setting_source settings_source(const struct settings *settings, enum settin
 {
     int source = SETTING_SOURCE_COUNT - 1;
 
-    while (source > SETTING_BUILT_IN && !settings->places[id][source].is_set)
+    while (source > SETTING_BUILT_IN && !settings->places[id][source - 1].is_set)
         source--;
     return (enum setting_source)source;
 }
 
+static const struct setting_value *built_in_value(enum setting_id id)
+{
+    struct place *place;
+
+    if (!built_in)
+        built_in = mem_new(SETTING_COUNT * sizeof *built_in);
+    place = &built_in[id];
+    if (!place->is_set)
+        place->is_set = setting_read(id, setting_row(id)->built_in, &place->value) == ERROR_NONE;
+    assert(place->is_set);
+    return &place->value;
+}
+
 static const struct setting_value *value_of(const struct settings *settings, enum setting_id id)
 {
-    return &settings->places[id][settings_source(settings, id)].value;
+    enum setting_source source = settings_source(settings, id);
+
+    return source == SETTING_BUILT_IN ? built_in_value(id)
+                                      : &settings->places[id][source - 1].value;
 }
 
 bool settings_is_on(const struct settings *settings, enum setting_id id)
@@ -276,6 +342,8 @@ void settings_warn(struct settings *settings, const char *name, enum setting_sou
             return;
         }
     }
+    if (!settings->warnings)
+        settings->warnings = mem_new(SETTINGS_MAX_WARNINGS * sizeof *settings->warnings);
     if (settings->warning_count < SETTINGS_MAX_WARNINGS)
         settings->warnings[settings->warning_count++] = warning;
     else if (settings_is_fatal(settings, &warning)) /* of too many the one that matters stays */
@@ -489,6 +557,18 @@ int64_t settings_hold_limit_s(const struct settings *settings, const char *clien
 
     limit = limit ? limit : limit_by_beginning(limits, client_name);
     return limit ? limit : known_client_hold_s(client_name, has_progress, timeout_s);
+}
+
+struct gate_match settings_gate(const struct settings *settings, const struct gate_call *call)
+{
+    const struct gate_rules rules = {
+        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
+        .words = settings_text(settings, SETTING_GATE_WORDS),
+        .paths = settings_text(settings, SETTING_GATE_PATHS),
+        .tools = settings_text(settings, SETTING_GATE_TOOLS),
+    };
+
+    return gate_find(&rules, call);
 }
 
 bool settings_offers_modern(const struct settings *settings, const char *client_name)

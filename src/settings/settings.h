@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/gate.h"
 #include "core/routing.h"
 #include "i18n/i18n.h"
 
@@ -108,6 +109,14 @@ void settings_load(struct settings *settings, const char *path);
 void settings_load_environment(struct settings *settings);
 /* The saved host rows. No such file: fine. Anything wrong with it becomes warnings. */
 void settings_load_file(struct settings *settings, const char *path);
+/* The host's settings as they are now, for a process that shares the file with others: read again
+ * when it is another one, comes or goes, so a change takes effect immediately. The file is looked
+ * immediately a turn of the loop (whose end clears is_seen), not for each call of that turn. */
+struct current_settings {
+    struct settings *settings; /* as they were loaded; owned */
+    bool is_seen;              /* in this turn */
+};
+const struct settings *current_settings(struct current_settings *current);
 /* True: the file or a strict row can't be read, and no stronger source has its value. `err` is
  * unavailable; in English it says where that is and how to fix it. */
 bool settings_problem(const struct settings *settings, struct error *err);
@@ -137,7 +146,7 @@ void settings_write_list(const struct settings *settings, const char *name,
 
 enum setting_source settings_source(const struct settings *settings, enum setting_id id);
 
-/* INTERFACE_NONE where nobody said anything: the built-in value routes nothing. */
+/* INTERFACE_NONE where no one said anything: the built-in value routes nothing. */
 enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);
@@ -154,6 +163,8 @@ bool settings_is_within(const char *period, int minute_of_day); /* "22:00-07:00"
 int64_t settings_hold_limit_s(const struct settings *settings, const char *client_name,
                               bool has_progress, int64_t timeout_s);
 
+/* The first of the person's rules that speaks of this call. */
+struct gate_match settings_gate(const struct settings *settings, const struct gate_call *call);
 /* Whether MCP 2026-07-28 is offered to this client; NULL: it has no name. */
 bool settings_offers_modern(const struct settings *settings, const char *client_name);
 

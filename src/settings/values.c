@@ -462,7 +462,7 @@ bool settings_parse(enum setting_id id, const char *text, struct setting_value *
     struct text choices = { 0 };
 
     if (code == ERROR_NONE && id == SETTING_STORE && has_stars(text)) {
-        setting_value_release(ret_value); /* as it was shown: nobody's password is four stars */
+        setting_value_release(ret_value); /* as it was shown: no one's password is four stars */
         code = ERROR_bad_format;
         takes = TEXT_SETTING_STARS;
     }

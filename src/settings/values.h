@@ -19,6 +19,8 @@ void setting_choices(const struct setting_row *row, struct text *out);
 
 /* A saved value as it was found. False: a warning was collected. */
 bool settings_take_saved(struct settings *settings, enum setting_id id, const char *text);
+/* Never created: what exists of its path is directories that can be searched, no broken link. */
+bool settings_file_is_absent(const char *path);
 /* Where the saved values that come now are from. */
 void settings_at(struct settings *settings, const char *path, size_t line);
 void settings_warn_of_file(struct settings *settings, enum text_id reason, const char *detail);

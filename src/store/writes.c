@@ -49,8 +49,9 @@ static const struct column change_list[] = {
     /* CHANGE_ANSWER, CHANGE_KEY */
     IN(TEXT, change.answer_json), IN(TEXT, change.answer_key),
     /* CHANGE_REMOVES */
-    IN(NUMBER, change.removes_answer), IN(NUMBER, change.skips_row), IN(HASH, change.launch_hash),
-    IN(HASH, change.if_launch_hash),
+    IN(NUMBER, change.removes_answer), IN(NUMBER, change.skips_row),
+    /* CHANGE_LAUNCH */
+    IN(HASH, change.launch_hash), IN(HASH, change.if_launch_hash),
     /* CHANGE_WHEN */
     IN(NUMBER, change.when),
     /* CHANGE_COPIED: for the event */
@@ -98,8 +99,8 @@ static const struct column conversation_step_list[] = {
     IN(NUMBER, conversation_step.now_ms),
     /* STEP_LINES */
     IN(TEXT, conversation_step.events), IN(TEXT, conversation_step.delivered_ask),
-    IN(BITS, conversation_step.delivered_states), FIXED(EVENT_DELIVERED),
-    FIXED(STORE_CONVERSATION_EVENTS), FIXED(STORE_CONVERSATION_BYTES)
+    IN(BITS, conversation_step.delivered_states), FIXED(STORE_CONVERSATION_EVENTS),
+    FIXED(STORE_CONVERSATION_BYTES)
 };
 static const struct column sweep_list[] = { IN(NUMBER, sweep.older_than_ms),
                                             IN(NUMBER, sweep.keep_ended), IN(NUMBER, sweep.batch) };

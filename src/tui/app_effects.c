@@ -274,7 +274,7 @@ static void copy(struct app *app, const char *text)
     tty_write(app->tty, &out);
 }
 
-/* The bell; and from an inbox nobody looks at a notification of the terminal's, where it has them:
+/* The bell; and from an inbox no one looks at a notification of the terminal's, where it has them:
  * a sentence of ours, nothing an agent wrote. */
 static void ring(struct app *app)
 {
@@ -304,7 +304,7 @@ static void suspend(struct app *app)
     app->titled = -1; /* the shell's own is there again */
     tty_size(app->tty, &rows_now, &columns);
     painter_resize(&app->painter, rows_now, columns, &out);
-    text_release(&out); /* where we begin anew there is nothing to clear */
+    text_release(&out); /* where we begin again there is nothing to clear */
 }
 
 static void perform(struct app *app, const struct wish *wish)

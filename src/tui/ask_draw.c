@@ -430,7 +430,7 @@ static void draw_settings(struct ask_screen *screen, struct pen *pen)
 {
     bool is_narrow = pen->end < SCREEN_NARROW;
     const struct hint hints[] = {
-        { "0-9", i18n_text(TEXT_TUI_KEY_TYPE_SHORT), 4, false }, /* first: not always there */
+        { "0-9", i18n_text(TEXT_TUI_KEY_TYPE), 4, false }, /* first: not always there */
         { i18n_text(TEXT_TUI_SIDEWAYS), i18n_text(TEXT_TUI_KEY_CHANGE), 9, false },
         { "r", i18n_text(is_narrow ? TEXT_TUI_KEY_RESET : TEXT_TUI_KEY_BUILT_IN), 5, false },
         { "w", i18n_text(TEXT_TUI_KEY_BROWSER), ask_has_portal(screen) ? 3 : 0, false },

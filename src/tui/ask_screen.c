@@ -60,7 +60,7 @@ bool ask_is_one_line(const struct ask_screen *screen, const struct field *field)
             (field->max_chars > 0 && field->max_chars <= ONE_LINE_CHARS));
 }
 
-/* What an agent wrote beforehand is made visible first: people send what they see. */
+/* What an agent wrote in advance is made visible first: people send what they see. */
 static void init_written(struct ask_screen *screen, struct edit *edit, bool has_lines, size_t max,
                          const char *text)
 {
@@ -362,7 +362,7 @@ int64_t ask_left_ms(const struct ask_screen *screen)
     return facts_left_ms(&screen->facts, screen->now);
 }
 
-/* The hub keeps the end 30 s away while somebody types; above that the clock runs on. */
+/* The hub keeps the end 30 s away while someone types; above that the clock runs on. */
 bool ask_is_held(const struct ask_screen *screen)
 {
     int64_t left_ms = ask_left_ms(screen);

@@ -2,8 +2,8 @@
  * ask_screen.h - one ask, to be answered: R6.1. How to use it stands in screen.h.
  *
  * The life of a screen: open (answering), saved (undo line, only where the hub gave undo_ms), over
- * (decided here, elsewhere, or by the clock). Over by our own act: EFFECT_CLOSE comes at once, or
- * when the time for undo has passed. Over by others: the screen says who won and keeps what was
+ * (decided here, elsewhere, or by the clock). Over by our own act: EFFECT_CLOSE comes immediately,
+ * or when the time for undo has passed. Over by others: the screen says who won and keeps what was
  * typed here, until Enter or Esc closes it.
  *
  *     answered here:  EFFECT_ANSWER -> ask/answer -> NEWS_DECIDED {undo_ms?} -> EFFECT_CLOSE
@@ -37,7 +37,7 @@ void ask_screen_save(struct ask_screen *screen);   /* it is going to be left: th
 void ask_screen_cancel(struct ask_screen *screen); /* as Esc does: asks why first */
 
 /* Draws at most `rows` rows, the height of the terminal; the canvas then has as many as are needed.
- * The 500 ms in which no key answers begin with the first picture (and anew when another question
+ * The 500 ms in which no key answers begin with the first picture (and again when another question
  * takes its place). */
 void ask_screen_draw(struct ask_screen *screen, struct canvas *canvas, int columns, int rows,
                      struct screen_time now);

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-/* Roles, not colours; the painter knows what each looks like where (docs/terminal.md). */
+/* Roles, not colors; the painter knows what each looks like where (docs/terminal.md). */
 enum ink {
     INK_PLAIN,
     INK_STRONG,

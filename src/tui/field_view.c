@@ -416,7 +416,7 @@ static void change(struct ask_screen *screen, struct field_state *state, enum ke
     }
 }
 
-/* Left and Right are taken, so in a form Up and Down are the way to its neighbours. */
+/* Left and Right are taken, so in a form Up and Down are the way to its neighbors. */
 static void number_key(struct ask_screen *screen, struct field_state *state, enum key_code code)
 {
     if ((code == KEY_UP || code == KEY_DOWN) && screen->form.field_count > 1)
@@ -532,8 +532,8 @@ static void draw_scale(struct ask_screen *screen, const struct field_state *stat
     if (columns < SCALE_MIN_COLUMNS)
         columns = SCALE_MIN_COLUMNS;
     at = field->maximum > field->minimum
-             ? (int)lround((state->number - field->minimum) / (field->maximum - field->minimum) *
-                           (columns - 1))
+             ? (int)round((state->number - field->minimum) / (field->maximum - field->minimum) *
+                          (columns - 1))
              : 0;
     column = pen_at(pen, column, INK_QUIET, text_string(&min)) + 1;
     for (int i = 0; i < columns; i++)

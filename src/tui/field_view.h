@@ -17,7 +17,7 @@ struct field_view {
     void (*begin)(struct field_state *state);
     void (*draw)(struct ask_screen *screen, struct field_state *state, struct pen *pen,
                  const struct draw_plan *plan);
-    /* Arrows, Home, End and pages; by default Left and Right go to the neighbours. */
+    /* Arrows, Home, End and pages; by default Left and Right go to the neighbors. */
     void (*key)(struct ask_screen *screen, struct field_state *state, enum key_code code);
     void (*digit)(struct ask_screen *screen, struct field_state *state, char digit);
     void (*hints)(const struct ask_screen *screen, const struct field_state *state,

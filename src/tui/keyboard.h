@@ -1,6 +1,6 @@
 /*
- * keyboard.h - bytes of a terminal to keys. Pure: whoever reads the terminal feeds bytes and tells
- * when nothing followed a lone Esc for a while. What it does not know it drops, never passes on.
+ * keyboard.h - bytes of a terminal to keys. Pure: the caller feeds bytes and tells when
+ * nothing followed a lone Esc for a while. Unknown bytes are dropped, never passed on.
  */
 #ifndef TUI_KEYBOARD_H
 #define TUI_KEYBOARD_H

@@ -1,7 +1,7 @@
 /*
  * painter.h - turns pictures into bytes for a terminal: only what changed, in one synchronized
  * frame. Inline it takes the rows it needs below the prompt and gives them back at the end; on the
- * alternate screen it has all of them. Bytes go into a text; whoever owns the terminal writes it.
+ * alternate screen it has all of them. Bytes go into a text, which the caller writes.
  */
 #ifndef TUI_PAINTER_H
 #define TUI_PAINTER_H
@@ -30,14 +30,14 @@ void painter_begin(struct painter *painter, bool is_alternate, struct text *out)
 /* The frame for this picture. Rows that do not fit on the terminal are left out from the end; a
  * caller that minds draws less. */
 void painter_show(struct painter *painter, const struct canvas *canvas, struct text *out);
-/* The terminal has another size now: what was drawn is given up and drawn anew by the next frame.
+/* The terminal has another size now: what was drawn is given up and drawn again by the next frame.
  */
 void painter_resize(struct painter *painter, int rows, int columns, struct text *out);
 /* The same at the same size: another look. */
 void painter_redraw(struct painter *painter, struct text *out);
 /* Gives the rows back and shows the cursor; the shell's next line begins where we began. */
 void painter_end(struct painter *painter, struct text *out);
-/* Somebody else may have written (suspended, resized): the next frame is drawn whole, below. */
+/* Someone else may have written (suspended, resized): the next frame is drawn whole, below. */
 void painter_forget(struct painter *painter);
 void painter_release(struct painter *painter);
 

@@ -48,11 +48,11 @@ struct preferences {
 void preferences_init(struct preferences *preferences); /* built-in values */
 void preferences_release(struct preferences *preferences);
 void preferences_copy(struct preferences *preferences, const struct preferences *from);
-/* {settings: [{name, value, source}]}; what is not named stays. The language is spoken at once. */
+/* {settings: [{name, value, source}]}; others stay. A new language applies immediately. */
 void preferences_read(struct preferences *preferences, const struct json *settings);
 void preferences_speak(const struct preferences *preferences);
 
-/* Do not disturb, or a time of day at which nobody is to be. */
+/* Do not disturb, or a time of day at which no one is to be. */
 bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);
 bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
 const char *preferences_value(const struct preferences *preferences, enum setting_id id);

@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-/* Asks for the colour of the background, and then for something every terminal answers: once that
+/* Asks for the color of the background, and then for something every terminal answers: once that
  * reply is there, the first one comes no more. */
 static const char background_question[] = "\033]11;?\033\\\033[c";
 
@@ -64,7 +64,7 @@ static bool begins_with_one_of(const char *text, const char *const *names, size_
     return false;
 }
 
-/* Those whose names alone say that they have all colours; COLORTERM is often lost on the way. */
+/* Those whose names alone say that they have all colors; COLORTERM is often lost on the way. */
 static bool is_true_by_name(const char *term)
 {
     static const char *const names[] = { "xterm-kitty", "xterm-ghostty", "alacritty", "foot",
@@ -87,7 +87,7 @@ static enum terminal_notice notice_of(const char *(*find)(const char *name), con
                                                                        : NOTICE_OSC_9;
 }
 
-/* Whoever says to be one of these may be no more than that; the VT102 was the first that could. */
+/* Terminals that claim to be one of these may be no more; the VT102 was the first that could. */
 static bool lacks_shifts(const char *term)
 {
     static const char *const old[] = { "vt52", "vt100", "vt101" };
@@ -313,7 +313,7 @@ static void drain(struct tty *tty)
     text_clear(&tty->out);
 }
 
-/* What was typed and nobody read must not become a command of the shell's: it is thrown away. */
+/* What was typed and no one read must not become a command of the shell's: it is thrown away. */
 static void go_back(struct tty *tty)
 {
     if (tty->is_plain) {

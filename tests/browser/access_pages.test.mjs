@@ -1,5 +1,5 @@
 // access_pages.test.mjs - the same for every page, panel and dialog and for what is hard to come by: undo,
-// offline, signed out, empty; forced colours, zoom, reduced motion.
+// offline, signed out, empty; forced colors, zoom, reduced motion.
 // Proves: R7.5 R8.2
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
@@ -91,8 +91,8 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     await lookAll(page, "undo");
     await page.keyboard.press("u");
     await page.locator(".ask").waitFor();
-    await page.getByLabel("Note to the agent").fill("in eu-west, where we have the cluster already");
-    await page.getByText("Something is written, so press Send.").waitFor();
+    await page.getByLabel("Note for the agent").fill("in eu-west, where we have the cluster already");
+    await page.getByText("You’ve entered text. Press Send when you’re done.").waitFor();
     await stage.home.must("settings", "set", "typing_hold", "off");
     await stage.home.must("extend", asked.single.id, "40");
     await page.locator(".bar[data-soon=soon]").waitFor();
@@ -103,7 +103,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     await stage.serve();
     await page.locator(".conn[data-conn=on]").waitFor();
     await stage.home.must("extend", asked.single.id, "1");
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
+    await page.getByRole("heading", { name: "Timed out" }).waitFor();
     await lookAll(page, "kept");
     const own = await stage.context();
     const other = await stage.page("/devices", own);
@@ -114,13 +114,13 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: undo, kept, offline, signed out, empt
     for (const row of Object.values(asked))
         await stage.home.sayso("cancel", row.id);
     await page.goto(stage.origin);
-    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
+    await page.getByRole("heading", { name: "No agents are waiting for you" }).waitFor();
     await lookAll(page, "empty");
     assert.deepEqual(context.complaints, []);
     await context.close();
 });
 
-test("R7.5 forced colours: what is chosen, current or switched on is still told apart", async () => {
+test("R7.5 forced colors: what is chosen, current or switched on is still told apart", async () => {
     const context = await stage.context({ forcedColors: "active" });
     const ask = await stage.agent("codex").ask(choice({ title: "Forced", single_submit_mode: false }));
     const page = await stage.open(ask, context);

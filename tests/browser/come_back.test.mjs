@@ -154,7 +154,7 @@ test("R12.2 a signed-out tab of the same browser comes in by itself; signing out
     await context.close();
 });
 
-test("R12.2 R12.4 a device that is revoked is out at once, and a link enrolls the browser again", async () => {
+test("R12.2 R12.4 a device that is revoked is out immediately, and a link enrolls the browser again", async () => {
     const context = await stage.context();
     const page = await stage.page("", context);
     await until(async () => (await page.evaluate(async () => (await indexedDB.databases()).length)) > 0, "the key is kept");

@@ -40,7 +40,7 @@ function carrying(row) {
     case "prompt":
     case "question":
     case "message":
-        // below 20 without those that nobody sees
+        // below 20 without those that no one sees
         return [...row.shown.replace(/\\u(\{\w+\}|\w{4})/g, "").trim()].length < 20 ? [{ message: row.text }, "elicit_confirm"]
             : [choice({ prompt: row.text, options, destructive: !!row.destructive })];
     case "title":
@@ -261,7 +261,7 @@ test("A9 C3 the token is in no history, no cache, no log and no Referer; the cod
     }
     const late = await (await stage.context()).newPage();
     await late.goto(link);
-    await late.getByText("used before or is too old").waitFor();
+    await late.getByText("already used or has expired").waitFor();
     await late.context().close();
     await stage.home.must("cancel", asked.id);
 });

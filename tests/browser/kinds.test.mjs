@@ -1,7 +1,9 @@
 // kinds.test.mjs - every kind of ask is answered in the page, and the agent gets exactly that.
 // Proves: R2.2 R2.3 R3.5 R4.1 R4.6 R5.2 R6.4 R7.2 R7.5 R7.6 R12.1
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
+import { ROOT } from "../mcp/lib/home.mjs";
 import { OPTIONS, Stage, answerable, choice, option, sendButton, sendNow, until } from "./lib/stage.mjs";
 
 let stage;
@@ -18,7 +20,12 @@ after(async () => {
     await stage.close();
 });
 
-const ask = (args, tool) => agent.ask(args, tool);
+const over = []; // what the hub shows of each ask of this file that has ended
+const ask = async (args, tool) => {
+    const asked = await agent.ask(args, tool);
+    asked.result.then(() => over.push(stage.home.must("show", asked.id, "--json")), () => {});
+    return asked;
+};
 const open = async (args, tool) => {
     const asked = await ask(args, tool);
     return { asked, page: await stage.open(asked, context) };
@@ -40,7 +47,7 @@ test("R2.2 R7.5 notes travel along, and what is written is not sent by a click",
     const { asked, page } = await open(choice());
     await page.locator(".opt", { hasText: "Redis" }).locator(".note-btn").click();
     await page.keyboard.type("use the cluster in eu-west");
-    await page.getByLabel("Note to the agent").fill("before Friday");
+    await page.getByLabel("Note for the agent").fill("before Friday");
     await option(page, "Redis").click();
     await page.waitForTimeout(300);
     assert.match(await page.locator(".tally").textContent(), /press Send/);
@@ -56,7 +63,7 @@ test("R2.3 several options between bounds; more are not taken and nothing is unt
     const { asked, page } = await open(choice({
         selection_mode: "multi", min_selections: 1, max_selections: 2, default_selection_ids: ["redis"],
     }));
-    assert.match(await page.locator("legend output").textContent(), /1 chosen, 1 more possible/);
+    assert.match(await page.locator("legend output").textContent(), /1 selected, up to 1 more/);
     await option(page, "Leave it").click();
     await page.locator(".opt.full").waitFor();
     await option(page, "Materialized").click({ force: true });
@@ -70,7 +77,7 @@ test("R2.3 several options between bounds; more are not taken and nothing is unt
 
 test("R2.2 options and own words", async () => {
     const { asked, page } = await open(choice({ selection_mode: "hybrid", max_selections: 1, placeholder: "e.g. memcached" }));
-    await option(page, "In your own words").click();
+    await option(page, "Your own answer").click();
     assert.equal(await page.locator(".own textarea").getAttribute("placeholder"), "e.g. memcached");
     await page.locator(".own textarea").fill("none, add an index");
     await page.keyboard.press("Control+Enter");
@@ -200,7 +207,7 @@ test("R2 R12.1 a destructive ask takes two acts, shows ids, and cannot be sent b
     await page.locator(".code-in").fill(String((Number(fresh) + 1) % 1000).padStart(3, "0"));
     await answerable(page);
     await page.locator(".second .danger").click();
-    assert.match(await page.locator(".second .wrong").textContent(), /not the code/);
+    assert.match(await page.locator(".second .wrong").textContent(), /Wrong code/);
     await page.locator(".code-in").fill(fresh);
     await page.locator(".second .danger").click();
     await sendNow(page);
@@ -264,7 +271,7 @@ test("B3 a destructive ask stays off until the end of its text was on screen", a
     }));
     await page.locator(".opt input").nth(1).evaluate((node) => node.click());
     assert.ok(await sendButton(page).isDisabled());
-    assert.match(await page.locator(".tally").textContent(), /Read to the end/);
+    assert.match(await page.locator(".tally").textContent(), /Read the whole question/);
     await page.locator("#prompt-end").scrollIntoViewIfNeeded();
     await until(async () => !await sendButton(page).isDisabled(), "it is on once it was read");
     await page.close();
@@ -295,7 +302,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
     const page = await stage.page(`/choice/${asked.id}`, context);
     await page.locator(".opt label").first().waitFor();
     await answerable(page);
-    const seen = await page.evaluate(() => { // at once, however slow the machine is
+    const seen = await page.evaluate(() => { // immediately, however slow the machine is
         const tally = document.querySelector(".tally");
         const words = () => {
             const said = tally.textContent;
@@ -313,7 +320,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
         }
         return { out, picked: document.querySelectorAll(".opt input:checked").length };
     });
-    assert.deepEqual(seen, { out: Array(4).fill("too early, press again"), picked: 0 });
+    assert.deepEqual(seen, { out: Array(4).fill("too soon; press the key again"), picked: 0 });
     const first_ms = await page.evaluate(() => new Promise((resolve) => {
         const began = performance.now();
         dispatchEvent(new Event("focus"));
@@ -337,7 +344,7 @@ test("R7.5 the Enter of an input method, a held key and an untouched default sen
     const { asked, page } = await open(choice({ ...WAITS, default_selection_ids: ["redis"] }));
     const press = (init) => page.evaluate((has) => document.querySelector(".opt input").dispatchEvent(
         new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, ...has })), init);
-    await press({}); // a default nobody touched: the keyboard goes to Send instead
+    await press({}); // a default no one touched: the keyboard goes to Send instead
     assert.equal(await page.evaluate(() => document.activeElement.dataset.key), "send");
     await option(page, "Materialized").click();
     await press({ isComposing: true });
@@ -382,14 +389,14 @@ test("R2.2 prefilled notes: those of chosen options come back, what was taken aw
     const options = OPTIONS.map((row) => ({ ...row, annotation: `about ${row.id}` }));
     for (const [removed, notes, common] of [[false, { redis: "about redis" }, "for all"], [true, undefined, undefined]]) {
         const { asked, page } = await open(choice({ ...WAITS, title: `Prefilled ${removed}`, options, global_annotation: "for all" }));
-        assert.equal(await page.getByLabel("Note to the agent").inputValue(), "for all");
+        assert.equal(await page.getByLabel("Note for the agent").inputValue(), "for all");
         if (removed) {
-            await page.getByLabel("Note to the agent").fill("");
+            await page.getByLabel("Note for the agent").fill("");
             await page.locator("[data-key=note-redis]").fill("");
         }
         await option(page, "Redis").click();
         await sendButton(page).click();
-        await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+        await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
         await page.locator("[data-key=undo]").click(); /* also through the draft that an undone answer becomes */
         await sendButton(page).waitFor(); /* or the half second of the picture before is waited for */
         await answerable(page);
@@ -406,12 +413,12 @@ test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a se
     await page.keyboard.press("Enter"); /* no row has the keyboard: the first gets it */
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    assert.equal(await page.locator("#tally").textContent(), "Ticked. Press Enter again to continue.");
+    assert.equal(await page.locator("#tally").textContent(), "Selected. Press Enter again to continue.");
     assert.deepEqual(await page.locator(".opt input:checked").evaluateAll((rows) => rows.map((row) => row.value)), ["view"]);
     await page.keyboard.press("x");
     assert.equal(await page.locator(".opt input:checked").count(), 0);
     await page.keyboard.press("Enter");
-    assert.match(await page.locator("#tally").textContent(), /Nothing is chosen/);
+    assert.match(await page.locator("#tally").textContent(), /Nothing is selected/);
     await page.keyboard.press("k"); /* elsewhere again: it is not meant any more */
     await page.keyboard.press("Enter");
     assert.equal(await page.locator(".opt input:checked").count(), 1);
@@ -422,7 +429,7 @@ test("R7.5 Enter ticks where nothing is ticked; an empty answer is meant by a se
 
     const none = await open(choice({ selection_mode: "multi", title: "None of them" }));
     await sendButton(none.page).click();
-    assert.match(await none.page.locator("#tally").textContent(), /Nothing is chosen/);
+    assert.match(await none.page.locator("#tally").textContent(), /Nothing is selected/);
     await sendButton(none.page).click();
     await sendNow(none.page);
     assert.deepEqual((await none.asked.result).selection.selected_ids, []);
@@ -477,12 +484,12 @@ test("R6.4 an option is hidden and shown again by the mouse alone, never below w
     await hide("Redis, write-through").click();
     await until(async () => await count() === 1, "this one too");
     await hide("Materialized view").click();
-    assert.match(await page.locator("#tally").textContent(), /have to stay visible/);
+    assert.match(await page.locator("#tally").textContent(), /too few options would be left/);
     await page.getByRole("button", { name: /2 options hidden/ }).click();
     assert.equal(await count(), 3);
     await page.getByRole("button", { name: "Show “Leave it as it is” again" }).click();
     await hide("Leave it as it is").waitFor();
-    await page.getByRole("button", { name: "Leave out what is hidden" }).click();
+    await page.getByRole("button", { name: "Hide them again" }).click();
     assert.equal(await count(), 2);
     await page.keyboard.press("Shift+H");
     assert.equal(await count(), 3);
@@ -528,4 +535,13 @@ test("R6.4 a hidden option stays hidden in the next ask like it, with a way to r
     await again.page.getByRole("button", { name: /1 option hidden/ }).click();
     assert.equal(await again.page.locator(".opt:visible").count(), 3);
     await again.page.close();
+});
+
+test("R4.1 each kind of field that the program has was answered in the page", async () => {
+    const table = readFileSync(`${ROOT}/src/core/field_kinds.def`, "utf8");
+    const kinds = [...table.matchAll(/^FIELD_KIND\(\w+, "(\w+)"/gm)].map(([, name]) => name);
+    const shown = (await Promise.all(over)).map((text) => JSON.parse(text));
+    const answered = shown.filter(({ ask: { status, answered_by } }) => status === "submitted" && answered_by.via === "web");
+    assert.ok(kinds.length >= 6, `the table is written otherwise by now: ${kinds}`);
+    assert.deepEqual([...new Set(answered.flatMap(({ form }) => form.fields.map(({ kind }) => kind)))].sort(), kinds.sort());
 });

@@ -18,7 +18,7 @@ after(async () => {
 });
 
 const WAITS = { single_submit_mode: false };
-const note = (page) => page.getByLabel("Note to the agent");
+const note = (page) => page.getByLabel("Note for the agent");
 const left = async (page) => {
     const [m, s] = (await page.locator(".left").textContent()).split(":").map(Number);
     return m * 60 + s;
@@ -56,7 +56,7 @@ test("R5.9 a draft follows to another tab and outlives a reload", async () => {
 });
 
 test("R2.2 R5.1 asked back: the agent is told, its explanation comes beside the question, what was typed stays", async () => {
-    const asked = await agent.ask(choice({ ...WAITS, title: "Ask back" }));
+    const asked = await agent.ask(choice({ ...WAITS, title: "Ask a follow-up" }));
     const page = await stage.open(asked, context);
     await note(page).fill("half a thought");
     await page.locator("h1").click();
@@ -65,14 +65,14 @@ test("R2.2 R5.1 asked back: the agent is told, its explanation comes beside the 
     await page.getByRole("button", { name: "Ask", exact: true }).click();
     const back = await asked.result;
     assert.deepEqual([back.action_status, back.asked_back], ["pending", "What is <b>in</b> Redis?"]);
-    await page.locator(".banner", { hasText: "You asked back." }).waitFor();
+    await page.locator(".banner", { hasText: "Follow-up sent." }).waitFor();
     const answered = agent.call("ask/wait", { session_id: asked.id, wait_seconds: 60,
         explanation: "Sessions.\n\u202eevil <img src=x onerror=alert(1)>" });
     const said = page.locator(".talk li.agent .said");
     await said.waitFor();
     assert.equal(await said.textContent(), "Sessions.\n\\u202eevil <img src=x onerror=alert(1)>");
     assert.equal(await page.locator(".talk img").count(), 0);
-    assert.equal(await page.locator(".banner", { hasText: "You asked back." }).count(), 0);
+    assert.equal(await page.locator(".banner", { hasText: "Follow-up sent." }).count(), 0);
     assert.equal(await note(page).inputValue(), "half a thought");
     await page.reload();
     await page.locator(".talk li.person", { hasText: "What is <b>in</b> Redis?" }).waitFor();
@@ -90,7 +90,7 @@ test("R5.3 R7.3 answered elsewhere: who, where, and the text of this page is kep
     const page = await stage.open(asked, context);
     await note(page).fill("what I had in mind");
     await stage.home.must("answer", asked.id, "--select", "view");
-    await page.getByRole("heading", { name: "Answered on the command line" }).waitFor();
+    await page.getByRole("heading", { name: "Answered from the command line" }).waitFor();
     assert.match(await page.locator(".sum").textContent(), /Materialized view/);
     assert.match(await page.locator(".kept:not(.tell)").textContent(), /what I had in mind/);
     await page.getByRole("button", { name: "Copy" }).click();
@@ -104,11 +104,11 @@ test("R5.4 R7.2 the hub ends the time, the page never does; more time by key", a
     assert.ok(await left(page) <= 40);
     assert.equal(await page.locator(".bar").getAttribute("data-soon"), "soon");
     await page.keyboard.press("e");
-    await until(async () => await left(page) > 300, "5 minutes more");
+    await until(async () => await left(page) > 300, "Added 5 minutes");
     await stage.home.must("extend", asked.id, "3");
     await until(async () => await left(page) <= 3, "another channel shortens it");
     await note(page).evaluate((node) => node.blur());
-    await page.getByRole("heading", { name: "Time ran out" }).waitFor();
+    await page.getByRole("heading", { name: "Timed out" }).waitFor();
     assert.equal((await asked.result).action_status, "timeout");
     await page.close();
 });
@@ -132,7 +132,7 @@ test("R5.5 an agent that has gone: the page says so and the answer is kept for i
     await page.getByText(/The agent stopped waiting \d+ s ago/).waitFor();
     await answerable(page);
     await option(page, "Redis").click();
-    assert.match(await page.locator(".tally").textContent(), /Kept until the agent asks again/);
+    assert.match(await page.locator(".tally").textContent(), /Saved until the agent asks again/);
     await sendButton(page).click();
     await sendNow(page);
     const again = stage.agent("codex", "/home/me/infra");
@@ -158,7 +158,7 @@ test("R2.2 decline with a reason; withdrawn by the agent", async () => {
     const asked = await agent.ask(choice({ title: "Decline me" }));
     const page = await stage.open(asked, context);
     await page.getByRole("button", { name: /Cancel…/ }).click();
-    await page.getByLabel("Tell it why").fill("too risky");
+    await page.getByLabel("Reason").fill("too risky");
     await page.getByRole("button", { name: /Decline/ }).click();
     const result = await asked.result;
     assert.equal(result.declined, true);
@@ -171,7 +171,7 @@ test("R2.2 decline with a reason; withdrawn by the agent", async () => {
     await page.close();
 });
 
-test("R7.3 three agents at once are never mixed, and the next ask is offered, not opened", async () => {
+test("R7.3 three agents at the same time are never mixed, and the next ask is offered, not opened", async () => {
     const names = ["claude-code", "codex", "gemini-cli"];
     const asked = [];
     for (const name of names)
@@ -214,7 +214,7 @@ test("R7.2 notification, title and favicon while the page is not in front", asyn
     await page.waitForTimeout(1000); // what is there when the list comes is no news
     const asked = await agent.ask(choice({ title: "Look here" }));
     await until(() => page.evaluate(() => window.shown.length > 0), "a notification");
-    assert.deepEqual(await page.evaluate(() => window.shown[0]), ["An agent asks", "“claude-code” Look here"]);
+    assert.deepEqual(await page.evaluate(() => window.shown[0]), ["New ask", "“claude-code” Look here"]);
     assert.match(await page.title(), /^\(\d+\) sayso$/);
     assert.match(await page.locator("#favicon").getAttribute("href"), /favicon_dot/);
     await stage.home.must("settings", "set", "do_not_disturb", "on");
@@ -228,7 +228,7 @@ test("R7.2 notification, title and favicon while the page is not in front", asyn
     await page.close();
 });
 
-test("R7.2 P1 the hub is killed while somebody types: text kept, nothing queued, then sent", async () => {
+test("R7.2 P1 the hub is killed while someone types: text kept, nothing queued, then sent", async () => {
     const asked = await agent.ask(choice({ ...WAITS, title: "Killed" }));
     const page = await stage.open(asked, context);
     await option(page, "Redis").click();

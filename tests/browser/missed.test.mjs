@@ -35,7 +35,7 @@ test("R5.7 a choice and a note for an ask that timed out are a notice of the age
     await unseen(page).getByRole("link", { name: "Which cache?" }).click();
     await page.getByRole("heading", { name: "Tell the agent anyway" }).waitFor();
     await page.getByRole("button", { name: "Tell the agent", exact: true }).click();
-    await page.getByText(/say what the agent is to know/).waitFor();
+    await page.getByText(/nothing to tell the agent/).waitFor();
     await page.getByRole("radio", { name: "Redis, write-through" }).check();
     await page.locator("#tell-note").fill("I was having coffee");
     await shot(page, "tell");

@@ -39,7 +39,7 @@ test("R12.2 a browser without a link is told how; a deep link survives signing i
     assert.equal(await page.evaluate(() => localStorage.length), 0);
     const second = await fresh.newPage(); // a link works once, and a tab has its own token
     await second.goto(link);
-    await second.getByText("used before or is too old").waitFor();
+    await second.getByText("already used or has expired").waitFor();
     await fresh.close();
     await stage.home.must("cancel", asked.id);
 });
@@ -93,7 +93,7 @@ test("R7.3 R5.5 agents that wait are counted, not those that stopped waiting", a
     await page.getByRole("heading", { name: "2 asks are pending" }).waitFor();
     for (const { id } of asked)
         await stage.home.must("answer", id, "redis");
-    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
+    await page.getByRole("heading", { name: "No agents are waiting for you" }).waitFor();
     await page.close();
 });
 
@@ -111,8 +111,8 @@ test("R9.2 history: search in question, answer and note, filters, deep link", as
     await page.getByLabel("Status").selectOption("cancelled");
     await until(async () => (await titles()).length === 2, "two were cancelled");
     await page.getByLabel("Status").selectOption("all");
-    await page.getByLabel("Through").selectOption("terminal");
-    await page.getByText("Nothing found.").waitFor();
+    await page.getByLabel("Channel").selectOption("terminal");
+    await page.getByText("No matches.").waitFor();
     await page.goto(`${stage.origin}/history?search=no%20need`);
     await until(async () => (await titles()).join() === "Another one", "the address says what to look for");
     await page.locator(".hist tbody a").click();
@@ -166,7 +166,7 @@ test("R7.4 R8.1 every setting of the person's is changed in the page and saved f
             return now === wanted || now === (wanted === true ? "on" : wanted === false ? "off" : String(wanted));
         }, `${name} is ${value}`);
     }
-    await page.getByText("Saved, used everywhere at once").waitFor();
+    await page.getByText("Saved and applied everywhere").waitFor();
     await page.locator("#set-timeout_seconds").fill("0");
     await page.locator("#set-timeout_seconds").blur();
     await page.locator(".saved.wrong").waitFor();
@@ -174,8 +174,8 @@ test("R7.4 R8.1 every setting of the person's is changed in the page and saved f
     await until(() => page.evaluate(() => document.documentElement.dataset.theme === "dark"), "dark");
     await page.locator("#set-language").selectOption("zh");
     await page.getByRole("heading", { name: "设置" }).waitFor();
-    await page.getByRole("button", { name: "恢复内置默认值" }).click();
-    await until(async () => await setting("language") === "en" || await setting("language") === "auto", "back to the built-in values");
+    await page.getByRole("button", { name: "恢复默认值" }).click();
+    await until(async () => await setting("language") === "en" || await setting("language") === "auto", "back to the defaults");
     await until(async () => String(await setting("timeout_seconds")) === "300", "all of them");
     await page.close();
 });
@@ -183,7 +183,7 @@ test("R7.4 R8.1 every setting of the person's is changed in the page and saved f
 test("R8.2 R7.4 language switches in the middle of a question and keeps what was typed; the panel is docked", async () => {
     const asked = await agent.ask(choice({ title: "Sprache", single_submit_mode: false }));
     const page = await stage.open(asked, context);
-    await page.getByLabel("Note to the agent").fill("stays here");
+    await page.getByLabel("Note for the agent").fill("stays here");
     await page.locator(".strip button", { hasText: "Language" }).click();
     assert.equal(await page.evaluate(() => document.activeElement.id), "set-language");
     await page.locator("#set-language").selectOption("zh");
@@ -192,15 +192,15 @@ test("R8.2 R7.4 language switches in the middle of a question and keeps what was
     assert.equal(await page.locator("html").getAttribute("lang"), "zh-CN");
     assert.match(await page.locator(".side").textContent(), /收件箱.*历史/s);
     await page.locator("#set-language").selectOption("en");
-    await page.getByLabel("Note to the agent").waitFor();
+    await page.getByLabel("Note for the agent").waitFor();
     await page.locator("#set-left").selectOption("1800");
     await until(async () => /^3\d:|^4\d:/.test(await page.locator(".left").textContent()), "half an hour more");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
     await stage.home.must("settings", "set", "notes", "off");
-    await page.getByLabel("Note to the agent").waitFor({ state: "detached" });
+    await page.getByLabel("Note for the agent").waitFor({ state: "detached" });
     await stage.home.must("settings", "set", "settings_first", "on");
-    await page.getByRole("button", { name: "On to the question" }).click();
+    await page.getByRole("button", { name: "Continue to the question" }).click();
     await page.locator(".ask").waitFor();
     await stage.home.must("settings", "set", "settings_first", "off");
     await stage.home.must("settings", "set", "notes", "on");
@@ -232,7 +232,7 @@ test("R6.4 R7.4 the panel switches this ask to terminal or web; the strip shows 
 
 test("R7.3 the empty page: commands are copied by a button and broken between words only", async () => {
     const page = await stage.page("/", context);
-    await page.getByRole("heading", { name: "Nobody is waiting for you" }).waitFor();
+    await page.getByRole("heading", { name: "No agents are waiting for you" }).waitFor();
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByRole("button", { name: "Copy sayso inbox" }).click();
     await page.getByText("Copied").waitFor();
@@ -254,8 +254,8 @@ test("R7.8 statistics as SVG, with the figures as a table", async () => {
     const page = await stage.page("/statistics", context);
     await page.locator(".plot").waitFor();
     assert.match(await page.locator(".plot").getAttribute("aria-label"), /^Time to answer\. < 5 s: \d/);
-    assert.match(await page.locator(".kpis").textContent(), /Asks\s*\d+.*Recommendation taken.*Waiting now/s);
-    await page.getByText("The figures as a table").click();
+    assert.match(await page.locator(".kpis").textContent(), /Asks\s*\d+.*Followed recommendation.*Pending now/s);
+    await page.getByText("View as a table").click();
     assert.match(await page.locator(".data table").textContent(), /“claude-code”/);
     await page.locator(".seg label", { hasText: "7 days" }).click();
     await page.close();
@@ -270,7 +270,7 @@ test("R12.1 R8.1 a setting of the hub's machine is shown, can't be changed here,
         await page.locator("label", { hasText: `Change on the hub’s machine: sayso settings set ${name}` }).waitFor();
     }
     await page.locator("#set-language").selectOption("zh");
-    await page.getByText("在中枢所在的机器上设置： sayso settings set retention_days").waitFor();
+    await page.getByText("在后台服务所在的机器上设置： sayso settings set retention_days").waitFor();
     await page.locator("#set-language").selectOption("en");
     await page.close();
 });

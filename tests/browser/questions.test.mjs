@@ -1,5 +1,5 @@
 // questions.test.mjs - ask_user_question in the page: one tab a question, Other, notes, previews, a
-// review that alone sends; a hub that dies in the middle, and somebody who is faster elsewhere.
+// review that alone sends; a hub that dies in the middle, and someone who is faster elsewhere.
 // Proves: R3.1 R3.2 R3.5 R5.3 R5.9 R7.2
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -68,7 +68,7 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     await next(page);
     const review = await page.locator(".review").innerText();
     assert.match(review, /Memcached,[\s\S]*only for a year[\s\S]*Unit; Load[\s\S]*a look by hand[\s\S]*A helper/);
-    await page.getByLabel("Note to the agent").fill("go");
+    await page.getByLabel("Note for the agent").fill("go");
     await page.locator(".review").getByRole("button", { name: /Change/ }).nth(1).click();
     await answerable(page);
     assert.equal(await page.locator(".opt input:checked").count(), 3, "back, with what was chosen");
@@ -76,7 +76,7 @@ test("R3.5 R3.1 tabs by their short names, Other, notes, previews and several la
     await page.locator(".steps button", { hasText: "Review" }).click();
     await answerable(page);
     await page.getByRole("button", { name: /Send all 3/ }).click();
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     assert.match(await page.locator(".sum").innerText(), /only for a year/, "what was said stands in the summary");
     await sendNow(page);
     const result = await ask.result;
@@ -162,7 +162,7 @@ test("R7.2 R5.9 the hub dies in the middle of the questions: the same question, 
     await page.locator(".conn[data-conn=on]").waitFor();
     assert.match(await current(page), /Which tests/);
     assert.equal(await page.getByRole("textbox", { name: "Other" }).inputValue(), "before and meanwhile");
-    await until(async () => (await page.locator(".tally").textContent()) !== "Saving the draft", "the draft is with the hub");
+    await until(async () => (await page.locator(".tally").textContent()) !== "Saving draft…", "the draft is with the hub");
     const other = await stage.open(ask, await stage.context());
     assert.match(await current(other), /Retry/, "another tab goes on where an answer is missing");
     await option(other, "A helper").click();
@@ -186,7 +186,7 @@ test("R5.3 answered elsewhere in the middle of the questions: who, and every wor
     await page.getByRole("textbox", { name: "Other" }).fill("what I had in mind");
     await page.getByLabel("Note on this answer").fill("and why");
     await stage.home.must("answer", ask.id, "--field", "q1=None", "--field", "q2=Lint,Load", "--field", "q3=In place");
-    await page.getByRole("heading", { name: "Answered on the command line" }).waitFor();
+    await page.getByRole("heading", { name: "Answered from the command line" }).waitFor();
     assert.match(await page.locator(".sum").innerText(), /None[\s\S]*Lint; Load[\s\S]*In place/);
     assert.match(await page.locator(".kept:not(.tell)").innerText(), /what I had in mind[\s\S]*and why/);
     assert.deepEqual((await ask.result).answers, { [CACHE]: "None", [TESTS]: "Lint, Load", [STYLE]: "In place" });

@@ -26,7 +26,7 @@ test("R12.2 a browser of another machine is asked for a token, signs in with a p
         for (const wrong of ["sayso_p_mistyped", hub.agentToken ?? "nothing of ours"]) {
             await field.fill(wrong);
             await page.getByRole("button", { name: "Sign in" }).click();
-            await page.getByText("The hub does not take this token").waitFor();
+            await page.getByText("The hub rejected this token").waitFor();
         }
         const made = JSON.parse(await hub.must("token", "new", "--kind", "person", "--label", "far browser", "--json"));
         await field.fill(` ${made.token}\n`);

@@ -50,7 +50,7 @@ test("R7.4 R8.1 each row of the table is on the page, in its group, with what it
     await page.close();
 });
 
-test("R8.1 R7.4 each row: what is set elsewhere is shown at once in an open page, also back again", async () => {
+test("R8.1 R7.4 each row: what is set elsewhere is shown immediately in an open page, also back again", async () => {
     const asked = await stage.agent().ask(choice({ title: "Open meanwhile" }));
     const page = await stage.page("/settings", context);
     await page.locator("#set-interface").waitFor();
@@ -67,7 +67,7 @@ test("R8.1 R7.4 each row: what is set elsewhere is shown at once in an open page
 
 test("R8.2 what the hub refuses is said exactly, in the person's language", async () => {
     const page = await stage.page("/settings", context);
-    const words = { en: "deliver_after takes a time from 0 to 60 seconds", zh: "deliver_after 可设为 0 至 60 秒" };
+    const words = { en: "deliver_after must be a duration from 0 to 60 seconds", zh: "deliver_after 可设为 0 至 60 秒" };
     for (const [language, wanted] of Object.entries(words)) {
         await stage.home.must("settings", "set", "language", language);
         await until(() => page.evaluate((tag) => document.documentElement.lang.startsWith(tag), language), language);

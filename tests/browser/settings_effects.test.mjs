@@ -86,7 +86,7 @@ const QUESTION = new Map([
     inPanel("interface", "web"),
     inPanel("timeout_seconds", "7200"),
     becomes("single_submit", "batch", strip("single_submit", /waits/)),
-    becomes("notes", "off", isGone((page) => page.getByLabel("Note to the agent"))),
+    becomes("notes", "off", isGone((page) => page.getByLabel("Note for the agent"))),
     becomes("navigation_hints", "off", root("hints", "off")),
     becomes("theme", "dark", root("theme", "dark")),
     becomes("language", "zh", strip("language", /语言/)),
@@ -202,7 +202,7 @@ test("R8.1 each row of the table of settings says what it does in an open page, 
     assert.deepEqual([QUESTION, WORDS, NEWS, END].flatMap((scene) => [...scene.keys()]).sort(), said.sort());
 });
 
-test("R8.1 R7.4 R8.2 each row that shows in an open question is seen there at once, and goes with it", async () => {
+test("R8.1 R7.4 R8.2 each row that shows in an open question is seen there immediately, and goes with it", async () => {
     const asked = await stage.agent().ask(choice({ title: "Effects" }));
     const page = await stage.open(asked, context);
     for (const act of QUESTION.values())

@@ -1,5 +1,5 @@
-// standing.test.mjs - standing answers on their page: proposed, looked at, given; the commands that make and revoke them;
-// from an ended ask; never of something destructive; what other tabs and the command line do shows at once, also after the hub was
+// standing.test.mjs - rules on their page: proposed, looked at, given; the commands that make and revoke them;
+// from an ended ask; never of something destructive; what other tabs and the command line do shows immediately, also after the hub was
 // killed; what agents write stays text; its code comes late, and only the code this page was made with.
 // Proves: R2.2 R7.5 R7.7 R12.1
 import assert from "node:assert/strict";
@@ -62,18 +62,18 @@ test("R7.7 its code is not part of the first load, comes when it is opened, and 
     assert.ok(!own.requests.some((url) => /\/static\/statistics\./.test(url)));
     await page.keyboard.press("g");
     await page.keyboard.press("a");
-    await page.getByRole("heading", { name: "In force" }).waitFor();
+    await page.getByRole("heading", { name: "Active" }).waitFor();
     assert.equal(new URL(page.url()).pathname, "/standing");
     assert.equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "the keyboard is at the top of it");
     await page.keyboard.press("g");
     await page.keyboard.press("h");
     await page.locator("[data-key=to-standing]").click();
-    await page.getByText("No answer stands for asks to come.").waitFor();
+    await page.getByText("No rules.").waitFor();
     assert.equal(loads(), 1);
     await page.goto(`${stage.origin}/statistics`);
     await page.locator(".kpis").waitFor();
     await page.goto(`${stage.origin}/standing?inline`); // the document that carries everything
-    await page.getByRole("heading", { name: "In force" }).waitFor();
+    await page.getByRole("heading", { name: "Active" }).waitFor();
     assert.equal(loads(), 1);
     assert.deepEqual(own.complaints, []);
     await own.close();
@@ -86,23 +86,23 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     const page = await stage.page("/standing", context);
     const row = proposed(page, "Cache for the shop");
     await row.waitFor();
-    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · whatever the prompt says.*Answered 3 times/s);
+    assert.match(await row.textContent(), /Redis, write-through.*“claude-code” · \/home\/me\/src\/shop-api · any prompt.*Answered 3 times/s);
     assert.equal(await proposed(page, "Something else").count(), 0);
     await row.getByRole("link").focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Let this answer stand?" }).waitFor();
-    await page.getByText("So far 3 answered so, 0 otherwise.").waitFor();
+    await page.getByRole("heading", { name: "Create a rule from this answer?" }).waitFor();
+    await page.getByText("3 with this answer, 0 with a different one.").waitFor();
     assert.equal(await page.locator(".standing-case .rows li").count(), 3);
-    await page.getByRole("checkbox", { name: /Whatever its prompt says/ }).uncheck();
-    await page.getByText("So far 1 answered so, 0 otherwise.").waitFor();
+    await page.getByRole("checkbox", { name: /Match on title and options only/ }).uncheck();
+    await page.getByText("1 with this answer, 0 with a different one.").waitFor();
     assert.equal(await page.evaluate(() => document.activeElement?.dataset.key), "standing-any", "the keyboard stays");
     await page.keyboard.press("Space");
-    await page.getByText("So far 3 answered so, 0 otherwise.").waitFor();
+    await page.getByText("3 with this answer, 0 with a different one.").waitFor();
     assert.deepEqual(await rules(), [], "looking makes nothing");
     await page.getByLabel("For how long").selectOption("7");
     assert.match(await page.locator("[data-key=standing-do]").textContent(), /^sayso rule add [a-z2-7]{8} --for 7 --any-prompt$/);
     await letStand(page);
-    await page.getByText("From now on such asks are answered at once").first().waitFor();
+    await page.getByText("Matching asks are now answered automatically").first().waitFor();
     await inForce(page, "Cache for the shop").waitFor();
     assert.equal(await proposed(page, "Cache for the shop").count(), 0);
     assert.equal(new URL(page.url()).search, "");
@@ -119,7 +119,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     await page.goBack();
     assert.equal(await page.locator("main button").count(), 0, "a page changes none of them");
     await runs(inForce(page, "Cache").locator("code"));
-    await page.getByText("No answer stands for asks to come.").waitFor();
+    await page.getByText("No rules.").waitFor();
     const asked = await agent.ask(choice({ title: "Cache for the shop", prompt: "Shop five is slow, and now a person is asked again." }));
     await stage.home.must("cancel", asked.id);
     await page.close();
@@ -129,24 +129,24 @@ test("R2.2 what was answered so says so: in the list, in the history, in the ask
     const page = await stage.page("/history?via=rule", context);
     const row = page.locator(".hist tbody tr");
     await row.waitFor();
-    assert.match(await row.textContent(), /Cache for the shop.*auto-submitted.*standing answer/s);
-    await page.locator(".row.fin", { hasText: "auto-submitted" }).getByText("standing answer").waitFor();
-    await page.getByLabel("Through").selectOption("web");
-    await page.getByText("Nothing found.").waitFor();
-    await page.getByLabel("Through").selectOption("rule");
+    assert.match(await row.textContent(), /Cache for the shop.*auto-submitted.*rule/s);
+    await page.locator(".row.fin", { hasText: "auto-submitted" }).getByText("rule").waitFor();
+    await page.getByLabel("Channel").selectOption("web");
+    await page.getByText("No matches.").waitFor();
+    await page.getByLabel("Channel").selectOption("rule");
     await row.locator("a").click();
-    await page.getByRole("heading", { name: "Answered as you answered before" }).waitFor();
-    await page.getByText("your answer stands for asks of this kind. The agent was told so.").waitFor();
+    await page.getByRole("heading", { name: "Answered automatically by a rule" }).waitFor();
+    await page.getByText("The agent was told that a rule answered.").waitFor();
     await page.locator("[data-key=standing]").click();
-    await page.getByRole("heading", { name: "Standing answers" }).waitFor();
+    await page.getByRole("heading", { name: "Rules" }).waitFor();
     await page.close();
 });
 
-test("R2.2 made from an ended ask; never from a destructive one, nor from one that nobody answered, and it is said why", async () => {
+test("R2.2 made from an ended ask; never from a destructive one, nor from one that no one answered, and it is said why", async () => {
     const asked = await answered({ title: "From the history" }, "view");
     const wiped = await agent.ask(choice({ title: "Drop the table", destructive: true }));
     const page = await lookAt(asked);
-    assert.match(await page.locator(".standing-case dl").textContent(), /From the history.*Materialized view.*with the same prompt/s);
+    assert.match(await page.locator(".standing-case dl").textContent(), /From the history.*Materialized view.*same prompt/s);
     await page.locator("[data-key=standing-not]").click();
     await page.locator(".standing-case").waitFor({ state: "detached" });
     assert.deepEqual(await rules(), []);
@@ -162,11 +162,11 @@ test("R2.2 made from an ended ask; never from a destructive one, nor from one th
     await page.locator(".code-in").fill(await page.locator(".second .code").textContent());
     await answerable(page);
     await page.locator(".second .danger").click();
-    await page.getByText("Destructive asks are decided each time anew").waitFor();
+    await page.getByText("Destructive asks can’t be answered by a rule").waitFor();
     assert.equal(await page.locator("[data-key=let-stand]").count(), 0);
     await wiped.result;
     await page.goto(`${stage.origin}/standing?from=${wiped.id}`);
-    await page.locator(".standing-why", { hasText: "Destructive asks are decided each time anew" }).waitFor();
+    await page.locator(".standing-why", { hasText: "Destructive asks can’t be answered by a rule" }).waitFor();
     assert.equal(await page.locator("[data-key=standing-do]").count(), 0);
     const cancelled = await agent.ask(choice({ title: "Cancelled one" }));
     await stage.home.must("cancel", cancelled.id);
@@ -174,13 +174,13 @@ test("R2.2 made from an ended ask; never from a destructive one, nor from one th
     await page.getByRole("heading", { name: "Cancelled" }).waitFor();
     assert.equal(await page.locator("[data-key=let-stand]").count(), 0);
     await page.goto(`${stage.origin}/standing?from=${cancelled.id}`);
-    await page.getByText("Only what a person answered can stand").waitFor();
+    await page.getByText("A rule can only be created from").waitFor();
     await page.goto(`${stage.origin}/standing?from=zzzzzzzz`);
-    await page.getByText("There is no such ask.").waitFor();
+    await page.getByText("Ask not found.").waitFor();
     await page.close();
 });
 
-test("R7.3 two tabs and the command line at once: what is done there all of them show", async () => {
+test("R7.3 two tabs and the command line immediately: what is done there all of them show", async () => {
     const first = await answered({ title: "Raced one" });
     const second = await answered({ title: "Raced two" });
     const [left, right, third] = [await lookAt(first), await lookAt(first), await lookAt(second)];
@@ -197,7 +197,7 @@ test("R7.3 two tabs and the command line at once: what is done there all of them
     }
     await stage.home.must("rule", "remove", (await rules())[0].id);
     for (const page of [left, right, third])
-        await page.getByText("No answer stands for asks to come.").waitFor();
+        await page.getByText("No rules.").waitFor();
     for (const page of [left, right, third])
         await page.close();
 });
@@ -216,7 +216,7 @@ test("R5.2 the hub is killed: the page says so, comes back by itself, and shows 
     const given = await askAgain({ title: "Outlives a restart" });
     assert.equal(given.auto_submitted, true);
     await stage.home.must("rule", "remove", (await rules())[0].id);
-    await page.getByText("No answer stands for asks to come.").waitFor();
+    await page.getByText("No rules.").waitFor();
     await page.close();
 });
 
@@ -279,16 +279,16 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: in force, proposed, looked at, refuse
     judgeLooks();
 });
 
-test("R12.1 code that is not the page's own is not run, whoever serves it", async () => {
+test("R12.1 code that is not the page's own is not run, anyone who serves it", async () => {
     const own = await stage.context();
     await own.route(/\/static\/standing\./, (route) => route.fulfill({ contentType: "text/javascript",
         headers: { "cache-control": "no-store" }, body: "globalThis.stolen = sessionStorage.getItem('sayso-token'); export const part = () => ({ showStanding() {} });" }));
     const page = await stage.page("/standing", own);
-    await page.getByText("This page could not be loaded.").waitFor();
+    await page.getByText("Can’t load this page.").waitFor();
     assert.equal(await page.evaluate(() => globalThis.stolen), undefined);
     await own.unroute(/\/static\/standing\./);
-    await page.getByRole("button", { name: "Load anew" }).click();
-    await page.getByRole("heading", { name: "In force" }).waitFor();
+    await page.getByRole("button", { name: "Reload" }).click();
+    await page.getByRole("heading", { name: "Active" }).waitFor();
     assert.ok(own.complaints.every((line) => /integrity|404/i.test(line)), own.complaints.join("\n"));
     await own.close();
 });
@@ -309,7 +309,7 @@ test("R12.1 while another program holds the port nothing is loaded from it", asy
         history.pushState(null, "", "/standing");
         dispatchEvent(new PopStateEvent("popstate"));
     });
-    await page.getByRole("heading", { name: "Standing answers" }).waitFor();
+    await page.getByRole("heading", { name: "Rules" }).waitFor();
     await until(() => wanted.filter((url) => url === "/ws").length >= 2, "it tries to come back");
     await new Promise((resolve) => {
         stranger.close(resolve);
@@ -317,7 +317,7 @@ test("R12.1 while another program holds the port nothing is loaded from it", asy
     });
     assert.ok(!wanted.some((url) => url.endsWith(".js")), wanted.join());
     await stage.serve();
-    await page.getByRole("heading", { name: "In force" }).waitFor();
+    await page.getByRole("heading", { name: "Active" }).waitFor();
     assert.equal(await page.evaluate(() => globalThis.stolen), undefined);
     await own.close();
 });

@@ -24,7 +24,7 @@ after(async () => {
 });
 // As when the network is back: the page does not wait for its next try.
 const tryNow = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-const note = (page) => page.getByLabel("Note to the agent");
+const note = (page) => page.getByLabel("Note for the agent");
 
 // Another user's program that took the port of a hub that has gone: keeps what it hears.
 async function squat(port, answer) {
@@ -68,7 +68,7 @@ for (const [what, answer] of Object.entries(ANSWERS)) {
         const stranger = await squat(port, answer);
         try {
             await until(() => stranger.heard.length > 1, "the page came by more than once");
-            await page.getByText("What answers here is not sayso.").waitFor();
+            await page.getByText("The server at this address is not sayso.").waitFor();
             await note(page).fill("a secret of mine, and more");
             await answerable(page);
             assert.ok(await sendButton(page).isDisabled());
@@ -114,7 +114,7 @@ test("C5 a stranger that says this tab is not signed in gets nothing either, and
     await page.close();
 });
 
-test("R12.2 D6 a tab that is revoked while somebody types says so and how to go on; the text is there afterwards", async () => {
+test("R12.2 D6 a tab that is revoked while someone types says so and how to go on; the text is there afterwards", async () => {
     const asked = await stage.agent().ask(choice({ ...WAITS, title: "Revoked" }));
     const own = await stage.context();
     const page = await stage.open(asked, own);
@@ -132,7 +132,7 @@ test("R12.2 D6 a tab that is revoked while somebody types says so and how to go 
     await row.getByText("open now").waitFor();
     await stage.home.must("token", "revoke", tab);
     await page.getByRole("heading", { name: "This tab was signed out" }).waitFor();
-    assert.match(await page.locator(".empty").innerText(), /30 days.*revoked.*your text is kept/);
+    assert.match(await page.locator(".empty").innerText(), /30 days.*revoked.*Your text and your asks are safe/);
     assert.equal(await page.locator(".cmds code").textContent(), `sayso open ${asked.id.slice(0, 8)}`);
     assert.equal(await page.locator(".row").count(), 0, "nothing of it is shown any more");
     await page.goto(await stage.link(asked.id)); // the link in this very tab
@@ -187,7 +187,7 @@ test("C5 a stranger that passes everything on to the hub on its new port is seen
         delete stage.home.env.SAYSO_PORT;
         await stage.serve();
         assert.notEqual(stage.home.hub().port, old);
-        await page.getByText("What answers here is not sayso.").waitFor();
+        await page.getByText("The server at this address is not sayso.").waitFor();
         assert.doesNotMatch(stranger.heard.join("\n"), /sayso_t_|mine alone/);
         assert.equal(await note(page).inputValue(), "mine alone");
     } finally {

@@ -234,6 +234,6 @@ test("R8.2 what the hub refuses is said in the language of the page", async () =
     await page.locator("#set-timeout_seconds").fill("0");
     await page.locator("#set-timeout_seconds").blur();
     const said = await page.locator(".saved.wrong").first().textContent();
-    assert.match(said, /操作未成功：timeout_seconds 可设为 1 至 2592000 秒/);
+    assert.match(said, /出错了：timeout_seconds 可设为 1 至 2592000 秒/);
     await page.close();
 });

@@ -46,6 +46,24 @@ export const CLIENTS = [
             shows: /requests your input/,
             mayI: /Do you want to proceed/,
         },
+        prompts: {
+            args: (prompt) => ["--permission-mode", "manual", prompt],
+            headless: (prompt) => ["-p", prompt, "--permission-prompt-tool", "mcp__sayso__permission_prompt"],
+            call: (command) => ({ name: "Bash", args: { command, description: "Make a file" } }),
+            dialog: /Do you want to proceed/,
+            allow: ["1"],
+            deny: ["Escape"],
+            question: {
+                name: "AskUserQuestion",
+                args: {
+                    questions: [{
+                        question: "Which database should we use?", header: "Database",
+                        options: [{ label: "Postgres", description: "server" }, { label: "SQLite", description: "file" }],
+                    }],
+                },
+            },
+            asks: /Enter to select/,
+        },
     },
     {
         name: "codex",
@@ -71,6 +89,12 @@ wire_api = "responses"
         headless: (prompt) => ["exec", "--skip-git-repo-check", prompt],
         allow: [],
         form: { args: (prompt) => ["--no-daemon", prompt], shows: /Field 1\/1/ },
+        prompts: {
+            args: (prompt) => ["--no-daemon", "-a", "on-request", "-s", "read-only", "--dangerously-bypass-hook-trust", prompt],
+            call: (cmd) => ({ name: "exec_command", args: { cmd, sandbox_permissions: "require_escalated", justification: "Make a file" } }),
+            later: /Would you like to run/, // its dialog, when the hook is over
+            allow: ["y"],
+        },
     },
     {
         name: "copilot",

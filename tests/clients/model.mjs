@@ -22,9 +22,11 @@ export function resultIn(text) {
 }
 
 export class Model {
-    // `ask`: the arguments of provide_choice.
-    constructor(ask) {
+    // `ask`: the arguments of provide_choice. `own`: calls of the client's own tools, which are made instead, one after the other.
+    constructor(ask, own = null) {
         this.ask = ask;
+        this.own = own;
+        this.results = []; // of those
         this.calls = 0; // of our tools: the turns that the ask costs
         this.said = null; // the model's final message, {text, result, at}
         this.server = http.createServer((request, response) => this.take(request, response));
@@ -62,6 +64,10 @@ export class Model {
     next({ tools, results }) {
         if (tools.length <= 1)
             return { text: "sayso" }; // not the agent: a title, a summary, a judge of what the agent may do
+        if (this.own) {
+            this.results = results;
+            return results.length < this.own.length ? { call: this.own[results.length] } : this.say(results.at(-1));
+        }
         if (results.length === 0)
             Object.assign(this, { hasAsked: false, sought: null, said: null }); // a conversation begins
         const text = results.at(-1) ?? "";

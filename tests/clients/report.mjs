@@ -1,4 +1,4 @@
-// report.mjs - keeps what was measured in docs/clients.json, and writes the table into docs/clients.md.
+// report.mjs - keeps what was measured in docs/clients.json, and writes the tables into docs/clients.md and docs/prompts.md.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { ROOT } from "../mcp/lib/home.mjs";
@@ -6,9 +6,11 @@ import { CLIENTS } from "./clients.mjs";
 import { ROWS } from "./rows.mjs";
 
 const FACTS = path.join(ROOT, "docs/clients.json");
-const PAGE = path.join(ROOT, "docs/clients.md");
+const PAGE = "docs/clients.md"; // unless a row has its own
 const BEGIN = "<!-- begin: written by make clients -->";
 const END = "<!-- end: written by make clients -->";
+
+const pageOf = ({ page = PAGE }) => page;
 
 export class Report {
     constructor() {
@@ -29,26 +31,33 @@ export class Report {
             this.facts[name].rows[row.name] = fact;
         }
         writeFileSync(FACTS, `${JSON.stringify(this.facts, null, 2)}\n`);
-        const page = readFileSync(PAGE, "utf8");
-        const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-        if (begin < 0 || end < begin)
-            throw new Error(`${PAGE}: the lines around the table are gone`);
-        writeFileSync(PAGE, `${page.slice(0, begin + BEGIN.length)}\n${this.section()}${page.slice(end)}`);
+        for (const page of new Set(ROWS.map(pageOf)))
+            this.writePage(page);
     }
 
-    section() {
+    writePage(page) {
+        const file = path.join(ROOT, page);
+        const text = readFileSync(file, "utf8");
+        const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+        if (begin < 0 || end < begin)
+            throw new Error(`${page}: the lines around the table are gone`);
+        const rows = ROWS.filter((row) => pageOf(row) === page);
+        writeFileSync(file, `${text.slice(0, begin + BEGIN.length)}\n${this.section(rows)}${text.slice(end)}`);
+    }
+
+    section(all) {
         const line = (cells) => `| ${cells.join(" | ")} |\n`;
         const notes = [];
-        const table = CLIENTS.map((client) => {
+        const table = CLIENTS.filter((client) => all.some((row) => !row.applies?.(client))).map((client) => {
             const { version, rows = {} } = this.facts[client.name] ?? {};
-            const dates = Object.values(rows).map(({ date }) => date).sort();
-            const cells = ROWS.map((row) => cell(client, row, rows[row.name], notes));
+            const dates = all.map(({ name }) => rows[name]?.date).filter(Boolean).sort();
+            const cells = all.map((row) => cell(client, row, rows[row.name], notes));
             return line([client.title, version ?? client.version, dates.at(-1) ?? "not run", ...cells]);
         });
-        const head = ["client", "version", "measured", ...ROWS.map(({ title }) => title)];
+        const head = ["client", "version", "measured", ...all.map(({ title }) => title)];
         return [
             line(head), `|${"---|".repeat(head.length)}\n`, ...table,
-            "\n", ...ROWS.map(({ title, tells }) => `- **${title}**: ${tells}\n`),
+            "\n", ...all.map(({ title, tells }) => `- **${title}**: ${tells}\n`),
             ...notes.length ? ["\nWhat does not hold yet (**no**):\n\n", ...notes] : [],
         ].join("");
     }

@@ -1,5 +1,6 @@
 // rows.mjs - what is tried with each client: a row each, which returns what its cell of the table says, or throws.
 import assert from "node:assert/strict";
+import { PROMPT_ROWS } from "./prompts.mjs";
 import { Stage, startTurn } from "./stage.mjs";
 
 const SOON_MS = 30000; // for what must come without anybody's help; the program itself takes milliseconds
@@ -162,4 +163,5 @@ export const ROWS = [
             return counted(calls);
         },
     },
+    ...PROMPT_ROWS,
 ];

@@ -29,13 +29,14 @@ const programOf = ({ name, bin }) => path.join(PLACE, name, "node_modules/.bin",
 
 export class Stage {
     // `ask`: what differs from the usual ask. `isHttp`: the client talks to the hub's address instead of starting `sayso mcp`.
-    static async open(client, ask = {}, isHttp = false) {
+    // `own`: calls of the client's own tools, which the model makes instead of asking.
+    static async open(client, ask = {}, isHttp = false, own = null) {
         const stage = new Stage();
         stage.client = client;
         stage.output = ""; // of the client's last run
         stage.hasEnded = false;
         stage.home = await Home.made();
-        stage.model = await new Model({ ...GOOD, ...ask }).open();
+        stage.model = await new Model({ ...GOOD, ...ask }, own).open();
         stage.work = path.join(stage.home.path, "work");
         mkdirSync(stage.work);
         stage.env = {
@@ -132,15 +133,19 @@ export class Stage {
         calls();
     }
 
-    // In a terminal, until its form is open; fails as soon as the client asks for a permission instead.
-    async openForm(isAllowed = true) {
-        const { form, allow } = this.client;
+    async openTerminal(args, more = []) {
         const { PATH, ...env } = this.env;
         this.tmux = new Tmux(this.home, env);
         this.tmux.run("resize-window", "-x", "110", "-y", "40");
         await this.tmux.wait(/ready\$/);
-        const words = [programOf(this.client), ...form.args(PROMPT), ...isAllowed ? allow : []].map((word) => `'${word}'`);
+        const words = [programOf(this.client), ...args(PROMPT), ...more].map((word) => `'${word}'`);
         this.tmux.line(`cd ${this.work}; PATH=${PATH} ${words.join(" ")}`);
+    }
+
+    // In a terminal, until its form is open; fails as soon as the client asks for a permission instead.
+    async openForm(isAllowed = true) {
+        const { form, allow } = this.client;
+        await this.openTerminal(form.args, isAllowed ? allow : []);
         let text;
         await until(() => {
             text = this.tmux.text();

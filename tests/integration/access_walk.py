@@ -21,7 +21,7 @@ HANG_S = 60
 MAY, ROLE, TOKEN, HELLO, OUT, MISSING = "Yrthx-"  # the letters of tests/access.txt
 # What passes the check of who may and is refused by the act itself, so that walking changes nothing.
 PARAMS = {"token/new": {"kind": "no such kind"}, "ask/later": {"seconds": -1}, "rule/add": {"seconds": 1},
-          "client/cut_off": {"held_ms": -1}, "ask/extend": {"seconds": -1}, "settings/set": {"name": "no such setting"}}
+          "client/cut_off": {"held_ms": -1}, "ask/extend": {"seconds": -1}, "settings/set": {"name": "unknown setting"}}
 # Why another user's code is refused: at tls-ws everyone's is.
 CODE_REFUSED = {"ws": "this link is another user's", "tls-ws": "links of sayso open are good on the hub's own machine"}
 

@@ -21,7 +21,7 @@ OPEN = ("pending", "pending_terminal_launch")
 
 
 class Attempt(NamedTuple):
-    """Somebody answered: this ask, shown as this question, with this answer."""
+    """Someone answered: this ask, shown as this question, with this answer."""
     ask_id: str
     question: str
     answer: str

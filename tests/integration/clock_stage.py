@@ -36,7 +36,7 @@ def choice(title: str, timeout: int | None, **more: Any) -> dict[str, Any]:
 
 
 class Asker:
-    """An agent's connection. A thread reads, so that the moment a result came is known whoever waits."""
+    """An agent's connection. A thread reads, so that the moment a result came is known anyone who waits."""
 
     def __init__(self, home: Home, name: str = "clock"):
         self.wire = Wire(home)
@@ -114,7 +114,7 @@ def row_of(wire: Wire, ask: str) -> dict[str, Any]:
     return next(row for row in wire.call("ask/list")["asks"] if row["session_id"] == ask)
 
 
-# libfaketime also moves absolute timers of the boot clock, which nobody's wall clock can; so our own.
+# libfaketime also moves absolute timers of the boot clock, which no one's wall clock can; so our own.
 SHIM = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -27,7 +27,7 @@ def check(home: Home, place: str, shown: Iterable[str]) -> None:
         for where in PLACES:
             assert (where in row) != (f"no_{where}" in row), f"{name}: say {where}, or no_{where} with the reason"
         assert {"hub", "elsewhere", *PLACES} & set(row), f"{name}: seen nowhere"
-        if "elsewhere" in row:  # a test of its own, where the hub must be started anew to see it
+        if "elsewhere" in row:  # a test of its own, where the hub must be started again to see it
             assert name in (ROOT / row["elsewhere"]).read_text().lower(), f"{row['elsewhere']} is not about {name}"
     said = {name for name, row in table.items() if place in row}
     assert set(shown) == said, f"shown or said in {place}, not both: {sorted(set(shown) ^ said)}"

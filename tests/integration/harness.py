@@ -41,7 +41,7 @@ KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # 
 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
-_children: list[subprocess.Popen] = []  # those to be waited for by whoever started them
+_children: list[subprocess.Popen] = []  # those to be waited for by anyone who started them
 _children_lock = threading.RLock()
 
 
@@ -85,7 +85,7 @@ def needs_file(*_: Any, **__: Any) -> None:
 
 
 if ON_POSTGRES:
-    sqlite3.connect = needs_file  # whoever opens it
+    sqlite3.connect = needs_file  # anyone who opens it
 
 
 def points_here(*points: str) -> list[str]:
@@ -102,7 +102,7 @@ def scaled(count: int, full: int | None = None) -> int:
 
 
 def note(text: str) -> None:
-    """A word beside the verdicts, for whoever reads the log."""
+    """A word beside the verdicts, for anyone who reads the log."""
     print(f"# {text}", flush=True)
 
 
@@ -164,11 +164,11 @@ def _kill(pid: int, number: int) -> None:
 
 def _processes_of(home: pathlib.Path) -> set[int]:
     """What still runs with this home may write into it: a hub, or a shell that keeps its history when its terminal goes."""
-    found = set()
-    for environ in pathlib.Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # gone, or another user's
-            if f"HOME={home}".encode() in environ.read_bytes().split(b"\0"):
-                found.add(int(environ.parent.name))
+    found, wanted = set(), b"\0HOME=%b\0" % os.fsencode(home)
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb", 0) as environ:  # gone, or another user's
+            if wanted in b"\0" + environ.read():
+                found.add(int(name))
     return found
 
 
@@ -291,13 +291,17 @@ class Home(_Stopped):
 
     def end_all(self) -> None:
         """Also a hub that a client has just begun to start. Each is told once, so that a hub can still check its memory."""
-        told: set[int] = set()
+        told: dict[int, int | None] = {}  # pid: its start
+        looked = 0.0
 
         def has_ended() -> bool:
-            left = _processes_of(self.path)
-            for pid in left - told:
+            nonlocal looked
+            if time.monotonic() - looked < 0.1 and any(start and _start_of(pid) == start for pid, start in told.items()):
+                return False  # a look at all processes of this machine takes longer
+            looked, left = time.monotonic(), _processes_of(self.path)
+            for pid in left - told.keys():
+                told[pid] = _start_of(pid)
                 _kill(pid, signal.SIGTERM)
-            told.update(left)
             return not left and not self.hub_pid()  # whose last thread may have no environment left
         try:
             wait_until(has_ended, "no process uses this home")
@@ -404,7 +408,7 @@ def _run_one(function: Callable) -> None:
 
 def run() -> None:
     """Runs the tests of this file (those whose name has the first argument in it, if given)."""
-    # Orphans of ours come back to us, so that a hub nobody knows of any more is still noticed.
+    # Orphans of ours come back to us, so that a hub no one knows of any more is still noticed.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     # Agents and people are below us, as below a service manager: neither is the other's client.
     ctypes.CDLL(None).prctl(15, b"supervisord", 0, 0, 0)  # PR_SET_NAME

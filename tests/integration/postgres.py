@@ -46,9 +46,10 @@ ROLE, SUPERUSER = "sayso", "postgres"
 START_S, STOP_S = 60, 60
 MEMORY = "/dev/shm"
 MEMORY_BYTES = 4 << 30
-# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would.
+# Quick and small; a crash of the server alone loses nothing by fsync being off, only one of the machine would. What is new has no
+# statistics, so short queries look costly and would be compiled.
 SETTINGS = {
-    "fsync": "off", "full_page_writes": "off", "shared_buffers": "32MB", "max_connections": "200",
+    "fsync": "off", "full_page_writes": "off", "jit": "off", "shared_buffers": "32MB", "max_connections": "200",
     "wal_level": "replica", "max_wal_senders": "8", "max_wal_size": "256MB", "dynamic_shared_memory_type": "mmap",
     "log_min_messages": "warning", "logging_collector": "off", "lc_messages": "C", "timezone": "UTC",
 }
@@ -131,17 +132,18 @@ def plain_environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LC_ALL": "C.UTF-8"}
 
 
-def template() -> pathlib.Path:
-    """A fresh cluster to copy from; made once a build directory, since initdb takes a second."""
+def template(segment_mb: int) -> pathlib.Path:
+    """A fresh cluster to copy from; made once a build directory, since initdb takes a second. Small segments of its log are
+    quick to make, but a server that is measured would make them all the time."""
     version = subprocess.run([program("postgres"), "--version"], capture_output=True, text=True).stdout.split()[2]
-    kept = ROOT / "build" / f"postgres-{version}-{owner()[0]}"
+    kept = ROOT / "build" / f"postgres-{version}-{owner()[0]}{f'-{segment_mb}' if segment_mb > 1 else ''}"
     kept.parent.mkdir(exist_ok=True)
     with open(f"{kept}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
             made = new_directory("pgi") / "data"
             run_program(program("initdb"), "-D", str(made), "-U", SUPERUSER, "--locale=C.UTF-8", "--encoding=UTF8",
-                        "--auth=trust", "--no-sync", "--wal-segsize=1", "--no-instructions")
+                        "--auth=trust", "--no-sync", f"--wal-segsize={segment_mb}", "--no-instructions")
             shutil.copytree(made, f"{kept}.new", symlinks=True)
             os.rename(f"{kept}.new", kept)
             shutil.rmtree(made.parent)
@@ -179,7 +181,7 @@ class Databases:
         return self.url_for(name)
 
     def drop_database(self, url: str) -> None:
-        """Whoever is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
+        """Anyone who is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
         deadline = time.monotonic() + 60
         with self.admin() as connection:
             while True:
@@ -213,6 +215,7 @@ class Server(Databases, contextlib.AbstractContextManager):
     def __init__(self, settings: dict[str, str] | None = None, directory: pathlib.Path | None = None,
                  password: str = "", is_durable: bool = False):
         self.settings = {**SETTINGS, **(DURABLE if is_durable else {}), **(settings or {})}
+        self.is_durable = is_durable
         self.path = directory or new_directory("pg", is_durable)
         self.data = self.path / "data"
         self.log = self.path / "log"
@@ -231,7 +234,7 @@ class Server(Databases, contextlib.AbstractContextManager):
         atexit.register(self.stop)
 
     def _fill(self) -> None:
-        subprocess.run(["cp", "-a", "--reflink=auto", str(template()), str(self.data)], check=True)
+        subprocess.run(["cp", "-a", "--reflink=auto", str(template(16 if self.is_durable else 1)), str(self.data)], check=True)
         (self.data / "pg_hba.conf").write_text(HBA.format(role=ROLE))
         own(self.path)
         self.data.chmod(0o700)
@@ -259,7 +262,7 @@ class Server(Databases, contextlib.AbstractContextManager):
         return url_of(SUPERUSER, str(self.path), self.port)
 
     def url_for(self, database: str) -> str:
-        """Through the socket: no password, nobody else can reach it."""
+        """Through the socket: no password, no one else can reach it."""
         return url_of(database, str(self.path), self.port)
 
     def tcp_url(self, database: str, port: int = 0) -> str:
@@ -333,7 +336,7 @@ class Server(Databases, contextlib.AbstractContextManager):
 
     def pause(self) -> None:
         """All of it stands still, as behind a frozen disk; connections stay open. The first process goes first, so that
-        none is born meanwhile."""
+        none is born in the meantime."""
         self.signal(signal.SIGSTOP)
         self.stopped = self.family()
         for pid in self.stopped:
@@ -352,7 +355,7 @@ class Server(Databases, contextlib.AbstractContextManager):
             return connection.run(text)
 
     def set(self, name: str, value: str) -> None:
-        """A setting that is taken at once."""
+        """A setting that is taken immediately."""
         self.sql(f"ALTER SYSTEM SET {name} = '{value}'")
         self.sql("SELECT pg_reload_conf()")
 

@@ -29,7 +29,7 @@ def prefixes(home: Home) -> None:
     assert not home.rows("SELECT 1 FROM asks WHERE id = ?1", twin)
     for words in (["show"], ["answer", "--select", "eu"], ["cancel"], ["decline"]):
         result = home.sayso(words[0], session_id[:6], *words[1:])
-        assert "Several" in one_line(expect(result, FAILED).err), result
+        assert "More than one" in one_line(expect(result, FAILED).err), result
     error_of(home.sayso("show", session_id[:4], "--json"), "conflicting_arguments", "/session_id")
     expect(home.sayso("answer", session_id[:12], "--select", "eu"), DONE)
     assert home.sayso("list", "--active", "--json").json[0]["title"] == "U"
@@ -38,13 +38,13 @@ def prefixes(home: Home) -> None:
 @test("without an id: the one that waits; none and several are told apart", "R10.3")
 def without_id(home: Home) -> None:
     for words in (["answer", "--select", "eu"], ["cancel"], ["decline"], ["show"]):
-        assert "Nothing is waiting" in one_line(expect(home.sayso(*words), FAILED).err)
+        assert "No pending asks" in one_line(expect(home.sayso(*words), FAILED).err)
     ask(home, "Done"), home.sayso("cancel")
     first = ask(home, "T")
     assert home.sayso("show", "--json").json["ask"]["session_id"] == first
     second = ask(home, "U")
     for words in (["answer", "--select", "eu"], ["cancel"], ["decline"], ["show"]):
-        assert "Several" in one_line(expect(home.sayso(*words), FAILED).err)
+        assert "More than one" in one_line(expect(home.sayso(*words), FAILED).err)
     assert len(home.sayso("list", "--active", "--json").json) == 2
     expect(home.sayso("cancel", first), DONE)
     expect(home.sayso("answer", "--select", "eu"), DONE, "Saved: Europe")
@@ -114,30 +114,30 @@ def show_whole(home: Home) -> None:
     file.write_text(json.dumps(question))
     process = home.spawn("ask", "--from", str(file), stdin=subprocess.DEVNULL)
     wait_until(lambda: home.sayso("list", "--active", "--json").json, "the ask is there")
-    expect_shown({"en": "Choose 1 to 2, or write your own", "zh": "请选择 1 至 2 项，或自行填写"},
+    expect_shown({"en": "Choose 1 to 2, or write your own answer", "zh": "请选择 1 至 2 项，或自行填写"},
                  "Or a place of your own", "as last time", "        int x;\n")
     expect_shown({"en": "(recommended)  (preselected)", "zh": "(推荐)  (预选)"})
     expect_shown({"en": "Preview (c):", "zh": "预览 (c):"})
     english = shown({"en": ""})["en"]
     assert english.count("preselected") == 1 and "\x1b" not in english, english
-    wait_until(lambda: re.search(r"Asked: .*:\d\d  blocked [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
+    wait_until(lambda: re.search(r"Asked: .*:\d\d  waiting [1-9]\d* s", shown({"en": ""})["en"]), "a second has passed")
     expect_shown({"en": "blocked ", "zh": "已等待 "})
     expect(home.sayso("cancel"), DONE)
     end(home, process)
     ended = home.sayso("list", "--json").json[0]["session_id"]
     assert "blocked" not in home.sayso("show", ended).out
     for more, english, chinese in (
-            (["--text"], "In your own words", "自行填写"), ([*OPTIONS], "Choose one", "请选择一项"),
+            (["--text"], "Your own answer", "自行填写"), ([*OPTIONS], "Choose one", "请选择一项"),
             ([*OPTIONS, "--multi"], "Choose 0 to 3", "请选择 0 至 3 项")):
         session_id = ask(home, "T", *more)
         expect_shown({"en": english, "zh": chinese})
-        expect_shown({"en": "(stopped waiting)", "zh": "（已停止等待）"})
+        expect_shown({"en": "(agent not waiting)", "zh": "（智能体未在等待）"})
         expect(home.sayso("cancel", session_id), DONE)
     exactly = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
     expect_shown({"en": "  Choose 2\n", "zh": "  请选择 2 项\n"})
     expect(home.sayso("cancel", exactly), DONE)
     wide = ask_json(home, selection_mode="hybrid", min_selections=2, max_selections=2).json["session_id"]
-    expect_shown({"en": "Choose 2, or write your own", "zh": "请选择 2 项，或自行填写"})
+    expect_shown({"en": "Choose 2, or write your own answer", "zh": "请选择 2 项，或自行填写"})
     expect(home.sayso("cancel", wide), DONE)
 
 
@@ -195,9 +195,9 @@ def too_late(home: Home) -> None:
     for words in (["answer", session_id, "--select", "eu"], ["answer", session_id, "--select", "us"],
                   ["answer", session_id, "--select", "nope"], ["cancel", session_id], ["decline", session_id]):
         line = one_line(expect(home.sayso(*words), FAILED).err)
-        assert "submitted" in line and person in line and re.search(r"\d\d:\d\d\)", line), line
+        assert "answered" in line and person in line and re.search(r"\d\d:\d\d\)", line), line
         assert "cli" in line or "command line" in line, line
-        assert "Nothing of yours was sent" in line, line
+        assert "Nothing was sent" in line, line
         error = error_of(home.sayso(*words, "--json"), "already_answered", "/session_id")
         assert error["detail"]["status"] == "submitted" and error["detail"]["answered_by"]["person"] == person
         assert TIME.fullmatch(error["detail"]["answered_at"]), error
@@ -227,7 +227,7 @@ def cancel_and_decline(home: Home) -> None:
         error_of(home.sayso(verb, too_long, "--note", "n" * 2001, "--json"), "too_long", "/global_annotation")
 
 
-@test("withdraw takes back one's own ask only, and then nobody can answer it", "R10.3")
+@test("withdraw takes back one's own ask only, and then no one can answer it", "R10.3")
 def withdraw(home: Home) -> None:
     own, foreign = ask(home, "Own"), ask(home, "Foreign", *OPTIONS, "--as", "other")
     unknown = error_of(home.sayso("withdraw", "z" * 26, "--json"), "not_found", "/session_id")
@@ -235,7 +235,7 @@ def withdraw(home: Home) -> None:
     assert row_of(home, foreign)["status"] == "pending"
     assert expect(home.sayso("withdraw", own), DONE).out == f"Withdrawn: {own}\n"
     expect(home.sayso("withdraw", own), DONE)  # a retry
-    assert "took this ask back" in one_line(expect(home.sayso("answer", own, "--select", "eu"), FAILED).err)
+    assert "withdrew this ask" in one_line(expect(home.sayso("answer", own, "--select", "eu"), FAILED).err)
     result = collect(home, own)
     assert result.code == REFUSED and result.json["withdrawn"] is True, result
     assert result.json["explicit"] is False, result
@@ -250,7 +250,7 @@ def withdraw(home: Home) -> None:
 def withdraw_prefix(home: Home) -> None:
     own, foreign = ask(home, "Own"), ask(home, "Foreign", *OPTIONS, "--as", "other")
     error_of(home.sayso("withdraw", foreign[:6], "--json"), "not_found", "/session_id")
-    assert "no such ask" in one_line(expect(home.sayso("withdraw", "zzzz"), FAILED).err)
+    assert "o such ask" in one_line(expect(home.sayso("withdraw", "zzzz"), FAILED).err)
     error_of(home.sayso("withdraw", own[:3], "--json"), "bad_format", "/session_id")
     assert expect(home.sayso("withdraw", own[:4]), DONE).out == f"Withdrawn: {own}\n"
     expect(home.sayso("withdraw", foreign[:4], "--as", "other"), DONE)
@@ -274,7 +274,7 @@ def extend(home: Home) -> None:
 
 @test("list: newest first, active and completed apart, as many as wanted", "R10.3 R9.1")
 def lists(home: Home) -> None:
-    assert "Nothing to list" in one_line(expect(home.sayso("list"), DONE).err)
+    assert "No asks" in one_line(expect(home.sayso("list"), DONE).err)
     ids = [ask(home, f"T{number}") for number in range(5)]
     expect(home.sayso("cancel", ids[1]), DONE)
     expect(home.sayso("answer", ids[3], "--select", "eu"), DONE)
@@ -285,7 +285,7 @@ def lists(home: Home) -> None:
     lines = home.sayso("list").out.splitlines()
     assert lines.pop(2).strip() == "= Europe"
     assert [line[:8] for line in lines] == [i[:8] for i in ids[::-1]] and len(lines) == 5
-    assert "submitted" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
+    assert "answered" in lines[1] and "cancelled" in lines[3] and "pending" in lines[0], lines
     assert re.search(r" [45]:\d\d ", lines[0]), lines
     assert not [line for line in lines if line != line.rstrip()], "blanks at a line's end"
     columns = [line.index(f"T{number}") for number, line in zip((4, 3, 2, 1, 0), lines)]
@@ -298,7 +298,7 @@ def list_rows(home: Home) -> None:
     expect(home.sayso("answer", session_id, "eu"), DONE)
     for words in ([], ["--completed"]):
         first, second = home.sayso("list", *words).out.splitlines()
-        assert re.match(rf"{session_id[:8]}  \d+ s +cli +submitted ", first) and second.strip() == "= Europe", (first, second)
+        assert re.match(rf"{session_id[:8]}  \d+ s +cli +answered ", first) and second.strip() == "= Europe", (first, second)
 
 
 run()

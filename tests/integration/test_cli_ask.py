@@ -71,7 +71,7 @@ def wait_option(home: Home) -> None:
     assert collected.code == PENDING, collected  # --wait is heard when collecting, too
 
 
-@test("an answer nobody collected goes to the next identical call once, and then never again", "R10.3")
+@test("an answer no one collected goes to the next identical call once, and then never again", "R10.3")
 def replay(home: Home) -> None:
     ask(home, "T")
     expect(home.sayso("answer", "--select", "as"), DONE)
@@ -143,7 +143,7 @@ def deadline(home: Home) -> None:
     assert "auto_submitted" not in result.json
     session_id = result.json["session_id"]
     for late in (["answer", session_id, "--select", "us"], ["cancel", session_id]):
-        assert "time ran out" in one_line(expect(home.sayso(*late), FAILED).err)
+        assert "timed out" in one_line(expect(home.sayso(*late), FAILED).err)
     expect(home.sayso("settings", "set", "timeout_action", "submit_defaults"), DONE)
     result = home.sayso("ask", "U", *words, "--json")
     assert result.code == TIMED_OUT and result.json["selection"]["selected_ids"] == ["us"], result
@@ -244,7 +244,7 @@ def whose(home: Home) -> None:
     assert str(place) in shown and f"uid {os.getuid()}" in shown and '"sayso ask"' in shown, shown
 
 
-@test("an ask refused before anyone is disturbed says how to mend it", "R10.3 R2.1")
+@test("an ask refused before anyone is disturbed says how to fix it", "R10.3 R2.1")
 def bad_asks(home: Home) -> None:
     for words, code, path in (
             (["T"], "missing_property", "/prompt"), (["T", "-p", "short", *OPTIONS], "too_short", "/prompt"),
@@ -261,7 +261,7 @@ def bad_asks(home: Home) -> None:
     assert not home.hub_pid()
 
 
-@test("a script that is asked back says so and waits on; with --json it is told at once", "R2.2 R5.1")
+@test("a script that is asked back says so and waits on; with --json it is told immediately", "R2.2 R5.1")
 def asked_back(home: Home) -> None:
     script = home.spawn("ask", "Plain", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a")
     waiting = wait_until(lambda: home.sayso("list", "--json").json, "it waits")[0]["session_id"]
@@ -271,7 +271,7 @@ def asked_back(home: Home) -> None:
     expect(home.sayso("answer", waiting, "--select", "b"), DONE)
     out, err = script.communicate(timeout=HANG_S)
     assert (out, script.returncode) == ("b\n", DONE), (out, err)
-    assert "asks back: why" in err and "\u202e" not in err, err
+    assert "Follow-up question: why" in err and "\u202e" not in err, err
     told = home.spawn("ask", "Told", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a", "--json")
     wait_until(lambda: home.sayso("list", "--active", "--json").json, "it waits")
     expect(home.sayso("reply", "why?"), DONE)

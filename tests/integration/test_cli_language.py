@@ -136,7 +136,7 @@ def in_chinese(home: Home) -> None:
     for verb, session_id in ids.items():
         expect(home.sayso(verb, session_id), DONE)
     listed = home.sayso("list").out
-    assert all(word in listed for word in ("已提交", "已取消", "已拒绝", "已撤回")), listed
+    assert all(word in listed for word in ("已答复", "已取消", "已拒绝", "已撤回")), listed
     for words in (["answer", answered, "--select", "us"], ["answer", ids["withdraw"], "--select", "us"],
                   ["show", "zzzz"], ["show", "zz"], ["answer", "--select", "us"], ["extend", answered, "5"]):
         line = one_line(expect(home.sayso(*words), FAILED).err)
@@ -148,14 +148,14 @@ def refused_in_chinese(home: Home) -> None:
     several = ask_json(home, selection_mode="multi", min_selections=2, max_selections=2).json["session_id"]
     single = ask(home, "single")
     cases = [
-        (["answer", single, "--select", "nope"], "没有选项使用这个 id；可用的 id 有：eu, us, as", "no option has this id"),
-        (["answer", single, "--text", "x"], "此请求不接受自行填写", "takes no text"),
+        (["answer", single, "--select", "nope"], "未知的选项 ID；可用：eu, us, as", "unknown option ID"),
+        (["answer", single, "--text", "x"], "此请求不接受自行填写", "doesn't accept free text"),
         (["answer", single, "--select", "eu,us"], "请选择 1 项", "choose 1"),
         (["answer", single, "--none"], "请选择一项", "choose one option"),
         (["answer", several, "--select", "eu"], "请选择 2 项", "choose 2"),
-        (["cancel", single, "--note", "n" * 9000], "备注最多", "a note has at most"),
-        (["show", "zz"], "编号有 26 个字符，由 a-z 和 2-7 组成；可以只给出前 4 个或更多", "an id has 26 characters"),
-        (["settings", "get", "nope"], "没有设置", "no such setting"),
+        (["cancel", single, "--note", "n" * 9000], "备注最多", "a note can be at most"),
+        (["show", "zz"], "ID 无效：ID 有 26 个字符（a-z、2-7）；给出前 4 个或更多即可", "an id has 26 characters"),
+        (["settings", "get", "nope"], "未知设置", "unknown setting"),
     ]
     for words, chinese, english in cases:
         line = one_line(expect(home.sayso(*words, env={"CHOICE_LANG": "zh"}), FAILED).err)
@@ -180,9 +180,9 @@ def unreachable_in_chinese() -> None:
         expect(home.sayso("stop"), DONE)
         with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as database:
             database.execute("PRAGMA user_version = 99")
-    for prepare, chinese, english in ((open_to_all, "请对它运行 chmod 700", "others may write"),
+    for prepare, chinese, english in ((open_to_all, "请对它运行 chmod 700", "writable by other users"),
                                       (a_file, "不是目录：请移走后重试", "not a directory"),
-                                      (newer, "由较新的 sayso 写入", "written by a newer")):
+                                      (newer, "由较新版本的 sayso 创建", "created by a newer")):
         with Home() as home:
             prepare(home)
             for verb in ("list", "serve"):
@@ -196,7 +196,7 @@ TOOLS = {"provide_choice", "ask_user_question", "elicit_choice", "elicit_input",
          "elicit_form"}
 
 
-@test("arguments that are refused: whoever typed them reads why in their language, scripts in English", "R8.2 R2.1")
+@test("arguments that are refused: anyone who typed them reads why in their language, scripts in English", "R8.2 R2.1")
 def refused_arguments(home: Home) -> None:
     seen = 0
     for case in CALLS:

@@ -121,7 +121,7 @@ def spellings(home: Home) -> None:
 NOT_UTF8 = "caf\udce9"  # a byte that is no UTF-8, as Python passes it on
 
 
-@test("words that are not UTF-8 are refused at once, by every verb that takes words", "R10.3")
+@test("words that are not UTF-8 are refused immediately, by every verb that takes words", "R10.3")
 def not_utf8_words(home: Home) -> None:
     session_id = ask(home, "T")
     for words in (["ask", NOT_UTF8, *WORDS], ["ask", "T", "-p", PROMPT + NOT_UTF8, *OPTIONS],
@@ -136,11 +136,11 @@ def not_utf8_words(home: Home) -> None:
                   ["withdraw", session_id, "--as", NOT_UTF8], ["settings", "set", "listen", NOT_UTF8]):
         result = home.sayso(*words)
         assert result.code in (FAILED, USAGE) and not result.out and one_line(result.err), (words, result)
-        assert "JSON" not in result.err, result  # nobody typed any
+        assert "JSON" not in result.err, result  # no one typed any
     assert row_of(home, session_id)["status"] == "pending" and len(home.sayso("list", "--json").json) == 1
 
 
-@test("a working directory whose name is not UTF-8 keeps nobody from asking", "R10.3")
+@test("a working directory whose name is not UTF-8 keeps no one from asking", "R10.3")
 def not_utf8_directory(home: Home) -> None:
     place = home.path / NOT_UTF8
     place.mkdir()
@@ -157,7 +157,7 @@ def long_name(home: Home) -> None:
     assert ask(home, "T", *OPTIONS, "--as", "n" * 200)
 
 
-@test("arguments as long as they may be are taken or refused at once; the hub stays", "R10.3 R2.1")
+@test("arguments as long as they may be are taken or refused immediately; the hub stays", "R10.3 R2.1")
 def longest_arguments(home: Home) -> None:
     options = [{"id": f"o{i}", "label": f"Option {i}", "recommended": i == 0, "preview": "A" * 65536}
                for i in range(16)]

@@ -32,7 +32,7 @@ def all_offered(home: Home) -> None:
     for verb in VERBS:
         assert set(offered(home, verb, "--")) == options_of(home, verb) - {"--auto-started"}, verb
         assert offered(home, verb[:-1] or verb)[verb]
-    assert offered(home, "sett") == {"settings": "Look at and change settings."}
+    assert offered(home, "sett") == {"settings": "View and change settings."}
     assert re.search("[\u4e00-\u9fff]", offered(home, "sett", CHOICE_LANG="zh")["settings"])
     assert not home.data.exists(), "completing made something"
 

@@ -76,7 +76,7 @@ def sub_agents() -> None:
             reply = talk.turn(asks("t1"), call("t2"))
             assert reply["sub_agent"] is True and reply["state"]["current"]["id"] == "t2", reply
             content, is_error = talk.results()["t1"]
-            assert is_error and "not available to sub-agents" in content
+            assert is_error and "sub-agents can't use" in content
         assert office.home.sayso("list", "--json").json == []
         assert office.begin().look()["sub_agent"] is False
 
@@ -177,7 +177,7 @@ def every_pair() -> None:
                 else:
                     assert said(reply)["state"]["type"] == leads, (act, state, reply)
                     assert after["version"] == before["version"] + 1 and reply.headers["etag"] == f'"{after["version"]}"'
-        # the two that nobody says over the network
+        # the two that no one says over the network
         talk = enter(office, "tool_executing")
         for act in ("ask-user-question-pending", "expired"):
             assert talk.say(act, {}).status == 404
@@ -292,7 +292,7 @@ def pages() -> None:
             assert office.get(f"/conversations?{bad}", token=office.host).status == 400
 
 
-@test("two hosts that go on at once: one step is taken, the other is told how it stands", "R3.4 R5.3 P7")
+@test("two hosts that go on immediately: one step is taken, the other is told how it stands", "R3.4 R5.3 P7")
 def at_once() -> None:
     with Hosting() as office:
         for number in range(20):
@@ -316,7 +316,7 @@ def at_once() -> None:
             assert len(talk.results()) == 2
 
 
-@test("listeners hear everything once, from any event on; what nobody can have heard is refused", "R3.4")
+@test("listeners hear everything once, from any event on; what no one can have heard is refused", "R3.4")
 def streams() -> None:
     with Hosting() as office:
         talk = office.begin()
@@ -389,7 +389,7 @@ def forgotten() -> None:
         assert talk.events(kept[0] - 1)[0][0] == kept[0]
 
 
-@test("a slow listener is waited for, holds up nobody, and gets all", "R3.4")
+@test("a slow listener is waited for, holds up no one, and gets all", "R3.4")
 def slow() -> None:
     with Hosting() as office:
         talk = office.begin()

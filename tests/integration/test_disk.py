@@ -198,7 +198,7 @@ def full_disk() -> None:
                 asks = [create(agent, f"ask {i}") for i in range(20)]
                 waiting = agent.start("ask/wait", session_id=asks[0], wait_seconds=600)
                 fill(home, 700 * KIB)
-                expect_storage_failed(lambda: create(agent, "too late"), "nearly full", "free some space")
+                expect_storage_failed(lambda: create(agent, "too late"), "almost full", "free some space")
                 by_hand = home.sayso("ask", "Too late", "-p", "A prompt that is long enough.", "-o", "a=A", "-o",
                                      "b=B", "-r", "a", "--wait", "0")
                 assert by_hand.code == 1 and "free some space" in by_hand.err, by_hand
@@ -236,7 +236,7 @@ def full_disk() -> None:
             check_integrity(home)
 
 
-@test("a deadline on a full disk: nobody is told before it is stored, and it is stored once there is room", "P16")
+@test("a deadline on a full disk: no one is told before it is stored, and it is stored once there is room", "P16")
 def deadline_on_full_disk() -> None:
     with disk("tmpfs", 4 * MIB) as home:
         serve(home)
@@ -468,7 +468,7 @@ def scripted_session(home: Home, process: subprocess.Popen, acknowledged: dict[s
                     return
                 with contextlib.suppress(WireError):
                     ask = create(agent, f"ask {i}")
-                    refused.add(ask)  # until it is acknowledged, or nobody knows
+                    refused.add(ask)  # until it is acknowledged, or no one knows
                     try:
                         person.call("ask/answer", session_id=ask, selected_ids=["ab"[i % 2]])
                         acknowledged[ask] = "ab"[i % 2]

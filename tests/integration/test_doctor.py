@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import socket
 import sqlite3
 import struct
@@ -17,7 +18,7 @@ from cli_stage import DONE, FAILED, ask
 from harness import HANG_S, Home, Skip, run, test, wait_until
 from install_stage import BY_NAME, CLIENTS, entry_of, path_of, put
 
-CHECKS = ("program sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
+CHECKS = ("program installed sandbox data_directory files socket hub lock store disk settings channels http listen tokens clients hooks service clock "
           "screen").split()
 F_OFD_SETLK = 37
 
@@ -79,8 +80,8 @@ def healthy(home: Home) -> None:
         assert sorted(found) == sorted(CHECKS), found
         assert {row["state"] for rows in found.values() for row in rows} == {"ok"}, found
         english, chinese = home.sayso("doctor", env=env), home.sayso("doctor", env={**env, "CHOICE_LANG": "zh"})
-        assert english.code == DONE and "Nothing is wrong." in english.out and "[ok] Hub:" in english.out, english
-        assert chinese.code == DONE and "没有问题" in chinese.out and "[正常] 中枢:" in chinese.out.replace("：", ":"), chinese
+        assert english.code == DONE and "No problems found." in english.out and "[ok] Hub:" in english.out, english
+        assert chinese.code == DONE and "没有发现问题" in chinese.out and "[正常] 后台服务:" in chinese.out.replace("：", ":"), chinese
         assert all_files(home) == before and home.hub_pid() == pid, step
     found = examine(home, env=env)
     assert str(pid) in found["hub"][0]["found"] and str(home.hub()["port"]) in found["http"][0]["found"]
@@ -98,7 +99,7 @@ def installed(home: Home) -> None:
 
 @test("in the language that was saved, while a hub knows it", "R10.5 R8.2")
 def saved_language(home: Home) -> None:
-    for language, ends in (("zh", ("没有问题。", "个警告。")), ("en", ("Nothing is wrong.", "warnings:"))):
+    for language, ends in (("zh", ("没有发现问题。", "警告：")), ("en", ("No problems found.", "warnings:"))):
         home.sayso("settings", "set", "language", language)
         last = home.sayso("doctor").out.splitlines()[-1]
         assert any(end in last for end in ends), (language, last)
@@ -132,13 +133,13 @@ def runtime(home: Home) -> None:
     shared.mkdir()
     shared.chmod(0o755)
     if not pathlib.Path(f"/run/user/{os.geteuid()}").exists():
-        expect(examine(home, env={"XDG_RUNTIME_DIR": str(shared)}), "socket", "warning", "not used", "chmod 700")
+        expect(examine(home, env={"XDG_RUNTIME_DIR": str(shared)}), "socket", "warning", "ignored", "chmod 700")
     (home.path / "run/sayso").mkdir(mode=0o700)
     (home.path / "run/sayso").chmod(0o777)
     expect(examine(home), "socket", "fault", "chmod 700")
 
 
-@test("a lock whose holder is not in hub.json, a hub that is silent, and a hub.json that is not readable", "R10.5")
+@test("acan't read  lock whose holder is not in hub.json, a hub that is silent, and a hub.json that", "R10.5")
 def locks(home: Home) -> None:
     with_store(home)
     (home.data / "hub.json").write_text("{")
@@ -206,10 +207,10 @@ def stores(home: Home) -> None:
         assert not list(home.data.glob("*.db-*")), list(home.data.iterdir())
     path.unlink()
     path.mkdir()
-    expect(examine(home), "store", "fault", "opened", "mode")
+    expect(examine(home), "store", "fault", "can't open", "mode")
     path.rmdir()
     path.symlink_to(foreign)
-    expect(examine(home), "store", "fault", "opened")
+    expect(examine(home), "store", "fault", "can't open")
     path.unlink()
     path.write_bytes(whole)
     assert str(schema_version(home)) in examine(home)["store"][0]["found"]
@@ -289,10 +290,10 @@ def started(home: Home) -> None:
     searched = {"PATH": f"{home.path}/bin:{os.environ['PATH']}"}
     for env in ({}, {"": str(home.path / "bin/mcp")}, {"--chdir": "/", "-S" + str(home.path / "bin/mcp"): "x"}, {"PATH": "here"}):
         path.write_text(json.dumps({"mcpServers": {"sayso": {**entry, "command": str(program), "env": {**entry["env"], **env}}}}))
-        expect(examine(home, env=searched), "clients", "warning", "not this program")
+        expect(examine(home, env=searched), "clients", "warning", "a different sayso")
     assert seen.read_text() == "right\n", seen.read_text()
     path.write_text(json.dumps({"mcpServers": {"sayso": {**entry, "command": str(home.path / "silent/sayso")}}}))
-    expect(examine(home), "clients", "fault", "answer as an MCP server")
+    expect(examine(home), "clients", "fault", "respond as an MCP server")
     assert seen.read_text() == "right\nleft\n", "it says too much to be listened to until it is killed"
 
 
@@ -311,9 +312,9 @@ def clients(home: Home) -> None:
         for path_of_it, words in ((other, f"exec '{program}' \"$@\""), (silent, "exit 0")):
             path_of_it.write_text(f"#!/bin/sh\n{words}\n")
             path_of_it.chmod(0o755)
-        for old, new, state, word in ((program, "/nowhere/sayso", "fault", "not there"), (program, str(other), "warning", "not this program"),
-                                      (program, str(silent), "fault", "answer as an MCP server"),
-                                      ('["mcp"', '["mcp", "--tools", "none"', "fault", "answer as an MCP server"),
+        for old, new, state, word in ((program, "/nowhere/sayso", "fault", "doesn't exist"), (program, str(other), "warning", "a different sayso"),
+                                      (program, str(silent), "fault", "respond as an MCP server"),
+                                      ('["mcp"', '["mcp", "--tools", "none"', "fault", "respond as an MCP server"),
                                       ("3600000" if name == "claude" else "3600", "30000" if name == "claude" else "30", "warning", "30 s")):
             path.write_text(good.replace(old, new))
             expect(examine(home), "clients", state, word, f"sayso install {name}")
@@ -337,7 +338,7 @@ def clients(home: Home) -> None:
     assert [row["state"] for row in examine(home)["clients"] if "Cursor" in row["found"]] == ["ok"]
     home.sayso("stop")
     wait_until(lambda: not home.hub_pid(), "the hub is gone")
-    expect(examine(home), "clients", "warning", "no hub listens", "sayso serve")
+    expect(examine(home), "clients", "warning", "no hub is listening", "sayso serve")
 
 
 @test("the clock: what is stored is of the future", "R10.5")
@@ -374,6 +375,18 @@ def hostile(home: Home) -> None:
     said = home.sayso("doctor")
     assert said.code == FAILED and "\x1b" not in said.out and "\u202e" not in said.out, ascii(said.out)
     assert home.sayso("doctor", "x").code == 2
+
+
+@test("each copy of the program knows how it was installed", "R10.5")
+def installed(home: Home) -> None:
+    for place, words in (("node_modules/sayso-linux-x64/bin", "npm"), ("share/sayso/bin", "sayso install"), ("plugins/sayso/server/x86_64", "plugin"),
+                         ("opt", "to update")):
+        copy = home.path / place / "sayso"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(home.binary, copy)
+        done = subprocess.run([str(copy), "doctor", "--json"], capture_output=True, text=True, env=home.environment)
+        found = [row["found"] for row in json.loads(done.stdout)["findings"] if row["check"] == "installed"]
+        assert len(found) == 1 and words in found[0], (place, found)
 
 
 run()

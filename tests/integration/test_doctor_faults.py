@@ -1,5 +1,5 @@
 """`sayso doctor` against a table of planted faults: each is found by its own check, in both languages, with a remedy
-that mends it; nothing else is blamed, and before it was planted there was nothing to find.
+that fixes it; nothing else is blamed, and before it was planted there was nothing to find.
 
 Proves: R10.5 R8.2 R6.1
 """
@@ -27,7 +27,7 @@ SYS_SOCKET, SYS_OPENAT = 41, 257  # x86_64
 
 
 class Planted(NamedTuple):
-    """What was done: the environment and the sandbox to look from, and how a person mends it."""
+    """What was done: the environment and the sandbox to look from, and how a person fixes it."""
     env: dict[str, str] = {}
     preexec: Callable[[], None] | None = None
     mend: Callable[[], Any] = lambda: None
@@ -178,12 +178,12 @@ def client_broken(home: Home) -> Planted:
     return Planted(mend=path.unlink)
 
 
-def hook_gone(client: str, name: str) -> Callable[[Home], Planted]:
+def hook_gone(client: str, name: str, use: str = "--gate") -> Callable[[Home], Planted]:
     def plant(home: Home) -> Planted:
-        assert home.sayso("install", client, "--gate", "--yes").code == 0
+        assert home.sayso("install", client, use, "--yes").code == 0
         path = home.path / name
         path.write_text(path.read_text().replace(os.path.realpath(home.binary), "'/no where/sayso'"))
-        return Planted(mend=lambda: home.sayso("install", client, "--gate", "--yes"))
+        return Planted(mend=lambda: home.sayso("install", client, use, "--yes"))
     return plant
 
 
@@ -320,7 +320,7 @@ def listening(first_day: float = -30, last_day: float = 60, change: Callable[[Ho
         env = {"SAYSO_LISTEN": f"0.0.0.0:{port}", "SAYSO_TLS_CERT": str(chain), "SAYSO_TLS_KEY": str(key)}
         rows = [row for row in findings(home, Planted(env)) if row["check"] == "listen"]
         is_good = first_day < 0 and last_day > 14
-        assert not is_good or rows[0]["state"] == "ok" and "good until" in rows[0]["found"], rows
+        assert not is_good or rows[0]["state"] == "ok" and "valid until" in rows[0]["found"], rows
         end = change(home, env)
         return Planted(env, mend=end if callable(end) else lambda: None)
     return plant
@@ -357,7 +357,7 @@ def set_to(**changes: str) -> Callable[[Home, dict[str, str]], None]:
 FAULTS = [
     Fault("another sayso comes first in PATH", "program", "warning", other_program, ("other/sayso", "PATH")),
     Fault("a sandbox that forbids sockets", "sandbox", "fault", no_sockets, ("sockets", "terminal of your own")),
-    Fault("a sandbox that mounts the data read only", "sandbox", "fault", read_only, ("can’t be written", "XDG_DATA_HOME")),
+    Fault("a sandbox that mounts the data read only", "sandbox", "fault", read_only, ("not writable", "XDG_DATA_HOME")),
     Fault("a data directory others may write in", "data_directory", "fault", chmod(lambda home: home.data, 0o777, 0o700), ("chmod 700",)),
     Fault("a file where the data directory should be", "data_directory", "fault", not_a_directory, ("not a directory",)),
     Fault("a store others may read", "files", "warning", chmod(lambda home: home.data / "sayso.db", 0o644, 0o600), ("chmod 600", "sayso.db")),
@@ -369,12 +369,13 @@ FAULTS = [
     Fault("a damaged store that was put aside", "store", "warning", put_aside, (".damaged-", "recover")),
     Fault("a backup that was not read to its end", "store", "fault", half_imported, ("sayso import --discard",)),
     Fault("a hook of Claude Code whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json"), ("/no where/sayso", "install claude --gate")),
+    Fault("a hook for prompts whose program is gone", "hooks", "fault", hook_gone("claude", ".claude/settings.json", "--prompts"), ("/no where/sayso", "install claude --prompts")),
     Fault("a hook of Copilot whose program is gone", "hooks", "fault", hook_gone("copilot", ".copilot/hooks/sayso.json"), ("/no where/sayso", "install copilot --gate")),
-    Fault("a hook that Codex was never told to trust", "hooks", "fault", untrusted(lambda config: config.unlink()), ("skips the hook", "/hooks")),
-    Fault("a hook that was changed after Codex trusted it", "hooks", "fault", untrusted(longer_wait), ("skips the hook", "/hooks")),
+    Fault("a hook that Codex was never told to trust", "hooks", "fault", untrusted(lambda config: config.unlink()), ("ignores the hook", "/hooks")),
+    Fault("a hook that was changed after Codex trusted it", "hooks", "fault", untrusted(longer_wait), ("ignores the hook", "/hooks")),
     Fault("a hook that was turned off in Codex", "hooks", "fault", untrusted(lambda config: config.write_text(config.read_text() + "enabled = false\n")), ("turned off", "/hooks")),
     Fault("an untrusted hook among others of Codex", "hooks", "fault",
-          untrusted(lambda config: config.write_text(config.read_text().replace(":1:0", ":0:0")), '{"hooks": [{"type": "command", "command": "é"}]}'), ("skips the hook",)),
+          untrusted(lambda config: config.write_text(config.read_text().replace(":1:0", ":0:0")), '{"hooks": [{"type": "command", "command": "é"}]}'), ("ignores the hook",)),
     Fault("a user's unit whose program is gone", "service", "fault", unit_gone(lambda home: home.path / ".config", "-/nowhere/sayso"), ("/nowhere/sayso", "daemon-reload")),
     Fault("a unit in the data directory, in quotes", "service", "fault", unit_gone(lambda home: home.path / ".local/share", '"/nowhere/sayso"'), ("/nowhere/sayso", "daemon-reload")),
     Fault("a settings file that is no JSON", "settings", "fault", bad_settings("{"), ("JSON",)),
@@ -383,20 +384,20 @@ FAULTS = [
     Fault("portal and terminal both off", "channels", "warning", bad_settings('{"portal": false, "terminal": false}'), ("reset portal",)),
     Fault("another program on the hub's port", "http", "warning", port_taken, ("settings set port",)),
     Fault("a certificate that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/gone.pem")), ("gone.pem", "set tls_cert")),
-    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a file", "set tls_cert")),
+    Fault("a pipe for a certificate", "listen", "fault", listening(change=pipe), ("pipe is not a regular file", "set tls_cert")),
     Fault("a key that is not there", "listen", "fault", listening(change=set_to(SAYSO_TLS_KEY="{home}/gone.key")), ("gone.key", "set tls_key")),
     Fault("a certificate that is none", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="{home}/own.key")), ("own.key", "PEM")),
     Fault("a key that others may read", "listen", "fault", listening(change=open_key), ("own.key", "Run: chmod 600")),
-    Fault("a key of another certificate", "listen", "fault", listening(change=other_key), ("other.key is not the key", "its own key")),
-    Fault("a certificate that has expired", "listen", "fault", listening(-60, -1), ("own.pem has expired on 2", "SIGHUP")),
-    Fault("a certificate that is not valid yet", "listen", "fault", listening(1, 60), ("own.pem is not valid before 2", "timedatectl")),
+    Fault("a key of another certificate", "listen", "fault", listening(change=other_key), ("other.key does not match", "matching key")),
+    Fault("a certificate that has expired", "listen", "fault", listening(-60, -1), ("own.pem expired on 2", "SIGHUP")),
+    Fault("a certificate that is not valid yet", "listen", "fault", listening(1, 60), ("own.pem is not valid until 2", "timedatectl")),
     Fault("a certificate that expires soon", "listen", "warning", listening(-80, 10), ("own.pem expires on 2", "SIGHUP")),
-    Fault("a listener that would take tokens in the clear", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="", SAYSO_TLS_KEY="")), ("needs TLS", "reset listen")),
-    Fault("another program where other machines are listened to", "listen", "fault", listening(change=port_of_others), ("is held by", "settings set listen")),
-    Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("does not listen at 0.0.0.0", "sayso stop")),
-    Fault("an expired token", "tokens", "warning", old_token, ("expired", "token revoke")),
+    Fault("a listener that would take tokens in the clear", "listen", "fault", listening(change=set_to(SAYSO_TLS_CERT="", SAYSO_TLS_KEY="")), ("requires TLS", "reset listen")),
+    Fault("another program where other machines are listened to", "listen", "fault", listening(change=port_of_others), ("is in use by", "settings set listen")),
+    Fault("a hub that was not told to listen", "listen", "warning", listening(change=running_without), ("is not listening at 0.0.0.0", "sayso stop")),
+    Fault("an expired token", "tokens", "warning", old_token, ("expired", "revoke")),
     Fault("a client that starts a program that is gone", "clients", "fault", client_gone, ("/nowhere/sayso", "sayso install claude")),
-    Fault("a client whose server rejects its arguments", "clients", "fault", bad_arguments, ("opencode", "answer as an MCP server", "sayso install opencode")),
+    Fault("a client whose server rejects its arguments", "clients", "fault", bad_arguments, ("opencode", "respond as an MCP server", "sayso install opencode")),
     *(Fault(f"{name} without permission for our tools", "clients", "warning", asks_first(name), ("asks for permission", f"sayso install {name}"))
       for name in ("claude", "gemini", "qwen")),
     Fault("a rule of Claude Code that denies our tools", "clients", "warning", denied, ("asks for permission", "permissions.deny", ".claude/settings.json")),
@@ -419,7 +420,7 @@ def findings(home: Home, planted: Planted, language: str = "en", json_wanted: bo
 
 
 for fault in FAULTS:
-    @test(f"doctor finds {fault.name}, says how to mend it, and nothing is left once it is mended", "R10.5 R8.2")
+    @test(f"doctor finds {fault.name}, says how to fix it, and nothing is left once it is fixed", "R10.5 R8.2")
     def found(home: Home, fault: Fault = fault) -> None:
         assert {row["state"] for row in findings(home, Planted())} == {"ok"}
         planted = fault.plant(home)
@@ -429,7 +430,7 @@ for fault in FAULTS:
             assert [(row["check"], row["state"]) for row in wrong] == [(fault.check, fault.state)], wrong
             assert all(word in wrong[0]["found"] + wrong[0]["remedy"] for word in fault.words), wrong
             chinese = findings(home, planted, "zh", json_wanted=False)
-            lines = re.findall(r"^\[(?:故障|警告)\] .*\n    (.*)$", chinese, re.MULTILINE)
+            lines = re.findall(r"^\[(?:错误|警告)\] .*\n    (.*)$", chinese, re.MULTILINE)
             assert len(lines) == 1 and CHINESE.search(lines[0]), chinese
         finally:
             planted.mend()

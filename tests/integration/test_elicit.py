@@ -33,11 +33,11 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "enum": ("elicit_choice", {"message": "Which?", "enum": ["a", "b"], "enumNames": ["Alpha", "Beta"]},
              ["--field", "choice=a"], "choice", "a", "a", ["- a  Alpha"]),
     "text": ("elicit_input", {"message": "What name?"}, ["--text", "Heron\n2"], "input", "Heron\n2", "Heron\n2",
-             ["In your own words"]),
+             ["Your own answer"]),
     "text with limits": ("elicit_input", NAME, ["--text", "a@b.de"], "name", "a@b.de", "a@b.de",
                          ["(email; at least 2 characters; at most 9 characters)"]),
     "whole number": ("elicit_input", {"message": "How many?", "type": "integer", "minimum": 1},
-                     ["--field", "input=3"], "input", 3, "3", ["input: A number, ", "1 or more (whole numbers)"]),
+                     ["--field", "input=3"], "input", 3, "3", ["input: A number, ", "1 or more (whole number)"]),
     "yes": ("elicit_confirm", {"message": "Go?"}, ["--field", "confirmed=yes"], "confirmed", True, "true",
             ["confirmed: Yes or no"]),
     "number": ("elicit_number", TEMPO, ["--field", "value=92.5"], "value", 92.5, "92.5",
@@ -45,11 +45,11 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[str], str, Any, str, list[str]]
     "at most": ("elicit_number", {"message": "?", "maximum": 7}, ["--field", "value=-1e2"], "value", -100, "-100",
                 ["7 or less"]),
     "rating": ("elicit_number", {"message": "?", "style": "rating"}, ["--field", "value=4"], "value", 4, "4",
-               ["from 1 to 5 (whole numbers)"]),
+               ["from 1 to 5 (whole number)"]),
     "form": ("elicit_form", FORM, ["--field", "name=Ada", "--field", "a=b=c=d", "--field", "tags=z,x", "--field", "loud=n"],
              "content", {"name": "Ada", "a=b": "c=d", "count": 2, "loud": False, "tags": ["x", "z"]},
              '{"name":"Ada","a=b":"c=d","count":2,"loud":false,"tags":["x","z"]}',
-             ["[name: Name]", "Of the release", "[a=b]", "kept", "may be left empty", "count: A number", "preselected: 2", "preselected: yes",
+             ["[name: Name]", "Of the release", "[a=b]", "kept", "optional", "count: A number", "preselected: 2", "preselected: yes",
               "Choose 0 to 2", "- l  Large"]),
 }
 
@@ -79,7 +79,7 @@ for kind, (tool, arguments, answer, key, value, printed, shown) in KINDS.items()
         result = ask(home, tool, arguments, "--json")
         assert result.code == DONE and result.json["action"] == "accept" and result.json["replayed"], result
         assert result.json[key] == value and result.json["explicit"] is True, result
-        expect(home.sayso("show", session_id), DONE, "submitted", result.json["summary"].split("\\n")[0])
+        expect(home.sayso("show", session_id), DONE, "answered", result.json["summary"].split("\\n")[0])
         again = ask_and_leave(home, tool, {**arguments, "idempotency_key": "2"})
         expect(home.sayso("answer", again, *answer), DONE)
         said = ask(home, tool, {**arguments, "idempotency_key": "2"})
@@ -137,7 +137,7 @@ def endings(home: Home) -> None:
     side_by_side(*[lambda row=row: silence(*row[:2]) for row in KINDS.values()])
 
 
-@test("two people at once: one answer wins, the other learns who; the same again is already so", "R5.3 P2")
+@test("two people at the same time: one answer wins, the other learns who; the same again is already so", "R5.3 P2")
 def two_at_once(home: Home) -> None:
     session_id = ask_and_leave(home, "elicit_number", TEMPO)
     results: list[Result] = []
@@ -224,9 +224,9 @@ def hostile_schemas(home: Home) -> None:
 @test("a question that speaks of a secret is marked; a field that asks for one is refused", "R4.4")
 def secrets(home: Home) -> None:
     expect(home.sayso("show", ask_and_leave(home, "elicit_input", {"message": "Your GitHub token, please?"})), DONE,
-           "Never type passwords")
+           "Don't put passwords")
     shown = home.sayso("show", ask_and_leave(home, "elicit_input", {"message": "Which key shall the song be in?"}))
-    assert "Never type" not in shown.out, shown
+    assert "Don't put" not in shown.out, shown
     for arguments in ({"message": "?", "field_name": "password"}, {"message": "?", "secret": True}):
         error_of(ask(home, "elicit_input", arguments, "--json"), "sensitive_input_refused")
 
@@ -257,7 +257,7 @@ def wire(home: Home) -> None:
             assert error.data["code"] == "bad_enum", error
 
 
-@test("over REST: fields by name, refused with their place, a destructive yes not at all, a no at once", "R10.4 R4.1 R12.1")
+@test("over REST: fields by name, refused with their place, a destructive yes not at all, a no immediately", "R10.4 R4.1 R12.1")
 def rest() -> None:
     with Office() as office:
         def answer(session_id: str, **fields: Any) -> Any:

@@ -59,7 +59,7 @@ def twice(home: Home) -> None:
     assert said.code == PENDING and said.out.strip() == session_id, said
     assert [text for _, text in talk(home, session_id)] == ["What of the orders?", "First words", "And then?", "Second words"]
     refused = home.sayso("explain", session_id, "Third words", "--json", "--wait", "0")
-    assert "nobody asked back" in error_of(refused, "wrong_state")["message"]
+    assert "no follow-up question" in error_of(refused, "wrong_state")["message"]
     expect(home.sayso("explain", session_id, "Second words", "--wait", "0"), PENDING)  # its reply may have been lost
     assert len(talk(home, session_id)) == 4
     expect(home.sayso("cancel", session_id), DONE)
@@ -91,7 +91,7 @@ def strangers(home: Home) -> None:
         assert "Secret" not in refused.out and len(talk(home, session_id)) == 1, refused
 
 
-@test("four explain at once with the same words: they are said once, and all of them wait on", "R2.2 R5.3")
+@test("four explain at the same time with the same words: they are said once, and all of them wait on", "R2.2 R5.3")
 def two_at_once(home: Home) -> None:
     session_id = asked_back(home)
     results: list[Result] = []

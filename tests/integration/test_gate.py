@@ -119,7 +119,7 @@ for name, case in NAMED.items():
     def denied(home: Home, case: dict[str, Any] = case) -> None:
         process = start(home, hook(case, DANGEROUS))
         decide(home, the_ask(home), "deny", "--note", "not \"today\"")
-        expect_deny(case, finish(home, process), "The person denied", "not \"today\"", "rm -r")
+        expect_deny(case, finish(home, process), "The user denied", "not \"today\"", "rm -r")
 
     @test(f"{name}: unreadable input is a deny with a reason", "R11.3")
     def unreadable(home: Home, case: dict[str, Any] = case) -> None:
@@ -138,7 +138,7 @@ for name, case in NAMED.items():
     def no_hub(home: Home, case: dict[str, Any] = case) -> None:
         home.data.parent.mkdir(parents=True)
         home.data.write_text("not a directory")
-        expect_deny(case, gate(home, hook(case, DANGEROUS), "--wait", "30"), "can't be asked")
+        expect_deny(case, gate(home, hook(case, DANGEROUS), "--wait", "30"), "can't reach the user")
         assert gate(home, hook(case, HARMLESS)).out == "{}\n", "harmless calls need none"
         home.data.unlink()
 
@@ -149,7 +149,7 @@ def silent() -> None:
         with Home() as home:
             began = time.monotonic()
             result = gate(home, hook(case, DANGEROUS), "--wait", "5")
-            expect_deny(case, result, "Nobody answered in time", may_hang=True)
+            expect_deny(case, result, "no one answered", may_hang=True)
             assert time.monotonic() - began < HANG_S, "later than it was told to wait"
     side_by_side(*[lambda case=case: one(case) for case in NAMED.values()])
 
@@ -281,15 +281,15 @@ def no_self_service(home: Home) -> None:
     expect_deny(CLAUDE, finish(home, process))
 
 
-@test("nobody reachable is a deny at once, not a wait", "R11.3 R4.4")
+@test("no one reachable is a deny immediately, not a wait", "R11.3 R4.4")
 def nobody() -> None:
     with Home(env={"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}) as home:
         began = time.monotonic()
-        expect_deny(CLAUDE, gate(home, hook(CLAUDE, DANGEROUS)), "nobody can be reached")
+        expect_deny(CLAUDE, gate(home, hook(CLAUDE, DANGEROUS)), "no one can be reached")
         assert time.monotonic() - began < HANG_S
 
 
-@test("rules are settings: saved ones count at once, a broken file denies whatever they were", "R11.3 R8.1")
+@test("rules are settings: saved ones count immediately, a broken file denies whatever they were", "R11.3 R8.1")
 def rules(home: Home) -> None:
     expect(home.sayso("settings", "set", "gate_commands", "make coffee"), DONE)
     assert gate(home, hook(CLAUDE, DANGEROUS)).out == "{}\n"
@@ -322,10 +322,10 @@ def shipped(home: Home) -> None:
     processes[".claude/settings*.json"] = start(home, hook(CLAUDE, "", tool_name="Write", tool_input={
         "file_path": "/home/ada/x/.claude/settings.local.json", "content": "{}"}), "--wait", "8")
     for rule, process in processes.items():
-        expect_deny(CLAUDE, finish(home, process), f"(rule: {rule})", may_hang=True)
+        expect_deny(CLAUDE, finish(home, process), f"(matched: {rule})", may_hang=True)
 
 
-@test("ten hooks at once: each its own question, each its own answer", "R11.3 R5.8")
+@test("ten hooks at the same time: each its own question, each its own answer", "R11.3 R5.8")
 def at_once(home: Home) -> None:
     results: dict[int, Result] = {}
     def one(number: int) -> None:
@@ -353,7 +353,7 @@ def chinese() -> None:
         shown = home.sayso("show", session_id)
         assert "允许" in shown.out and "拒绝" in shown.out and "Allow" not in shown.out, shown
         expect(home.sayso("cancel", session_id), DONE)
-        expect_deny(CLAUDE, finish(home, process), "The person denied")
+        expect_deny(CLAUDE, finish(home, process), "The user denied")
         assert "gate" in home.sayso("--help").out and "智能体" in home.sayso("gate", "--help").out
 
 

@@ -63,7 +63,7 @@ def finds(home: Home) -> None:
         assert len(titles(home.sayso("history", "--limit", "2", "--json"))) == 2
         plain = expect(home.sayso("history", "shop"), DONE).out
         assert "Deploy the shop?" in plain and "= Europe" in plain, plain
-        assert expect(home.sayso("history", "nowhere"), DONE).err.strip() == "Nothing to list."
+        assert expect(home.sayso("history", "nowhere"), DONE).err.strip() == "No asks."
     look()
     home.kill_hub()
     look()
@@ -113,7 +113,7 @@ def bad_filters(home: Home) -> None:
 
 def export(home: Home, *arguments: str) -> str:
     result = expect(home.sayso("export", *arguments), DONE)
-    assert result.err == "", result.err  # no bar where nobody looks
+    assert result.err == "", result.err  # no bar where no one looks
     return result.out
 
 
@@ -217,7 +217,7 @@ def bars() -> None:
         ask_json(home, title=f"Ask {number}")
     path = str(home.path / "x")
     said = on_terminal(home, "export", "--out", path)
-    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("written"), said
+    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("Wrote"), said
     expect(home.sayso("settings", "set", "language", "zh"), DONE)
     assert "写出中 [" in on_terminal(home, "export", "--out", path)
 

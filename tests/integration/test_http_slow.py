@@ -196,7 +196,7 @@ def open_mute_readers(site: Site, count: int) -> list[socket.socket]:
     return peers
 
 
-@test("slow heads, slow bodies, ranges, slow readers, all at once: others wait for none of them", "P20 R12.2")
+@test("slow heads, slow bodies, ranges, slow readers, all at the same time: others wait for none of them", "P20 R12.2")
 def slow_peers(home: Home) -> None:
     if not shutil.which("slowhttptest"):
         raise Skip("slowhttptest is not installed: tools/install_packages test")

@@ -112,7 +112,7 @@ def behind(home: Home) -> None:
 
 
 def exchange_by_bytes(peer: socket.socket, sent: bytes) -> Reply:
-    """The hub may refuse before the end; then what follows finds nobody."""
+    """The hub may refuse before the end; then what follows finds no one."""
     for i in range(len(sent)):
         try:
             peer.send(sent[i:i + 1])

@@ -36,7 +36,7 @@ def hash_of(path: pathlib.Path) -> str:
 # Which hub ---------------------------------------------------------------------------------------
 
 
-@test("50 clients at once on a fresh home all work with one hub, also after kill -9", "R10.3")
+@test("50 clients at the same time on a fresh home all work with one hub, also after kill -9", "R10.3")
 def many_clients(home: Home) -> None:
     crowd = [bare(home) if i % 2 else home for i in range(CLIENTS)]
     expect_all_work(all_at_once(crowd, "list", "--json"))
@@ -67,7 +67,7 @@ def second_hub(home: Home) -> None:
     loser = home.sayso("serve", "--auto-started")
     assert loser.code == 0 and loser.out == "" and loser.err == "", loser
     by_hand = home.sayso("serve")
-    assert by_hand.code == 1 and "running already" in by_hand.err, by_hand
+    assert by_hand.code == 1 and "already running" in by_hand.err, by_hand
     assert hubs() == [first] and home.hub_pid() == first
 
 
@@ -93,7 +93,7 @@ def note_and_modes(home: Home) -> None:
     assert not os.path.exists(hub["socket"]), "the socket outlives its hub"
 
 
-@test("the umask of whoever starts the hub opens nothing", "R12.1")
+@test("the umask of anyone who starts the hub opens nothing", "R12.1")
 def umask() -> None:
     for mask in ("000", "002", "022", "027", "077"):
         with Home() as home:
@@ -180,7 +180,7 @@ def foreign_directories() -> None:
             expect_refusal(home, "chmod 700", str(home.data))
             home.data.chmod(0o700)
             assert home.sayso("list").code == 0
-    with Home() as home:  # only looked into: mended without a word
+    with Home() as home:  # only looked into: fixed without a word
         home.data.mkdir(parents=True)
         home.data.chmod(0o755)
         assert home.sayso("list").code == 0 and mode_of(home.data) == 0o700
@@ -239,7 +239,7 @@ def odd_files() -> None:
                     assert result.json == [] and home.sayso("stop").code == 0
                 elif result.code != 1 or name not in result.err + result.out:
                     problems.append(f"{name} as {kind}: not named: {result}")
-            finally:  # what is left may hang whoever opens it
+            finally:  # what is left may hang anyone who opens it
                 planted = home.data / name
                 if planted.is_dir() and not planted.is_symlink():
                     shutil.rmtree(planted)
@@ -268,7 +268,7 @@ def newer_database(home: Home) -> None:
     before = hash_of(file)
     for verb in ("serve", "list"):
         result = home.sayso(verb)
-        assert result.code == 1 and "newer sayso" in result.err and "install" in result.err, (verb, result)
+        assert result.code == 1 and "newer version of sayso" in result.err and "install" in result.err, (verb, result)
     assert hash_of(file) == before and not home.hub_pid()
     with contextlib.closing(sqlite3.connect(file)) as db:
         db.execute(f"PRAGMA user_version = {version}")

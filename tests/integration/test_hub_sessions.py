@@ -204,11 +204,11 @@ def skewed() -> None:
     with Hubs(skews_s=(0, 3600, -3600)) as hubs:
         for first, second, seen_s, outcome in ((0, 1, 0.0, "pending"), (1, 2, 2.5, "declined"), (2, 0, 0.0, "pending")):
             title = f"skewed {first}{second}"
-            session = Session(hubs, first, title, elicitation={})  # what one client does is learnt of its name
+            session = Session(hubs, first, title, elicitation={})  # what one client does is learned of its name
             stream = session.ask(first, 7, title)
             wait_until(lambda: stream.named("elicitation/create"), "the form is shown", HEARD_S)
             id = id_of(hubs, title, second)
-            time.sleep(seen_s)  # who refuses at once has not asked anybody
+            time.sleep(seen_s)  # who refuses immediately has not asked anybody
             session.post(second, {"id": stream.named("elicitation/create")[0]["id"], "result": {"action": "decline"}})
             if outcome == "pending":
                 time.sleep(0.5)

@@ -71,7 +71,7 @@ def round_trips(home: Home) -> None:
             assert "already" in again.out and path.read_bytes() == after, (before, again)
             assert path.with_name(path.name + ".before-sayso").read_bytes() == before
             undone = install(home, client, "--undo", "--yes")
-            assert path.read_bytes() == before and "byte for byte" in undone.out, (client.name, before, undone)
+            assert path.read_bytes() == before and "original content" in undone.out, (client.name, before, undone)
             assert "has no entry" in install(home, client, "--undo", "--yes").out
             assert listing(home) == {client.file}, listing(home)
             count += 1
@@ -79,7 +79,7 @@ def round_trips(home: Home) -> None:
     counted(f"{count} round trips of configurations")
 
 
-@test("comments stay on the line they belong to, and the entry looks like its neighbours", "R10.5")
+@test("comments stay on the line they belong to, and the entry looks like its neighbors", "R10.5")
 def looks(home: Home) -> None:
     client = BY_NAME["vscode"]
     path = put(home, client, '{\n\t// mine\n\t"servers": {\n\t\t"x": { "command": "y" } // the first\n\t}\n}\n')
@@ -100,7 +100,7 @@ def from_nothing(home: Home) -> None:
         path = path_of(home, client)
         check_entry(home, client, entry_of(home, client))
         assert stat.S_IMODE(path.stat().st_mode) == 0o600 and str(path) in said.out, said
-        assert "gone again" in install(home, client, "--undo", "--yes").out and not path.exists()
+        assert "which was created by sayso" in install(home, client, "--undo", "--yes").out and not path.exists()
     assert listing(home) == set()
 
 
@@ -145,7 +145,7 @@ def updates(home: Home) -> None:
                 assert new[key] == value, new
         if name in ("gemini", "codex"):
             assert new["env"]["SAYSO_PORT"] == "7300", new
-        assert "byte for byte" in install(home, client, "--undo", "--yes").out and path.read_text() == before
+        assert "original content" in install(home, client, "--undo", "--yes").out and path.read_text() == before
         path.unlink()
 
 
@@ -162,7 +162,7 @@ def updates_twice(home: Home) -> None:
         path.unlink()
         for words in ((), ("--as", "me"), ()):
             install(home, client, "--yes", *words)
-        assert "gone again" in install(home, client, "--undo", "--yes").out and listing(home) == set(), "one that sayso made"
+        assert "which was created by sayso" in install(home, client, "--undo", "--yes").out and listing(home) == set(), "one that sayso made"
 
 
 @test("an entry of that name that is not ours is refused with a remedy; another name is free", "R10.5")
@@ -233,16 +233,16 @@ def links(home: Home) -> None:
     install(home, client, "--undo", "--yes")
     assert path.is_symlink() and target.read_text() == '{"a": 1}' and stat.S_IMODE(target.stat().st_mode) == 0o640
     dotfiles.chmod(0o777)
-    expect(home.sayso("install", "claude", "--yes"), FAILED, "others may write")
+    expect(home.sayso("install", "claude", "--yes"), FAILED, "other users can write to")
     target.unlink()
-    expect(home.sayso("install", "claude", "--yes"), FAILED, "link to nothing")
+    expect(home.sayso("install", "claude", "--yes"), FAILED, "broken symbolic link")
     expect(home.sayso("install", "claude", "--yes", env={"CHOICE_LANG": "zh"}), FAILED, "符号链接")
     path.unlink()
     path.mkdir()
-    expect(home.sayso("install", "claude", "--yes"), FAILED, "not a file")
+    expect(home.sayso("install", "claude", "--yes"), FAILED, "not a regular file")
     path.rmdir()
     os.mkfifo(path)
-    expect(home.sayso("install", "claude", "--yes"), FAILED, "not a file")
+    expect(home.sayso("install", "claude", "--yes"), FAILED, "not a regular file")
     path.unlink()
     backup = path.with_name(path.name + ".before-sayso")
     backup.symlink_to(dotfiles / "elsewhere")
@@ -331,12 +331,12 @@ def undo_later(home: Home) -> None:
         path.write_text(text.replace('"a": [', '"later": 1, "a": [') if name == "claude" else "later = 1\n" + text)
         said = install(home, client, "--undo", "--yes")
         found = parse(client, path.read_bytes())
-        assert found.pop("later") == 1 and "Only the entry" in said.out, said
+        assert found.pop("later") == 1 and "only the entry" in said.out, said
         assert {**found, client.container: {**found.get(client.container, {})}} == {client.container: {}, **wanted}, found
         path.write_bytes(samples(client)[5])
         install(home, client, "--yes")
         path.write_text(path.read_text().replace("3600", "5"))
-        assert "Only the entry" in install(home, client, "--undo", "--yes").out
+        assert "only the entry" in install(home, client, "--undo", "--yes").out
         assert "sayso" not in path.read_text()
 
 
@@ -437,7 +437,7 @@ def over_http(home: Home) -> None:
     home.sayso("stop")
 
 
-@test("many at once on one file: every entry is in it, the file is whole at every moment", "R10.5")
+@test("many at the same time on one file: every entry is in it, the file is whole at every moment", "R10.5")
 def at_once(home: Home) -> None:
     for client in (BY_NAME["cursor"], BY_NAME["codex"]):
         path = put(home, client, samples(client)[5])
@@ -485,7 +485,7 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
     return data
 
 
-@test("files that somebody spoilt: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
+@test("files that someone spoilt: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
 def spoilt(home: Home) -> None:
     chance, taken = random.Random(20261115), 0
     for _ in range(scaled(300)):

@@ -113,7 +113,7 @@ def round_trips(home: Home) -> None:
             again = install(home, hook, "--yes")
             assert "already" in again.out and path.read_bytes() == after, (before, again)
             undone = install(home, hook, "--undo", "--yes")
-            assert path.read_bytes() == before and "byte for byte" in undone.out, (hook.name, before, undone)
+            assert path.read_bytes() == before and "original content" in undone.out, (hook.name, before, undone)
             assert "has no entry" in install(home, hook, "--undo", "--yes").out
             assert listing(home) == {hook.file}, listing(home)
             count += 1
@@ -129,7 +129,7 @@ def from_nothing(home: Home) -> None:
         said = install(home, hook, "--yes")
         assert stat.S_IMODE(path_of(home, hook).stat().st_mode) == 0o600
         assert "570 s" in said.err and ("/hooks" in said.err) == (hook.name == "codex"), said
-        assert "gone again" in install(home, hook, "--undo", "--yes").out
+        assert "which was created by sayso" in install(home, hook, "--undo", "--yes").out
         install(home, hook, "--project", "--yes", cwd=place)
         path = place / hook.project
         take_ours(hook, parse(hook, path.read_bytes()))
@@ -191,7 +191,7 @@ def undo_later(home: Home) -> None:
         path.write_text(path.read_text().replace('"z": 1', '"z": 2'))
         said = install(home, hook, "--undo", "--yes")
         found = parse(hook, path.read_bytes())
-        assert found.pop("z") == 2 and "Only the entry" in said.out, said
+        assert found.pop("z") == 2 and "only the entry" in said.out, said
         found.pop("version", None)
         wanted.pop("z")
         assert found == wanted, found
@@ -220,6 +220,37 @@ def refused(home: Home) -> None:
     assert install(home, "codex", "--yes", "--json").json["timeout_seconds"] == 600
 
 
+@test("the hooks for prompts stand beside the gate's, and each is undone by itself, in either order", "R15.1 R10.5")
+def beside_prompts(home: Home) -> None:
+    wanted = {"claude": {"PermissionRequest": 86400, "Elicitation": 600, "Stop": 600}, "codex": {"PermissionRequest": 600}}
+    for name, events in wanted.items():
+        hook = BY_NAME[name]
+        for before in samples(hook)[::7]:
+            for order in (("--gate", "--prompts"), ("--prompts", "--gate")):
+                path = put(home, hook, before)
+                for use in order:
+                    expect(home.sayso("install", name, use, "--yes"), DONE)
+                found = parse(hook, path.read_bytes())["hooks"]
+                for event, timeout in events.items():
+                    (inner,) = found[event][-1]["hooks"]
+                    assert found[event][-1]["matcher"] == hook.matcher and inner["timeout"] == timeout, found
+                    assert inner["command"].endswith(f"{PROGRAM} prompts --client {name} --wait {timeout - 30}"), inner
+                assert " gate --client " in found["PreToolUse"][-1]["hooks"][0]["command"], found
+                again = expect(home.sayso("install", name, "--prompts", "--yes"), DONE)
+                assert "already" in again.out, again
+                for use in order:
+                    expect(home.sayso("install", name, use, "--undo", "--yes"), DONE)
+                rest, was = parse(hook, path.read_bytes()), parse(hook, before)
+                for place in (rest, was):  # lists that we made may stay, empty
+                    place["hooks"] = {event: items for event, items in place.get("hooks", {}).items() if items}
+                assert rest == was, (before, path.read_bytes())
+                for left in path.parent.glob("*.before-sayso*"):
+                    left.unlink()
+                path.unlink()
+    assert home.sayso("install", "gemini", "--prompts", "--yes").code == USAGE
+    assert home.sayso("install", "claude", "--prompts", "--gate", "--yes").code == USAGE
+
+
 @test("what is written is a command line that a shell runs: it decides as the client wants it", "R11.3")
 def runs(home: Home) -> None:
     recorded = {case["client"]: case["hook"] for case in
@@ -229,7 +260,7 @@ def runs(home: Home) -> None:
     program = place / "sayso"
     program.symlink_to(PROGRAM)
     data = {"XDG_DATA_HOME": str(home.path / "da ta")}
-    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied at once
+    nobody = {"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}  # so that it is denied immediately
     for hook in HOOKS:
         install(home, hook, "--yes", env={**data, **nobody})
         command = take_ours(hook, parse(hook, path_of(home, hook).read_bytes()))

@@ -63,7 +63,7 @@ def round_trips(home: Home) -> None:
         assert (home.path / BACKUP).read_bytes() == before
         assert "already" in install(home, "claude", "--yes").out
         undone = install(home, "claude", "--undo", "--yes")
-        assert path.read_bytes() == before and undone.out.count("byte for byte") == 2, (before, undone)
+        assert path.read_bytes() == before and undone.out.count("original content") == 2, (before, undone)
         assert entry.read_bytes() == samples(CLAUDE)[5]
         assert listing(home) == {CLAUDE.file, SETTINGS}, listing(home)
     counted(f"{len(befores)} round trips of permissions")

@@ -41,7 +41,7 @@ def terminal(home: Home) -> Wire:
     return wire
 
 
-@test("sayso ask gives the command at once, of this very program, and nothing of the agent's", "R6.2")
+@test("sayso ask gives the command immediately, of this very program, and nothing of the agent's", "R6.2")
 def command(home: Home) -> None:
     result = handed(home, "$(touch /tmp/owned); `id`")
     words = shlex.split(result["terminal_command"])
@@ -66,9 +66,9 @@ def told_apart(home: Home) -> None:
     home.sayso("stop")
     home.sayso("list")
     with terminal(home) as person:
-        for more, code, words in (({"session_id": result["session_id"]}, "wrong_state", "works once"),
+        for more, code, words in (({"session_id": result["session_id"]}, "wrong_state", "one-time command"),
                                   ({"session_id": "a" * 26}, "not_found", "another hub"),
-                                  ({}, "wrong_state", "works once")):
+                                  ({}, "wrong_state", "one-time command")):
             try:
                 person.call("ask/attach", launch=code_of(result), key="other", **more)
             except WireError as refusal:
@@ -89,7 +89,7 @@ def anywhere(home: Home) -> None:
     assert not (home.path / "else").exists()
     home.sayso("stop")
     gone = home.sayso("show", result["session_id"], "--hub", words[3], env=bare)
-    assert gone.code == 1 and "no hub listens on" in gone.err, gone
+    assert gone.code == 1 and "no hub is listening on" in gone.err, gone
 
 
 @test("two terminals with one code at the same moment: exactly one wins", "R6.2")

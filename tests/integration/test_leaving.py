@@ -19,9 +19,10 @@ from harness import HANG_S, Home, Wire, needs_file, run, test, wait_until
 from hubs_stage import LOST, Agent, Background, Hub, Hubs, Person, Refused, bad_event, question, rows_of
 
 NOTE = "the word of this answer"
-READS = "%FROM asks k %"
-WRITES = "%FROM sayso_change(%"
-INDEXING = "%FROM unindexed u %"  # reads asks too, on its own, some time after a start
+READS = "FROM asks "
+WRITES = r"FROM sayso_change\("
+CREATES = r"FROM (asks |sayso_create\()"  # only some read before they make one
+INDEXING = "FROM unindexed u "  # reads asks too, on its own, some time after a start
 
 
 class Stage(contextlib.AbstractContextManager):
@@ -62,7 +63,7 @@ class Stage(contextlib.AbstractContextManager):
         """Until a statement of the hub's with these words waits for the lock."""
         with libpq.Connection(self.url) as looking:
             wait_until(lambda: looking.rows("SELECT 1 FROM pg_stat_activity WHERE datname = current_database()"
-                                            " AND wait_event_type = 'Lock' AND query LIKE $1 AND query NOT LIKE $2", words, INDEXING),
+                                            " AND wait_event_type = 'Lock' AND query ~ $1 AND query !~ $2", words, INDEXING),
                        "the act waits")
 
     def tell_to_stop(self) -> None:
@@ -124,7 +125,7 @@ def answered_though_leaving() -> None:
             id = stage.ask(title) if act != "create" else ""
             with stage.locked("ACCESS EXCLUSIVE") as lock:
                 acting = Background(lambda: getattr(stage, f"by_{door}")(act, id, title))
-                stage.wait_held(READS)
+                stage.wait_held(CREATES if act == "create" else READS)
                 stage.tell_to_stop()
                 lock.run("COMMIT")
             outcome = told(acting)

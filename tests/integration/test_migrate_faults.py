@@ -1,5 +1,5 @@
 """`sayso migrate` where something goes wrong: death of the program and of the server at every point, targets and sources
-that are not fit, a database that meddles, two at once.
+that are not fit, a database that meddles, two at the same time.
 
 Proves: R13.2 R5.2
 """
@@ -131,18 +131,18 @@ def targets() -> None:
         same(moving.path, moving.url)
         for statement, word in (
                 ("UPDATE sayso SET version = 99", "later sayso"),
-                ("DROP TABLE sayso", "somebody else"),
+                ("DROP TABLE sayso", "other tables"),
                 ("UPDATE meta SET value = 'x y asks 1' WHERE name = 'migrated';"
-                 " INSERT INTO meta VALUES ('migrating', 'x y asks 1')", "another store"),
+                 " INSERT INTO meta VALUES ('migrating', 'x y asks 1')", "another source"),
                 ("UPDATE meta SET value = 'x' WHERE name = 'migrated';"
-                 " INSERT INTO meta VALUES ('migrating', ''' OR true; --')", "another store")):
+                 " INSERT INTO meta VALUES ('migrating', ''' OR true; --')", "another source")):
             moving.renew()
             expect(moving.migrate(), DONE)
             sql(moving.url, statement)
             refused = moving.migrate()
             assert refused.code == FAILED and word in refused.err, (statement, refused)
-        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "gone")
-        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "nothing was changed")
+        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "Discarded")
+        expect(moving.home.sayso("migrate", "--discard", moving.url), DONE, "Nothing was changed")
         expect(moving.migrate(), DONE)
         same(moving.path, moving.url)
         for words in ((), ("a", "b", "c"), ("sqlite:x", "mysql://h"), ("x", moving.url), ("sqlite:", moving.url), ("--discard",)):
@@ -190,7 +190,7 @@ def sources() -> None:
         with sqlite3.connect(copy) as db:
             db.execute("UPDATE events SET body = body || ' ' WHERE seq = 3")
         db.close()
-        refused("chain of events", "event 3", path=copy)
+        refused("event chain", "event 3", path=copy)
         with sqlite3.connect(copy) as db:
             db.execute("PRAGMA user_version = 99")
         db.close()
@@ -202,14 +202,14 @@ def sources() -> None:
         copy.write_bytes(b"nonsense" * 4096)
         refused("damaged", path=copy)
         copy.unlink()
-        refused("no store", path=copy)
+        refused("no database", path=copy)
         with sqlite3.connect(copy) as db:
             db.execute("CREATE TABLE other (a)")
         db.close()
         refused("another program", path=copy)
         link = home.path / "link.db"
         link.symlink_to(moving.path)
-        refused("cannot read", path=link)
+        refused("can't read", path=link)
         assert moving.path.read_bytes() == untouched
 
 
@@ -260,7 +260,7 @@ def meddled() -> None:
         same(moving.path, moving.url)
 
 
-@test("two at once: one does it, the others are told or find it done")
+@test("two at the same time: one does it, the others are told or find it done")
 def two_at_once() -> None:
     for _ in range(scaled(1, full=3)):
         with Moving(count=3000) as moving:
@@ -272,12 +272,12 @@ def two_at_once() -> None:
                 results.append(moving.home.sayso("migrate", *words, moving.url, timeout=60))
             side_by_side(move, move, lambda: move(f"sqlite:{copy}"))
             assert any(result.code == DONE for result in results), results
-            assert all(result.code == DONE or "another command" in result.err or "somebody else" in result.err
+            assert all(result.code == DONE or "another command" in result.err or "another migration" in result.err
                        for result in results), results
             same(moving.path, moving.url)
 
 
-@test("a hub that runs on the empty database can't write meanwhile, and goes on with what was moved")
+@test("a hub that runs on the empty database can't write in the meantime, and goes on with what was moved")
 def running() -> None:
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip("there is no build with crash points")

@@ -124,7 +124,7 @@ def new_database() -> str:
 
 
 def filled(home: Home, words: list[str]) -> list[str]:
-    """Placeholders as somebody would fill them in."""
+    """Placeholders as someone would fill them in."""
     verb = words[1]
     names = {"--client": "claude", "--tool": "elicit_confirm", "--as": "bot", "settings": "theme", "--other": "q", "--name": "mine"}
     values = {"TITLE": "T", "PROMPT": PROMPT, "ID=LABEL": "a=A", "TEXT": "words", "SECONDS": "60", "CLIENT": "claude", "VALUE": "dark",
@@ -149,7 +149,7 @@ def filled(home: Home, words: list[str]) -> list[str]:
             home.sayso("list")
             out.append(f"http://127.0.0.1:{home.hub()['port']}")
         elif before == "--token-file":
-            kind = "agent" if verb in ("mcp", "ask", "withdraw", "gate") else "person"
+            kind = "agent" if verb in ("mcp", "ask", "withdraw", "gate", "prompts") else "person"
             write_secret(home.path / "token", home.sayso("token", "new", "--kind", kind).out.split()[0])
             out.append(str(home.path / "token"))
         elif before in ("--tls-cert", "--tls-key", "--ca-file"):
@@ -192,7 +192,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         if "-" in words:
             asking.stdin.write((home.path / "arguments.json").read_text())
         asking.stdin.close()
-        asking.stdin = None  # or whoever ends it would close it again
+        asking.stdin = None  # or anyone who ends it would close it again
         wait_until(lambda: home.hub_pid() and home.sayso("list", "--active", "--json").json, f"{named} asks")
         assert home.sayso("cancel").code == 0
         assert asking.wait(HANG_S) == 3, (named, asking.stderr.read())
@@ -207,13 +207,13 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
     if verb == "migrate":  # a file with something in it, and no hub on it
         answered_ask(home)
         home.sayso("stop")
-    given = json.dumps(HOOK) if verb == "gate" else backup(home) if verb == "import" else ""
+    given = json.dumps(HOOK) if verb in ("gate", "prompts") else backup(home) if verb == "import" else ""
     if verb == "export":
         answered_ask(home)
     if "--undo" in words:
         assert home.sayso("install", "claude", "--yes", cwd=home.path).code == 0
     if verb == "install" and not {"--yes", "--print"} & set(words):
-        asks_tools = not {"--tools", "--http", "--gate", "--undo"} & set(words)
+        asks_tools = not {"--tools", "--http", "--gate", "--prompts", "--undo"} & set(words)
         on_terminal(home, shlex.join(["sayso", *rest]), "\ny\n" if asks_tools else "y\n")
         return
     result: Result = home.sayso(*rest, input=given, cwd=home.path, env={"EDITOR": "true", "BROWSER": "true"})
@@ -223,7 +223,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
 def is_mention(text: str) -> bool:
     """Only the name of a command that wants more than its name."""
     words = text.split()
-    return len(words) == 2 and words[1] in {"ask", "install", "gate", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain", "tell"} or \
+    return len(words) == 2 and words[1] in {"ask", "install", "gate", "prompts", "extend", "withdraw", "answer", "completion", "import", "migrate", "reply", "explain", "tell"} or \
         text in ("sayso ask --json", "sayso ask --tool")
 
 

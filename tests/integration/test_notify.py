@@ -70,7 +70,7 @@ def command(home: Home) -> None:
     assert not list(home.path.rglob("pwned"))
 
 
-@test("nobody is told in quiet hours, with do-not-disturb, or of what a standing answer ends; agents never wait for it", "R6.6")
+@test("no one is told in quiet hours, with do-not-disturb, or of what a rule ends; agents never wait for it", "R6.6")
 def quiet(home: Home) -> None:
     by_command(home, f"until [ -e {home.path}/may_end ]; do sleep 0.1; done; cat >>{home.path}/slow")
     for id in [ask(home, f"Slow {number}") for number in range(3)]:  # the command ends after all of this
@@ -155,7 +155,7 @@ def desktop(home: Home) -> None:
         expect(home.sayso("settings", "set", "language", "zh"), DONE)
         ask(home, EVIL)
         wait_until(lambda: "member=Notify" in seen.read_text(), "the notification")
-        wait_until(lambda: "还在等你" in seen.read_text() or "在问你" in seen.read_text(), "its words")
+        wait_until(lambda: "还在等你" in seen.read_text() or "有问题问你" in seen.read_text(), "its words")
         said = seen.read_text()
         assert "&lt;b&gt;&amp;amp;" in said and "\u202e" not in said and "\u001b" not in said, said
         expect(home.sayso("notify", "desktop", env={"DBUS_SESSION_BUS_ADDRESS": address}, input=""), DONE)

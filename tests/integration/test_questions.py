@@ -39,7 +39,7 @@ def whole_way(home: Home) -> None:
     session_id = ask_and_leave(home, BOTH)
     expect(home.sayso("list"), DONE, "Which cache? (+1)")
     shown = expect(home.sayso("show", session_id), DONE, "[q1: Cache]", "Which cache?", "It is needed now.", "- Redis",
-                   "fast", "-redis", "[q2: Which tests?]", "- Lint", "q1: Choose 1", "q2: Choose 1 to 3, or write your own")
+                   "fast", "-redis", "[q2: Which tests?]", "- Lint", "q1: Choose 1", "q2: Choose 1 to 3, or write your own answer")
     assert shown.out.count("Redis") == 1 and "{" not in shown.out, shown
     home.kill_hub()
     expect(home.sayso("answer", session_id, *ANSWER), DONE, "Saved: None, please, Unit, Load")
@@ -48,7 +48,7 @@ def whole_way(home: Home) -> None:
     assert result.code == DONE and result.json["status"] == "answered" and result.json["replayed"], result
     assert (result.json["answers"], result.json["answer_list"]) == (ANSWERS, LIST), result
     assert "field_annotations" not in result.json, "the notes stand in the list"
-    expect(home.sayso("show", session_id), DONE, "submitted", "None, please", "Load", "load once")
+    expect(home.sayso("show", session_id), DONE, "answered", "None, please", "Load", "load once")
     assert collect(home, session_id).json["answers"] == ANSWERS
     again = ask_and_leave(home, {**BOTH, "idempotency_key": "2"})
     expect(home.sayso("answer", again, *ANSWER), DONE)
@@ -113,7 +113,7 @@ def bad_answers(home: Home) -> None:
         expect(home.sayso("answer", session_id, option, "q1"), USAGE, option, "=")
 
 
-@test("two people at once: one answer wins, whole; the other learns who", "R5.3 P2")
+@test("two people at the same time: one answer wins, whole; the other learns who", "R5.3 P2")
 def two_at_once(home: Home) -> None:
     home.environment |= UNLIMITED
     for round_ in range(scaled(5)):
@@ -129,7 +129,7 @@ def two_at_once(home: Home) -> None:
         assert len(set(answers.values())) == 1 and set(answers.values()) <= {"Redis", "None, please"}, answers
 
 
-@test("two agents ask the same at once: two questions, each gets its own answer", "R5.5")
+@test("two agents ask the same immediately: two questions, each gets its own answer", "R5.5")
 def two_agents(home: Home) -> None:
     asked = [ask_and_leave(home, BOTH, "--as", name) for name in ("one", "two")]
     assert asked[0] != asked[1]
@@ -196,8 +196,8 @@ def hostile(home: Home) -> None:
 @test("a question that speaks of a secret is marked", "R4.4")
 def secrets(home: Home) -> None:
     asked = {"questions": [TESTS, {**CACHE, "question": "Which password shall I use?"}]}
-    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Never type passwords")
-    assert "Never type" not in home.sayso("show", ask_and_leave(home, BOTH)).out
+    expect(home.sayso("show", ask_and_leave(home, asked)), DONE, "Don't put passwords")
+    assert "Don't put" not in home.sayso("show", ask_and_leave(home, BOTH)).out
 
 
 run()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -31,21 +32,21 @@ def refused(home: Home):
         os.chmod(papers.of("shared.key"), 0o640)
         tls = ["--tls-cert", own, "--tls-key", key]
         cases = [
-            (["--listen", "0.0.0.0:0"], "needs TLS"),
-            (["--listen", "[::]:0"], "needs TLS"),
-            (["--listen", "10.0.0.5:7443"], "needs TLS"),
+            (["--listen", "0.0.0.0:0"], "requires TLS"),
+            (["--listen", "[::]:0"], "requires TLS"),
+            (["--listen", "10.0.0.5:7443"], "requires TLS"),
             (["--listen", "7443", *tls], "listen must be ADDRESS:PORT"),
             (["--listen", "localhost:7443", *tls], "listen must be ADDRESS:PORT"),
             (["--listen", "127.0.0.1", *tls], "listen must be ADDRESS:PORT"),
             (["--listen", "127.0.0.1:65536", *tls], "listen must be ADDRESS:PORT"),
             (["--listen", "[127.0.0.1]:7443", *tls], "listen must be ADDRESS:PORT"),
             (["--listen", "192.0.2.1:7443", *tls], "can't listen on 192.0.2.1"),
-            (["--listen", "127.0.0.1:0", "--tls-cert", own], "belong together"),
-            (["--listen", "127.0.0.1:0", "--tls-key", key], "belong together"),
+            (["--listen", "127.0.0.1:0", "--tls-cert", own], "set together"),
+            (["--listen", "127.0.0.1:0", "--tls-key", key], "set together"),
             (["--listen", "127.0.0.1:0", "--tls-cert", own, "--tls-key", papers.of("shared.key")], "chmod 600"),
             (["--listen", "127.0.0.1:0", "--tls-cert", own, "--tls-key", papers.of("none.key")], "can't read"),
-            (["--listen", "127.0.0.1:0", "--tls-cert", own, "--tls-key", papers.of("second.key")], "is not the key of"),
-            (["--listen", "127.0.0.1:0", "--tls-cert", papers.of("ext"), "--tls-key", key], "is not a certificate"),
+            (["--listen", "127.0.0.1:0", "--tls-cert", own, "--tls-key", papers.of("second.key")], "does not match the certificate"),
+            (["--listen", "127.0.0.1:0", "--tls-cert", papers.of("ext"), "--tls-key", key], "is not a PEM certificate"),
             (["--listen", "127.0.0.1:0", "--public-url", "sayso.example.org"], "public_url must be"),
             (["--listen", "127.0.0.1:0", "--public-url", "https://a/b"], "public_url must be"),
         ]
@@ -54,7 +55,7 @@ def refused(home: Home):
             code = 2 if "ADDRESS:PORT" in says else 1  # what the option can't be, or what the hub can't do
             assert done.code == code and says in done.err, (words, done)
             assert not home.hub_pid()
-        # started by a command it goes on, or nobody could change the setting any more
+        # started by a command it goes on, or no one could change the setting any more
         wrong = {"SAYSO_LISTEN": "0.0.0.0:0"}
         assert home.sayso("list", "--json", env=wrong).json == []
         assert "http.not_listening" in (home.data / "hub.log").read_text()
@@ -67,6 +68,8 @@ def refused(home: Home):
 def no_library(home: Home):
     if ON_POSTGRES:
         raise Skip("libpq needs OpenSSL itself")
+    if b"libc.so.6" not in pathlib.Path(home.binary).read_bytes():
+        raise Skip("it is inside this program")
     hidden = home.path / "hidden"
     hidden.mkdir()
     (hidden / "libcrypto.so.3").write_text("")
@@ -82,7 +85,7 @@ def no_library(home: Home):
     assert home.sayso("list", "--json", env=env).json == []
 
 
-@test("both families at once, each by the address that was come to", "R13.2")
+@test("both families at the same time, each by the address that was come to", "R13.2")
 def families(home: Home):
     port = free_port()
     home.spawn("serve", "--listen", f"[::]:{port}", env={"SAYSO_LISTEN_PLAIN": "on", "SAYSO_PORT": "0"},
@@ -174,10 +177,10 @@ def pages():
             hello(page, token=far.tokens["agent"])
             raise AssertionError("an agent's token signed a page in")
         asked = far.home.sayso(*ASK, "--wait", "0", "--json")
-        assert f'"{far.url}/choice/' in asked.out, asked  # whoever is told of it is told what others call it
+        assert f'"{far.url}/choice/' in asked.out, asked  # anyone who is told of it is told what others call it
 
 
-@test("who was refused an upgrade, or left before it, lends its token to nobody who comes next", "R12.1 R13.2")
+@test("who was refused an upgrade, or left before it, lends its token to no one who comes next", "R12.1 R13.2")
 def lends_nothing():
     with Far() as far:
         upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
@@ -196,7 +199,7 @@ def lends_nothing():
                     raise AssertionError(f"signed in without a token, after a refusal for want of {leaves_out}")
 
 
-@test("peers that talk nonsense, or nothing, keep nobody else waiting", "R12.1 P20")
+@test("peers that talk nonsense, or nothing, keep no one else waiting", "R12.1 P20")
 def nonsense():
     with Far() as far:
         peers = []
@@ -208,7 +211,7 @@ def nonsense():
         for _ in range(20):
             assert far.call("GET", "/readyz").status == 200
         assert time.monotonic() - began < HANG_S
-        # whoever has not finished its handshake after 10 s is let go
+        # anyone who has not finished its handshake after 10 s is let go
         far_ended = wait_until(lambda: all(gone(peer) for peer in peers), "all of them are let go")
         assert far_ended
         for peer in peers:
@@ -228,7 +231,7 @@ def gone(peer: socket.socket) -> bool:
         return True
 
 
-@test("SIGHUP brings the new certificate for newcomers and cuts nobody; a bad one is not taken", "R13.2 P11")
+@test("SIGHUP brings the new certificate for newcomers and cuts no one; a bad one is not taken", "R13.2 P11")
 def reload():
     with Far() as far:
         def serial() -> str:
@@ -247,7 +250,7 @@ def reload():
         second = serial()
         kept.request("GET", "/readyz")  # on the connection that was there before
         assert kept.getresponse().read() == b'{"status":"ok"}'
-        (far.papers.path / "own.pem").write_text("no certificate")
+        (far.papers.path / "own.pem").write_text("no PEM certificate")
         far.process.send_signal(signal.SIGHUP)
         wait_until(lambda: any(row["event"] == "tls.not_reloaded" for row in far.said()), "a word in the log")
         assert serial() == second
@@ -290,7 +293,7 @@ def drains():
             raise AssertionError("it still takes connections")
         far.home.environment["SAYSO_DRAIN_SECONDS"] = "600"
         far.serve()
-        far.process.send_signal(signal.SIGTERM)  # twice: whoever says so does not want to wait
+        far.process.send_signal(signal.SIGTERM)  # twice: anyone who says so does not want to wait
         wait_until(lambda: far.call("GET", "/readyz").status == 503, "it is not ready")
         again = time.monotonic()
         assert far.end() == 0 and time.monotonic() - again < 2 * HANG_S

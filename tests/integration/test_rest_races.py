@@ -1,5 +1,5 @@
 """Several answer one ask, connections are cut at every byte, the hub dies in between: one answer is
-stored, whoever retries with its key gets its receipt, and everybody else learns who won.
+stored, anyone who retries with its key gets its receipt, and everybody else learns who won.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def request_of(office: Office, id: str, key: str, pick: str = "a") -> bytes:
             f"Idempotency-Key: {key}\r\nIf-Match: \"1\"\r\nContent-Length: {len(body)}\r\n\r\n").encode() + body
 
 
-@test("of an answer over HTTP and one from the command line exactly one wins; the other learns who", "P3 R5.3 R10.4")
+@test("of an answer over HTTP and one on the command line exactly one wins; the other learns who", "P3 R5.3 R10.4")
 def http_and_cli() -> None:
     with Office() as office:
         winners = {"api": 0, "cli": 0}

@@ -1,5 +1,5 @@
-"""Retention (R9.1) where something happens meanwhile: it goes on where a hub was killed, and hubs that share a database and
-do it at once stand in nobody's way."""
+"""Retention (R9.1) where something happens in the meantime: it goes on where a hub was killed, and hubs that share a database and
+do it immediately stand in no one's way."""
 from __future__ import annotations
 
 import contextlib
@@ -76,12 +76,12 @@ def row_count(hubs: Hubs, sql: str) -> int:
 
 def ask_and_answer(hubs: Hubs, title: str) -> None:
     agent, person = hubs.agent(), hubs.person()
-    id = agent.call("provide_choice", question(title, interface="terminal"))["session_id"]  # returns at once
+    id = agent.call("provide_choice", question(title, interface="terminal"))["session_id"]  # returns immediately
     person.answer(id, title)
     wait_until(lambda: agent.collect(id)["action_status"] == "selected", f"{title} is answered")
 
 
-@test("two hubs drop what is too many at once, and people are answered meanwhile", "R9.1")
+@test("two hubs drop what is too many at the same time, and people are answered in the meantime", "R9.1")
 def two_at_once() -> None:
     with Hubs(2) as hubs:
         for number in range(60):

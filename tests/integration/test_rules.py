@@ -1,4 +1,4 @@
-"""Standing answers by the command line: previewed, made, applied, revoked; restarts and races; never by the agent itself.
+"""Rules by the command line: previewed, made, applied, revoked; restarts and races; never by the agent itself.
 
 Proves: R2.2 R5.1
 """
@@ -17,7 +17,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
-    """As an agent of its own does: the shell that starts it is not above whoever answers here."""
+    """As an agent of its own does: the shell that starts it is not above anyone who answers here."""
     asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
@@ -49,10 +49,10 @@ def four_times(act: Callable[[], Result]) -> list[Result]:
 def whole_way(home: Home) -> None:
     for _ in range(3):
         id = answered(home, "b", prompt=f"Shop number {_} needs a cache: which one?")
-    expect(home.sayso("rule", "suggest"), DONE, "Answered 3 times", "Cache", "bot", "Beta",
+    expect(home.sayso("rule", "suggest"), DONE, "Answered the same way 3 times", "Cache", "bot", "Beta",
            f"sayso rule add {id} --any-prompt")
-    expect(home.sayso("rule", "preview", id), DONE, "with the same prompt", "so far: 1 answered so, 0 otherwise")
-    expect(home.sayso("rule", "preview", id, "--any-prompt"), DONE, "whatever the prompt says", "so far: 3 answered so")
+    expect(home.sayso("rule", "preview", id), DONE, "same prompt", "past asks: 1 with this answer, 0 with a different one")
+    expect(home.sayso("rule", "preview", id, "--any-prompt"), DONE, "any prompt", "past asks: 3 with this answer")
     made = expect(home.sayso("rule", "add", id[:6], "--any-prompt", "--for", "7", "--json"), DONE).json
     assert made["rule"]["title"] == "Cache" and made["rule"]["from"] == id, made
     home.kill_hub()
@@ -62,12 +62,12 @@ def whole_way(home: Home) -> None:
     assert "auto" in shown.out.lower(), shown
     expect(home.sayso("rule", "suggest"), DONE)
     error_of(home.sayso("rule", "add", id, "--any-prompt", "--json"), "conflicting_arguments", "/session_id")
-    expect(home.sayso("rule", "remove", made["id"][:5]), DONE, "come to you again")
+    expect(home.sayso("rule", "remove", made["id"][:5]), DONE, "will be asked again")
     home.kill_hub()
     assert ask(home, "--wait", "0", prompt="A last shop needs one: which?").json["action_status"] == "pending"
 
 
-@test("destructive asks and open ones get no standing answer", "R2.2 R12.1")
+@test("destructive asks and open ones get no rule", "R2.2 R12.1")
 def refused(home: Home) -> None:
     id = answered(home, "b")
     made = expect(home.sayso("rule", "add", id, "--json"), DONE).json
@@ -81,7 +81,7 @@ def refused(home: Home) -> None:
     assert home.sayso("rule", "list", "--json").json == []
 
 
-@test("two let the same answer stand at once, two remove it at once: one of each", "R5.3")
+@test("two let the same answer stand immediately, two remove it at the same time: one of each", "R5.3")
 def two_at_once(home: Home) -> None:
     id = answered(home, "b")
     made = four_times(lambda: home.sayso("rule", "add", id, "--json"))
@@ -98,7 +98,7 @@ def hostile(home: Home) -> None:
     expect(home.sayso("rule", "add", id), DONE)
     for words in (("rule",), ("rule", "preview", id)):
         shown = home.sayso(*words, env={"CHOICE_LANG": "zh"})
-        assert shown.code == DONE and "Beta" in shown.out and "提示须相同" in shown.out, shown
+        assert shown.code == DONE and "Beta" in shown.out and "相同提示" in shown.out, shown
         assert not any(mark in shown.out for mark in "\u202e\u001b\u0007"), shown
 
 

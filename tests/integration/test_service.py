@@ -53,7 +53,7 @@ class Manager:
         assert not select.select([self.told], [], [], 0)[0], self.told.recv(4096)
 
     def start_as_often_as_rung(self, until: threading.Event) -> threading.Thread:
-        """As a socket unit does it: nothing runs, somebody waits, so it is started; `starts` has how each ended."""
+        """As a socket unit does it: nothing runs, someone waits, so it is started; `starts` has how each ended."""
         self.starts: list[Result] = []
 
         def watch() -> None:
@@ -65,7 +65,7 @@ class Manager:
         return thread
 
     def start_when_rung(self) -> threading.Thread:
-        """As socket activation does it: whoever comes first makes it start the hub."""
+        """As socket activation does it: anyone who comes first makes it start the hub."""
         def wait() -> None:
             assert select.select([self.socket], [], [], HANG_S)[0]
             self.start()
@@ -92,7 +92,7 @@ def served(home: Home) -> None:
     assert hubs() == []
 
 
-@test("killed and started again on the same socket: asks are kept, and who came meanwhile is served", "R10.3 P1")
+@test("killed and started again on the same socket: asks are kept, and who came in the meantime is served", "R10.3 P1")
 def restarted(home: Home) -> None:
     manager = Manager(home)
     manager.start()
@@ -132,7 +132,7 @@ def first_command(home: Home) -> None:
     assert len(home.sayso("list", "--json").json) == 5
 
 
-@test("where nobody answers the bell, or the data lies elsewhere, a command starts its own hub", "R10.3")
+@test("where no one answers the bell, or the data lies elsewhere, a command starts its own hub", "R10.3")
 def nobody_answers(home: Home) -> None:
     manager = Manager(home)
     began = time.monotonic()
@@ -157,7 +157,7 @@ def second_hub(home: Home) -> None:
     caller.connect(str(manager.path))
     loser = manager.start()
     result = end_of(home, loser)
-    assert result.code == 1 and "running already" in result.err, result
+    assert result.code == 1 and "already running" in result.err, result
     manager.hears_nothing()
     caller.settimeout(HANG_S)
     assert caller.recv(1) == b"", "a caller waits for a hub that never comes"
@@ -175,7 +175,7 @@ def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
     thread = manager.start_as_often_as_rung(until)
     try:
         result = act()
-        time.sleep(0.3)  # nobody waits any more: nothing is started any more
+        time.sleep(0.3)  # no one waits any more: nothing is started any more
         count = len(manager.starts)
         time.sleep(0.5)
         assert len(manager.starts) == count, "it is started for somebody who was told already"
@@ -185,7 +185,7 @@ def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
     return result
 
 
-@test("a manager's hub that can't begin leaves nobody waiting for it: who rang is told why by a hub of his own, or served", "R10.3 R10.5")
+@test("a manager's hub that can't begin leaves no one waiting for it: who rang is told why by a hub of his own, or served", "R10.3 R10.5")
 def refused(home: Home) -> None:
     needs_file()
     manager = Manager(home)
@@ -198,7 +198,7 @@ def refused(home: Home) -> None:
         version = store.execute("PRAGMA user_version").fetchone()[0]
         store.execute(f"PRAGMA user_version = {version + 100}")
     result = starts_while(manager, lambda: home.sayso("list"))
-    assert result.code == 1 and "newer sayso" in result.err, result
+    assert result.code == 1 and "newer version of sayso" in result.err, result
     note(f"{len(manager.starts)} starts")  # each of the client's tries rings once; StartLimitBurst= is far more
     assert 1 <= len(manager.starts) <= 10 and all(start.code == 1 for start in manager.starts), len(manager.starts)
     with contextlib.closing(sqlite3.connect(home.data / "sayso.db")) as store:
@@ -243,7 +243,7 @@ def only_looks(home: Home) -> None:
     thread.join()
 
 
-@test("a hub that serves on for drain_seconds says so: no manager kills it meanwhile", "R10.5")
+@test("a hub that serves on for drain_seconds says so: no manager kills it in the meantime", "R10.5")
 def drains(home: Home) -> None:
     manager = Manager(home)
     home.environment["SAYSO_DRAIN_SECONDS"] = "2"

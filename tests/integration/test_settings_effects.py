@@ -1,4 +1,4 @@
-"""What every setting that shows in neither prompt nor page does to the running hub, at once; tests/settings_effects.json
+"""What every setting that shows in neither prompt nor page does to the running hub, immediately; tests/settings_effects.json
 says which these are.
 
 Proves: R8.1
@@ -228,6 +228,21 @@ def gated(name: str, value: str, command: str, tool: str = "Bash") -> tuple[str,
     return name, act
 
 
+def what_next(home: Home) -> None:
+    given = json.dumps({"session_id": "s", "hook_event_name": "Stop", "cwd": "/", "last_assistant_message": "All done."})
+    assert home.sayso("prompts", "--client", "claude", input=given).out == ""
+    with set_to(home, "what_next", "on"):
+        process = home.spawn("prompts", "--client", "claude", stdin=subprocess.PIPE)
+        process.stdin.write(given)
+        process.stdin.close()
+        process.stdin = None
+        row = wait_until(lambda: [row for row in home.sayso("list", "--active", "--json").json
+                                  if "What next?" in row["title"]], "it asks")[0]
+        expect(home.sayso("cancel", row["session_id"]), DONE)
+        assert process.communicate(timeout=HANG_S)[0] == ""
+        home.spawned.remove(process)
+
+
 def port(home: Home) -> None:
     before = home.hub()["port"]
     put(home, "port", "0")
@@ -289,7 +304,7 @@ def idle_exit_seconds(home: Home) -> None:
 SHOWN = dict([
     *((act.__name__, act) for act in (
         cli_answers, notify_command, notify_webhook, desktop, browser, list_count, max_pending, asks_per_minute,
-        hold_limits, come_back, mcp_modern, keep_signed_in, tools, compat, store, mcp_auth, listen, log_level, max_sessions)),
+        hold_limits, come_back, mcp_modern, keep_signed_in, tools, compat, what_next, store, mcp_auth, listen, log_level, max_sessions)),
     gated("gate_commands", "frobnicate", "frobnicate all"),
     gated("gate_words", "staging", "ls staging"),
     gated("gate_paths", "~/.private/", "cat ~/.private/x"),
@@ -302,7 +317,7 @@ NOISE = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "PATH", "SAYSO_BROWSER")  # what
 
 
 def with_desktop(home: Home) -> list[subprocess.Popen]:
-    """A bus somebody listens to, and a browser that writes down that it was opened."""
+    """A bus someone listens to, and a browser that writes down that it was opened."""
     bus = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address"], stdout=subprocess.PIPE, text=True)
     address = bus.stdout.readline().strip()
     env = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address}

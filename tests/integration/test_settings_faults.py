@@ -17,7 +17,7 @@ from effects_stage import Mcp, effects
 from harness import ROOT, Home, Result, Wire, WireError, run, test
 
 NOBODY = 65534
-RUN_ANYWAY = {"doctor", "settings", "version", "completion", "man", "status", "gate", "mcp"}
+RUN_ANYWAY = {"doctor", "settings", "version", "completion", "man", "status", "gate", "prompts", "mcp"}
 HOOK = json.dumps({"session_id": "s", "transcript_path": "/t", "cwd": "/", "permission_mode": "default",
                    "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"})
 
@@ -28,7 +28,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "Line 1"),
     "a key twice": (b'{\n  "port": 1,\n  "store": "",\n  "port": 2\n}', "Line 4"),
     "not UTF-8": (b'{"store": "\xff"}', "Line 1"),
-    "a list": (b"[]", "Line 1"),
+    "an array": (b"[]", "Line 1"),
     "too large": (b"{" + b" " * 1048576 + b"}", "larger than 1048576 bytes"),
     "store": (b'{\n"store": "elsewhere"\n}', "line 2"),
     "store without an address": (b'{"store": "postgres://"}', "line 1"),

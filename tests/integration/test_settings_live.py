@@ -22,7 +22,7 @@ def ask(home: Home, title: str, agent: str = "settings") -> str:
 
 
 def fresh(number: list[int] = [0]) -> str:
-    """A title nobody had yet: the same one again would be the same ask."""
+    """A title no one had yet: the same one again would be the same ask."""
     number[0] += 1
     return f"ask {number[0]}"
 
@@ -104,7 +104,7 @@ def save(home: Home, row: Row) -> None:
 
 
 for row in ROWS:
-    @test(f"{row.name} ({row.scope}): saved beats the environment, which beats the built-in value", "R8.1")
+    @test(f"{row.name} ({row.scope}): saved beats the environment, which beats the default", "R8.1")
     def precedence(home: Home, row: Row = row) -> None:
         env = {f"SAYSO_{row.name.upper()}": str(row.environment)}
         expect(home, row, row.built_in, "built_in")
@@ -116,7 +116,7 @@ for row in ROWS:
         expect(home, row, row.saved, "saved")
 
 
-    @test(f"{row.name} ({row.scope}): set and reset count at once on the running hub", "R8.1")
+    @test(f"{row.name} ({row.scope}): set and reset count immediately on the running hub", "R8.1")
     def at_once(home: Home, row: Row = row) -> None:
         home.environment[f"SAYSO_{row.name.upper()}"] = str(row.environment)
         expect(home, row, row.environment, "environment")
@@ -142,7 +142,7 @@ BAD = {"list_count": 0, "max_pending": "many", "asks_per_minute": 1.5, "portal":
        "retention_days": {}, "hold_limits": {"*": 0}, "log_level": "loud", "compat": [], "max_sessions": -1}
 
 
-@test("bad values in the settings file: a warning each in the log, the built-in value, good ones still count",
+@test("bad values in the settings file: a warning each in the log, the default, good ones still count",
       "R8.1")
 def bad_values(home: Home) -> None:
     write_file(home, json.dumps({**BAD, "idle_exit_seconds": 77, "unheard_of": 1, "timeout_seconds": 9}))
@@ -171,7 +171,7 @@ def bad_file() -> None:
             assert fact(home, "port")["value"] == 7297, "what could not be kept is in force"
 
 
-@test("bad values in the environment: a warning line and the built-in value, on screen and in the log", "R8.1")
+@test("bad values in the environment: a warning line and the default, on screen and in the log", "R8.1")
 def bad_environment(home: Home) -> None:
     result = home.sayso("settings", "get", "list_count", env={"SAYSO_LIST_COUNT": "lots"})
     assert result.code == 0 and result.out == "50\n" and "SAYSO_LIST_COUNT" in result.err, result
@@ -179,7 +179,7 @@ def bad_environment(home: Home) -> None:
     assert home.sayso("settings", "get", "list_count", env={"SAYSO_LIST_COUNT": ""}).err == ""
 
 
-@test("a bad value in the store, as another version may have left it: a warning and the built-in value", "R8.1")
+@test("a bad value in the store, as another version may have left it: a warning and the default", "R8.1")
 def bad_row(home: Home) -> None:
     assert home.sayso("settings", "set", "timeout_seconds", "90").code == 0
     assert home.sayso("stop").code == 0
@@ -188,7 +188,7 @@ def bad_row(home: Home) -> None:
     assert fact(home, "timeout_seconds")["value"] == 300 and "timeout_seconds" in warned_of(home)
 
 
-@test("others are told at once when a setting changes", "R8.1")
+@test("others are told immediately when a setting changes", "R8.1")
 def told(home: Home) -> None:
     assert home.sayso("list").code == 0
     with Wire(home) as watcher:

@@ -91,7 +91,7 @@ def every_order() -> None:
             result = call.result(HEARD_S + 10)
             assert result["session_id"] == id and outcome_of(result) == ("submitted", f"note of {title}"), result
             assert hubs.agent(hubs.hubs[collected].port).collect(id)["selection"]["selected_ids"] == ["right"]
-            for place in range(3):  # who comes second is told so, at once and everywhere
+            for place in range(3):  # who comes second is told so, immediately and everywhere
                 try:
                     hubs.person(hubs.hubs[place].port).answer(id, f"too late {place} {title}", "left")
                     raise AssertionError(f"answered twice, on {place}")
@@ -113,7 +113,7 @@ def any_hub() -> None:
         assert crew.counts["calls lost"] == 0, crew.counts
 
 
-@test("two people on two hubs answer at once: one wins, the other learns who", "P3 R5.3")
+@test("two people on two hubs answer at the same time: one wins, the other learns who", "P3 R5.3")
 def races() -> None:
     with Hubs() as hubs:
         rounds = scaled(60)
@@ -135,6 +135,26 @@ def races() -> None:
             assert len(won) == 1, won
             assert outcome_of(call.result(HEARD_S + 10)) == ("submitted", f"{title} by {won[0]}")
         counted(f"races={rounds} doubled=0")
+
+
+@test("the same call at three hubs immediately is one ask", "R13.1 R5.5")
+def same_call() -> None:
+    with Hubs() as hubs, contextlib.ExitStack() as stack:
+        wires = [stack.enter_context(Wire(hub.home)) for hub in hubs.hubs]
+        for wire in wires:
+            wire.hello("agent", **{"as": "same"})
+        rounds = scaled(200)
+        for number in range(rounds):
+            words = question(f"same {number}")
+            if number % 2:  # else it is found by its words alone
+                words["idempotency_key"] = f"key {number}"
+            begun = [wire.start("ask/create", tool="provide_choice", wait_seconds=0, arguments=words) for wire in wires]
+            ids = {wire.finish(one, HANG_S)["session_id"] for wire, one in zip(wires, begun)}
+            assert len(ids) == 1, (number, ids)
+            hubs.person(hubs.hubs[number % 3].port).request("POST", f"/api/asks/{ids.pop()}/cancel", {})
+        rows = [row for row in hubs.rows() if row.question.startswith("same ")]
+        assert len(rows) == rounds, len(rows)
+        counted(f"same calls={3 * rounds} asks={len(rows)}")
 
 
 @test("a call that comes again at a hub that has heard of neither its ask nor the answer gets that answer", "R13.1 R5.5 P1 P4")
@@ -199,7 +219,7 @@ def other_acts() -> None:
         assert not row.answers and row.ended_ms >= row.deadline_ms, row
 
 
-@test("settings, tokens and standing answers of one hub hold on all", "R13.1 R12.1")
+@test("settings, tokens and rules of one hub hold on all", "R13.1 R12.1")
 def shared_tables() -> None:
     with Hubs() as hubs:
         home = [hub.home for hub in hubs.hubs]
@@ -313,7 +333,7 @@ def terminal() -> None:
         process.wait(HANG_S)
 
 
-@test("a hub that is told to end hands its work to the others; nobody notices", "R13.1 R10.5")
+@test("a hub that is told to end hands its work to the others; no one notices", "R13.1 R10.5")
 def drained() -> None:
     with Hubs() as hubs, Crew(hubs, 2) as crew:
         crew.start(agents=4, wires=0, people=2)

@@ -1,4 +1,4 @@
-"""`sayso token`: secrets that are seen once and found nowhere, whoever looks; and how people see who
+"""`sayso token`: secrets that are seen once and found nowhere, anyone who looks; and how people see who
 came with one (R5.8, R10.3, R12.1).
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ from harness import Home, Wire, WireError, run, scaled, test, wait_until
 from http_cases import Site, ask, connect, exchange, request
 
 SECRET = re.compile(r"^sayso_[ap]_[A-Za-z0-9_-]{43}$")
-HOSTILE = ['\x1b[2J\x1b]52;c;eA==\x07', "\u202eevil", "a\nfake  agent  does not expire  \"laptop\"", 'x" (token "laptop',
+HOSTILE = ['\x1b[2J\x1b]52;c;eA==\x07', "\u202eevil", "a\nfake  agent  never expires  \"laptop\"", 'x" (token "laptop',
            "\u200b\u2066hidden", "\x9b31m", "<script>", "$(touch /tmp/x)", "标签"]
 
 
@@ -107,7 +107,7 @@ def hostile_labels(home: Home) -> None:
         assert said.count("\n") == 1 and "\x1b" not in said, ascii(said)
 
 
-@test("many at once: every secret is its own, every revoke is told once, none is lost by kill -9", "R12.1 P3")
+@test("many at the same time: every secret is its own, every revoke is told once, none is lost by kill -9", "R12.1 P3")
 def at_once(home: Home) -> None:
     home.sayso("list")
     count = max(8, scaled(24))
@@ -215,7 +215,7 @@ def two_with_one_name(home: Home) -> None:
                           "three asks")
         assert {row["agent"] for row in rows} == {"same"}
         assert len({row["origin"].get("token_id") for row in rows}) == 3
-        assert "without a token" in home.sayso("list").out
+        assert "no token" in home.sayso("list").out
         for peer in peers:
             peer.close()
 

@@ -109,7 +109,7 @@ def too_old(home: Home) -> None:
         refused(page, "code_spent", code=code)
 
 
-@test("revoking a tab closes its pages at once and for good; tabs beyond 64 go, the oldest first", "R12.2 R12.4")
+@test("revoking a tab closes its pages immediately and for good; tabs beyond 64 go, the oldest first", "R12.2 R12.4")
 def revoked(home: Home) -> None:
     port = start_hub(home)
     with signed_in(home) as (page, token), Page(port) as second, person(home) as wire:
@@ -248,7 +248,7 @@ def proves(home: Home) -> None:
                 except WireError as error:
                     assert error.code == -32003 and error.data["code"] == "unauthorized", error
                 assert page.close_code() == 1008
-        with Page(port) as page:  # nobody is shut out by those who asked in vain
+        with Page(port) as page:  # no one is shut out by those who asked in vain
             hello(page, token=token)
 
 

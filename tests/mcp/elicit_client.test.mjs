@@ -147,7 +147,7 @@ for (const kind of Object.keys(KINDS)) {
                 isShown = true;
                 if (isModern(kind)) {
                     await release.promise;
-                    return { action: "cancel" }; // put away at once, so it is nobody's no
+                    return { action: "cancel" }; // put away immediately, so it is no one's no
                 }
                 const signal = extra.signal ?? extra.mcpReq?.signal;
                 withdrawn = new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -172,7 +172,7 @@ for (const kind of Object.keys(KINDS)) {
                 return { session_id, result, isTooSlow: !isOpen && tookMs >= READ_MS };
             };
             let told = await askBack("Try 0");
-            for (let n = 1; isModern(kind) && told.isTooSlow; n++) { // on a busy machine "at once" was long enough to be read
+            for (let n = 1; isModern(kind) && told.isTooSlow; n++) { // on a busy machine "immediately" was long enough to be read
                 assert.ok(n < 10, "it is cancelled again and again");
                 told = await askBack(`Try ${n}`);
             }
@@ -200,7 +200,7 @@ for (const kind of Object.keys(KINDS)) {
             }));
         }
 
-        test(`${kind}: a refusal nobody can have read leaves the ask open, and teaches`, inHome(async (home) => {
+        test(`${kind}: a refusal no one can have read leaves the ask open, and teaches`, inHome(async (home) => {
             let shown = 0;
             const refuse = () => {
                 shown++;
@@ -245,7 +245,7 @@ for (const kind of Object.keys(KINDS)) {
             }
         }));
 
-        test(`${kind}: with nobody else to ask the client's word stands, and never a guess`, inHome(async (home) => {
+        test(`${kind}: with no one else to ask the client's word stands, and never a guess`, inHome(async (home) => {
             const replies = [{ action: "decline" }, accept({ choice: "purple" }), accept({ choice: "purple" })];
             const sdk = await opened(home, kind, () => replies.shift());
             const refused = await sdk.ask(named("One"));
@@ -277,7 +277,7 @@ for (const kind of Object.keys(KINDS)) {
             assert.equal(shown, 1);
         }));
 
-        test(`${kind}: two clients at once get their own answers`, inHome(async (home) => {
+        test(`${kind}: two clients at the same time get their own answers`, inHome(async (home) => {
             const clients = await Promise.all(["a", "b"].map((choice) => opened(home, kind, async () => {
                 await sleep(50);
                 return accept({ choice });

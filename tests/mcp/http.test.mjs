@@ -139,7 +139,7 @@ describe("statuses", { concurrency: 3 }, () => {
         assert.deepEqual((await mate.tool("get_answer", { session_id })).selection.selected_ids, ["a"]);
     }));
 
-    test("a token that is revoked is cut off at once, also in the middle of a call", inHome(async (home) => {
+    test("a token that is revoked is cut off immediately, also in the middle of a call", inHome(async (home) => {
         await web(home);
         const token = await newToken(home, "short");
         const client = await openedHttp(home, "2025-11-25", { token });
@@ -192,7 +192,7 @@ describe("streams", { concurrency: 3 }, () => {
             assert.equal((first.data ? first : second).event, "message");
         }));
 
-        test(`${revision}: two POSTs with the same id at once get their own answers`, inHome(async (home) => {
+        test(`${revision}: two POSTs with the same id immediately get their own answers`, inHome(async (home) => {
             const client = await openedHttp(home, revision);
             const sends = ["One", "Two"].map((title) => {
                 const message = asking("same", written(title));
@@ -228,7 +228,7 @@ describe("streams", { concurrency: 3 }, () => {
         await until(() => again.isOver, "it ends with its session");
     }));
 
-    test("a modern client that closes its stream has cancelled: the ask stays, and nobody waits", inHome(async (home) => {
+    test("a modern client that closes its stream has cancelled: the ask stays, and no one waits", inHome(async (home) => {
         const client = await openedHttp(home, MODERN);
         client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();

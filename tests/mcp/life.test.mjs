@@ -1,6 +1,7 @@
 // The life of the process: what it touches, how it starts and ends, and what dies around it.
 // Proves: R5.2 R5.5 R5.7 R10.1 R10.2 P1 P8
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import path from "node:path";
@@ -35,6 +36,35 @@ function shell(home, words, input = "") {
     });
 }
 
+const WITHOUT_VALGRIND = process.env.ASAN_OPTIONS ? "sanitizers and valgrind do not mix"
+    : spawnSync("valgrind", ["--version"]).error && "valgrind is not installed";
+
+// From what callgrind wrote: how often functions of each of our .c files were called. It gives a name once, and from
+// then on its number; a call names the file of what is called where that is not the caller's.
+function callsByFile(text) {
+    const names = new Map(), calls = new Map();
+    const nameOf = (given) => {
+        const [, number, name] = /^(\(\d+\))(?: (.*))?$/.exec(given);
+        if (name)
+            names.set(number, name);
+        return names.get(number);
+    };
+    let file = "", called = "";
+    for (const [, key, value] of text.matchAll(/^(fl|fi|fe|cfi|cfl|calls)=(.*)$/gm)) {
+        if (key === "calls") {
+            const ours = /\/src\/(.*\.c)$/.exec(called || file)?.[1];
+            if (ours)
+                calls.set(ours, (calls.get(ours) ?? 0) + parseInt(value, 10));
+            called = "";
+        } else if (key.startsWith("c")) {
+            called = nameOf(value);
+        } else {
+            file = nameOf(value);
+        }
+    }
+    return calls;
+}
+
 // What a program was sent and what it wrote, both as lines.
 function judged(sent, received) {
     const judge = new Judge();
@@ -45,7 +75,7 @@ function judged(sent, received) {
     judge.verdict();
 }
 
-// A person who answers whatever happens to the hub meanwhile: tries until it is certain.
+// A person who answers whatever happens to the hub in the meantime: tries until it is certain.
 async function answerSurely(home, session_id, text) {
     for (;;) {
         try {
@@ -191,7 +221,7 @@ describe("death", { concurrency: 4 }, () => {
         deaf.stdout.pause();
         deaf.stdin.write(`${initialize()}\n${ask}\n`);
         const [{ session_id }] = await home.opened();
-        for (let n = 0; n < 200; n++) // more than a pipe holds, and nobody reads
+        for (let n = 0; n < 200; n++) // more than a pipe holds, and no one reads
             deaf.stdin.write(`${listing(n)}\n`);
         await sleep(300);
         await home.must("answer", session_id, "--select", "b");
@@ -219,7 +249,7 @@ describe("death", { concurrency: 4 }, () => {
         assert.equal((await client.collect(again)).session_id, session_id);
     }));
 
-    test("many fronts at once start one hub", inHome(async (home) => {
+    test("many fronts at the same time start one hub", inHome(async (home) => {
         const open = (_, n) => opened(home, "2025-11-25", { name: `front ${n}` });
         const clients = await Promise.all(Array.from({ length: 16 }, open));
         const calls = clients.map((client, n) => client.startTool("provide_choice", named(`Ask ${n}`)));
@@ -255,6 +285,29 @@ describe("start and end", { concurrency: 4 }, () => {
         assert.deepEqual(four.map((count, n) => (count - one[n]) / 3), [4, 1]);
     }));
 
+    // Which functions an ask calls: those of five asks less those of two, as valgrind counts them. A front has one concern
+    // more for each file that an ask comes through; docs/internals/decisions.md says which they are.
+    test("an ask comes through at most 33 files of the front", { skip: WITHOUT_VALGRIND }, inHome(async (home) => {
+        const program = path.join(home.path, "counted");
+        async function calls(asks) {
+            const out = path.join(home.path, `calls.${asks}`);
+            writeFileSync(program, `#!/bin/sh\nexec valgrind -q --tool=callgrind --callgrind-out-file='${out}' '${BIN}' "$@"\n`, { mode: 0o755 });
+            const client = await opened(home, "2025-11-25", { program });
+            for (let n = 0; n < asks; n++) {
+                const title = `${n} of ${asks}`, call = client.startTool("provide_choice", named(title));
+                const { session_id } = await until(async () => (await home.list("--active")).find((row) => row.title === title), title);
+                await home.must("answer", session_id, "--select", "b");
+                await client.collect(call);
+            }
+            await client.stop();
+            return callsByFile(readFileSync(out, "latin1"));
+        }
+        const two = await calls(2), five = await calls(5);
+        const files = [...five].filter(([file, count]) => count - (two.get(file) ?? 0) >= 3).map(([file]) => file).sort();
+        assert.ok(files.includes("mcp/tool_call.c"), "nothing was counted");
+        assert.ok(files.length <= 33, `${files.length}: ${files.join(" ")}`);
+    }, NO_LIMITS));
+
     test("nothing is touched before the first good ask: no file, no socket, no port", inHome(async (home) => {
         const trace = path.join(home.path, "..", `${path.basename(home.path)}.trace`);
         const requests = [
@@ -288,6 +341,15 @@ describe("start and end", { concurrency: 4 }, () => {
         assert.deepEqual(calls.filter(isTouch), []);
         assert.deepEqual(home.touched(), []);
         await shell(home, `rm -f ${trace}`);
+    }));
+
+    test("a front takes at most 3.2 MB, and no library but libc", { skip: process.env.ASAN_OPTIONS && "a sanitizer takes more" }, inHome(async (home) => {
+        const client = await opened(home, "2025-11-25");
+        await client.request("tools/list");
+        const maps = readFileSync(`/proc/${client.child.pid}/maps`, "latin1");
+        const libraries = new Set([...maps.matchAll(/\/([^/\n]*\.so[^/\n]*)$/gm)].map(([, name]) => name));
+        assert.deepEqual([...libraries].filter((name) => !/^(libc\.so\.6|ld-linux.*)$/.test(name)), []);
+        assert.ok(rss_kb(client.child.pid) <= 3.2 * 1024, `${rss_kb(client.child.pid)} KiB`);
     }));
 
     test("initialize and discover are answered in milliseconds", inHome(async (home) => {
@@ -336,7 +398,7 @@ describe("start and end", { concurrency: 4 }, () => {
         }
     }));
 
-    test("an answer read after the end of input was delivered: the next front asks anew", inHome(async (home) => {
+    test("an answer read after the end of input was delivered: the next front asks again", inHome(async (home) => {
         const client = await opened(home, "2025-11-25", { name: "slow" });
         client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();
@@ -378,7 +440,7 @@ describe("start and end", { concurrency: 4 }, () => {
     }));
 
     for (const state of ["idle", "with calls waiting"]) {
-        test(`end of input, SIGINT, SIGTERM and SIGHUP end it with code 0 at once, ${state}`, inHome(async (home) => {
+        test(`end of input, SIGINT, SIGTERM and SIGHUP end it with code 0 at the same time, ${state}`, inHome(async (home) => {
             for (const end of ["EOF", "SIGINT", "SIGTERM", "SIGHUP"]) {
                 let tries = 0;
                 await endsAtOnce(async () => {
@@ -461,7 +523,7 @@ describe("start and end", { concurrency: 4 }, () => {
 });
 
 describe("odd clients", { concurrency: 4 }, () => {
-    test("stray and broken cancellations are nobody's", inHome(async (home) => {
+    test("stray and broken cancellations are no one's", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         const call = client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();
@@ -479,7 +541,7 @@ describe("odd clients", { concurrency: 4 }, () => {
     }));
 
     for (const revision of REVISIONS) {
-        test(`${revision}: a cancelled call is never answered, cancelled at once or later`, inHome(async (home) => {
+        test(`${revision}: a cancelled call is never answered, cancelled immediately or later`, inHome(async (home) => {
             const client = await opened(home, revision);
             const cancel = (requestId) => client.notify("notifications/cancelled", { requestId });
             const early = client.startTool("provide_choice", named("Early"));
@@ -507,7 +569,7 @@ describe("odd clients", { concurrency: 4 }, () => {
         assert.deepEqual(answers.map(({ id }) => id), ["y"]);
     }));
 
-    test("the same id twice at once: two answers", inHome(async (home) => {
+    test("the same id twice immediately: two answers", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         client.startTool("check_decision", { paths: 1 }, undefined, 5);
         client.startTool("check_decision", { paths: 9 }, undefined, 5);
@@ -576,7 +638,7 @@ describe("another hub", { concurrency: 4 }, () => {
         });
     }, NO_LIMITS));
 
-    test("--hub with nobody there is an error the model can read; with a bad address it does not start", inHome(async (home) => {
+    test("--hub with no one there is an error the model can read; with a bad address it does not start", inHome(async (home) => {
         const client = await opened(home, "2025-11-25", { args: ["--hub", `unix:${home.path}/nothing`] });
         const refused = await client.tool("provide_choice", GOOD);
         assert.equal(refused.error.code, "unavailable");

@@ -78,7 +78,7 @@ describe("questions", { concurrency: 3 }, () => {
                 for (const args of [FOR_SUB_AGENTS.arguments, {}, { questions: 1 }]) {
                     const { error } = await client.tool("ask_user_question", args);
                     assert.deepEqual([error.code, error.path], [FOR_SUB_AGENTS.expect.code, FOR_SUB_AGENTS.expect.path]);
-                    assert.match(error.message, /not available to sub-agents/);
+                    assert.match(error.message, /sub-agents can't use/);
                 }
             }
             assert.deepEqual(await home.list(), [], "no row was made");

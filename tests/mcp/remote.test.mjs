@@ -53,7 +53,7 @@ for (const kind of Object.keys(KINDS)) {
             const { id } = (tokens.tokens ?? tokens).find(({ label }) => label === "far away");
             await hub.must("token", "revoke", id);
             const said = JSON.stringify(await asked.catch((error) => error.message));
-            assert.match(said, /revoked or is out of date/);
+            assert.match(said, /revoked or has expired/);
             await sdk.close();
         }));
     });

@@ -1,4 +1,4 @@
-// The person asks back before deciding: the agent reads it, explains, and gets the answer of the same ask.
+// Follow-up question before deciding: the agent reads it, explains, and gets the answer of the same ask.
 // Proves: R2.2 R5.1
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -54,7 +54,7 @@ describe("asking back", { concurrency: 4 }, () => {
         }));
     }
 
-    test("questions are asked back too; bad explanations disturb nobody", inHome(async (home) => {
+    test("questions are asked back too; bad explanations disturb no one", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         const asked = client.startTool("ask_user_question", QUESTIONS);
         const [{ session_id }] = await home.opened();

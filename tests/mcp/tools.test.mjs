@@ -41,6 +41,14 @@ describe("tools", { concurrency: 3 }, () => {
         }));
     }
 
+    test("what models read stays short: the default tools below 6,000 bytes, all of them below 10,000", inHome(async (home) => {
+        for (const [tools, most] of [["ask", 6000], ["all", 10000]]) {
+            const client = await opened(home, "2025-11-25", { args: ["--tools", tools] });
+            const bytes = Buffer.byteLength(JSON.stringify(await client.request("tools/list")));
+            assert.ok(bytes > most / 2 && bytes < most, `${tools}: ${bytes} bytes, at most ${most}`);
+        }
+    }, UNSET));
+
     test("over HTTP the hub's setting counts, from the next list on", inHome(async (home) => {
         const client = await openedHttp(home, "2025-11-25");
         assert.deepEqual(await listed(client), ASK);

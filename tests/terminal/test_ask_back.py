@@ -15,7 +15,7 @@ CHOICE = {"title": "Which cache?", "prompt": PROMPT, "selection_mode": "single",
 EXPLAINED = "They wait in a queue.\nSecond line \u202e\u001b]0;stolen\u0007 of it"
 
 
-@test("b asks back and Esc keeps what was typed; the explanation comes at once and is there after kill -9", "R2.2 R5.1")
+@test("b asks back and Esc keeps what was typed; the explanation comes immediately and is there after kill -9", "R2.2 R5.1")
 def there_and_back(home: Home) -> None:
     home.sayso("status")
     home.sayso("list")  # starts a hub
@@ -38,13 +38,13 @@ def there_and_back(home: Home) -> None:
         tmux.wait("What of")
         tmux.keys(" orders")
         tmux.enter("What of orders")
-        tmux.wait("You asked back")
-        assert "stopped waiting. You" not in tmux.wait("What of orders"), tmux.text()
+        tmux.wait("Follow-up sent")
+        assert "agent not waiting. You" not in tmux.wait("What of orders"), tmux.text()
         back = agent.finish(asking)
         assert (back["action_status"], back["asked_back"]) == ("pending", "What of orders"), back
         waiting = agent.start("ask/wait", session_id=session_id, wait_seconds=60, explanation=EXPLAINED)
         shown = tmux.wait("They wait in a queue")
-        assert "Second line" in shown and "bot" in shown and "You asked back" not in shown, shown
+        assert "Second line" in shown and "bot" in shown and "Follow-up sent" not in shown, shown
         home.kill_hub()
         home.sayso("list")
         tmux.wait("They wait in a queue")

@@ -55,7 +55,7 @@ def inbox_settings(home: Home) -> None:
         shown = tmux.start("inbox", shows="Obedient")
         assert re.search(r"1 waiting +http://\S+:\d+/", shown), shown
         tmux.keys("Enter")
-        tmux.wait("waits for Enter  notes off")
+        tmux.wait("Enter to send  notes off")
         tmux.keys("C-c")
         tmux.wait("1 waiting")
         tmux.keys("q")
@@ -140,9 +140,9 @@ def bell(home: Home) -> None:
 @test("its notification is of the kind the terminal knows; in a terminal that is looked at the bell is enough", "R6.6")
 def notices(home: Home) -> None:
     home.sayso("list")
-    for term, wanted, before in (("xterm", (9, "sayso: an ask waits for you"), ""),
-                                 ("xterm-kitty", (99, "i=sayso;sayso: an ask waits for you"), ""),
-                                 ("rxvt", (777, "notify;sayso;an ask waits for you"), ""),
+    for term, wanted, before in (("xterm", (9, "sayso: an ask is waiting for you"), ""),
+                                 ("xterm-kitty", (99, "i=sayso;sayso: an ask is waiting for you"), ""),
+                                 ("rxvt", (777, "notify;sayso;an ask is waiting for you"), ""),
                                  ("screen", None, ""), ("xterm", None, "\x1b[I")):
         with Pty(home, "inbox", TERM=term) as pty, Judge() as judge:
             pty.wait("waiting")
@@ -262,8 +262,8 @@ def history(home: Home) -> None:
         shown = tmux.wait(r"^ History +1$")
         assert "▸ ✓" in shown and "Old question 17" in shown and "Old question 16" not in shown, shown
         tmux.keys("Enter")
-        shown = tmux.wait("Note to the agent: because 17")
-        for words in ("Old question 17", "Answered on the command line", "both clusters are healthy", "Materialized view"):
+        shown = tmux.wait("Note for the agent: because 17")
+        for words in ("Old question 17", "Answered from the command line", "both clusters are healthy", "Materialized view"):
             assert words in shown, (words, shown)
         assert "was not sent" not in shown, shown
         let_answer()
@@ -321,7 +321,7 @@ def in_place(home: Home) -> None:
         tmux.keys("C-m")
         tmux.wait("Europe  recommended")
         let_answer()
-        assert "stopped waiting" not in tmux.text()
+        assert "agent not waiting" not in tmux.text()
         tmux.keys("2")
         tmux.wait("^over=0$")
         assert out.read_text() == "us\n"
@@ -381,7 +381,7 @@ def in_place_lost(home: Home) -> None:
     assert not open_ids(home)
 
 
-@test("no terminal, but a tmux somebody looks at: the question comes in a popup", "R6.1")
+@test("no terminal, but a tmux someone looks at: the question comes in a popup", "R6.1")
 def popup(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     session_id = ask(home)

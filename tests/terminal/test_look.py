@@ -1,4 +1,4 @@
-"""What a terminal can show decides how it looks: no colour, 16, 256, all of them; light and dark; plain
+"""What a terminal can show decides how it looks: no color, 16, 256, all of them; light and dark; plain
 ASCII. Always the same words.
 
 Proves: R6.1
@@ -45,7 +45,7 @@ def assert_words(judge: Judge, said: bytes) -> None:
         assert words in shown, (words, shown)
 
 
-@test("16, 256 and all colours, on dark and on light, as the terminal itself says", "R6.1")
+@test("16, 256 and all colors, on dark and on light, as the terminal itself says", "R6.1")
 def depths(home: Home) -> None:
     with Judge() as judge:
         for name, env in TERMS.items():
@@ -71,7 +71,7 @@ def no_colour(home: Home) -> None:
 def light(home: Home) -> None:
     assert LIGHT["16"] <= colours(picture(home, COLORFGBG="0;15"))
     assert DARK["16"] <= colours(picture(home, COLORFGBG="15;0"))
-    assert DARK["256"] <= colours(picture(home, TERM="xterm-256color"))  # nobody answers here
+    assert DARK["256"] <= colours(picture(home, TERM="xterm-256color"))  # no one answers here
     home.sayso("settings", "set", "theme", "light")
     assert LIGHT["256"] <= colours(picture(home, TERM="xterm-256color"))
 
@@ -89,7 +89,7 @@ def typed_meanwhile(home: Home) -> None:
     assert [row["session_id"] for row in home.sayso("list", "--active", "--json").json] == [session_id]
 
 
-@test("a terminal whose answer comes late, over a slow line: nobody takes it for keys", "R6.1")
+@test("a terminal whose answer comes late, over a slow line: no one takes it for keys", "R6.1")
 def late_answer(home: Home) -> None:
     session_id = ask(home, "Name?", selection_mode="text_input")
     with Pty(home, "attach", session_id, TERM="xterm-256color") as pty, Judge() as judge:

@@ -26,7 +26,7 @@ def other(row: dict[str, Any]) -> str:
     return "7777"
 
 
-@test("every row of a question's panel shows at once what was set elsewhere, and goes back when it is reset", "R6.4 R8.1")
+@test("every row of a question's panel shows immediately what was set elsewhere, and goes back when it is reset", "R6.4 R8.1")
 def panel(home: Home) -> None:
     rows = panel_rows(home)
     session_id = ask(home)
@@ -35,17 +35,17 @@ def panel(home: Home) -> None:
         tmux.keys("s")
         tmux.wait("(?i)language")
         before = tmux.text()
-        assert len(re.findall("built in", before)) == len(rows), before
+        assert len(re.findall("default", before)) == len(rows), before
         for place, row in enumerate(rows):
             def line(shown: str) -> str:
                 lines = shown.splitlines()
                 first = next(i for i, text in enumerate(lines) if "Interface" in text or "界面" in text)
                 return lines[first + place]
             was = line(before)
-            assert "built in" in was, (row["name"], was)
+            assert "default" in was, (row["name"], was)
             assert home.sayso("settings", "set", row["name"], other(row)).code == 0
             changed = line(tmux.wait(r"(?<!设置已)(saved|已保存)\s*$"))
-            assert changed != was and "built in" not in changed, (row["name"], changed)
+            assert changed != was and "default" not in changed, (row["name"], changed)
             assert home.sayso("settings", "reset", row["name"]).code == 0
             tmux.wait_gone(r"(saved|已保存)\s*$")
             assert line(tmux.text()) == was, (row["name"], tmux.text())

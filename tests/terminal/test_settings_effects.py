@@ -51,19 +51,19 @@ def interface(scene: Scene) -> None:
 
 def timeout_seconds(scene: Scene) -> None:
     scene.terminal.keys("s")
-    differs(scene, "timeout_seconds", "7777", r"\b300 .*built in", r"\b7777 .*saved")
+    differs(scene, "timeout_seconds", "7777", r"\b300 .*default", r"\b7777 .*saved")
     scene.terminal.keys("Escape")
     scene.terminal.wait("Enter send")
 
 
 def note_focus(scene: Scene) -> None:
     with set_to(scene.home, "note_focus", "on"):
-        scene.terminal.wait("waits for Enter")
+        scene.terminal.wait("Enter to send")
         scene.terminal.keys("Up", "Enter")
         scene.terminal.wait("Ctrl-D send")
         scene.terminal.keys("Escape")
         scene.terminal.wait("Enter send")
-    scene.terminal.wait("sends at once")
+    scene.terminal.wait("pick to send")
 
 
 def show_hidden(scene: Scene) -> None:
@@ -95,14 +95,14 @@ def single_keys(scene: Scene) -> None:
     with set_to(scene.home, "single_keys", "off"):
         scene.terminal.wait_gone("s settings|n common note|w browser")
         scene.terminal.keys("s", "?")
-        assert "built in" not in scene.terminal.wait("Esc back"), scene.terminal.text()
+        assert "default" not in scene.terminal.wait("Esc back"), scene.terminal.text()
         scene.terminal.keys("Escape")
     scene.terminal.wait("s settings")
 
 
 def timeout_action(scene: Scene) -> None:
     scene.leave(9)
-    differs(scene, "timeout_action", "submit_defaults", "told that nobody answered", "your defaults are sent")
+    differs(scene, "timeout_action", "submit_defaults", "before the ask times out", "your defaults are sent")
     scene.leave(600)
 
 
@@ -118,7 +118,7 @@ def deliver_after(scene: Scene) -> None:
 
 QUESTION = dict([
     looks("language", "zh", "Enter send", "Enter 发送"),
-    looks("single_submit", "batch", "sends at once", "waits for Enter"),
+    looks("single_submit", "batch", "pick to send", "Enter to send"),
     looks("notes", "off", "notes on", "notes off"),
     looks("navigation_hints", "off", "1-3 pick", None),
     looks("portal", "off", "w browser", None),
@@ -151,15 +151,15 @@ def settings_first(scene: Scene) -> None:
         scene.terminal.keys("Enter")
         shown = scene.terminal.wait(shows)
         let_answer()
-        if "built in" in shown:
+        if "default" in shown:
             scene.terminal.keys("Escape")
-            scene.terminal.wait_gone("built in")
+            scene.terminal.wait_gone("default")
         scene.terminal.keys("C-c")
         scene.terminal.wait("1 waiting")
         return shown
-    assert "built in" not in opened("Ctrl-D send")
+    assert "default" not in opened("Ctrl-D send")
     with set_to(scene.home, "settings_first", "on"):
-        opened("built in")
+        opened("default")
 
 
 INBOX = {"settings_first": settings_first}
@@ -210,7 +210,7 @@ def complete(home: Home) -> None:
     check(home, "terminal", SHOWN)
 
 
-@test("each row that shows in an open question is seen there at once, and goes with it", "R6.4 R8.1 R8.2")
+@test("each row that shows in an open question is seen there immediately, and goes with it", "R6.4 R8.1 R8.2")
 def question(home: Home) -> None:
     options = [{"id": "redis", "label": "Redis, write-through", "recommended": True},
                {"id": "view", "label": "Materialized view"}, {"id": "none", "label": "Leave it"}]

@@ -1,5 +1,5 @@
-"""Standing answers in the inbox: proposed, looked at, made, given, revoked; from the history; never of something
-destructive; what others do shows at once, also after the hub was killed; hostile text stays text.
+"""Rules in the inbox: proposed, looked at, made, given, revoked; from the history; never of something
+destructive; what others do shows immediately, also after the hub was killed; hostile text stays text.
 
 Proves: R2.2 R6.3
 """
@@ -17,7 +17,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
-    """As an agent of its own does: the shell that starts it is not above whoever answers here."""
+    """As an agent of its own does: the shell that starts it is not above anyone who answers here."""
     asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
@@ -49,21 +49,21 @@ def whole_way(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("inbox", shows="0 waiting")
         tmux.keys("a")
-        tmux.wait("No answer stands for asks to come")
+        tmux.wait("No rules")
         tmux.wait(r"▸ \+ Cache +Beta")
-        tmux.wait("answered 3 times, always the same")
+        tmux.wait("same answer 3 times")
         tmux.keys("Enter")
-        tmux.wait("whatever the prompt says")
-        tmux.wait("so far: 3 answered so, 0 otherwise")
+        tmux.wait("any prompt")
+        tmux.wait("past asks: 3 with this answer, 0 with a different one")
         tmux.keys("p")
         tmux.wait("so far: 1 answered so")
         tmux.keys("p")
         tmux.wait("so far: 3 answered so")
         assert rules(home) == [], "looking makes nothing"
         tmux.keys("2")
-        tmux.wait("From now on asks of this kind are answered at once")
+        tmux.wait("Matching asks will now be answered automatically")
         tmux.wait(r"▸ ✓ Cache +Beta")
-        tmux.wait("Nothing was answered three times")
+        tmux.wait("No suggestions: you haven't")
         made = rules(home)[0]
         assert made["rule"]["any_prompt"] is True and made["expires_at"][:10] > made["created_at"][:10], made
         tmux.wait("until " + made["expires_at"][:4])
@@ -72,7 +72,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("Enter")
         tmux.wait("shop needs a cache")  # the ask it was made from
         tmux.keys("C-c")
-        tmux.wait("Standing answers")
+        tmux.wait("Rules")
         tmux.keys("d")
         tmux.wait(r"Revoke it\?")
         tmux.keys("Escape")
@@ -81,26 +81,26 @@ def whole_way(home: Home) -> None:
         tmux.keys("d")
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
-        tmux.wait("Revoked: asks of this kind come to you again")
-        tmux.wait("No answer stands")
+        tmux.wait("Rule deleted. You will be asked again")
+        tmux.wait("No rules")
         assert rules(home) == []
         assert ask(home, "--wait", "0", prompt="A fifth shop needs a cache: which one?").code == 5
         tmux.keys("Escape")
         tmux.wait("1 waiting")
         tmux.wait("Cache +auto-submitted")
         tmux.keys("h")
-        tmux.wait("Cache +Beta +standing answer")
+        tmux.wait("Cache +Beta +rule")
         tmux.keys("Enter")
-        tmux.wait("as you answered before: a standing answer")
+        tmux.wait("Answered automatically at .* by a rule")
         tmux.keys("C-c")
         tmux.wait("History")
         leave(tmux)
-        tmux.start("inbox", shows="Cache +auto-submitted +standing answer")
+        tmux.start("inbox", shows="Cache +auto-submitted +rule")
         tmux.keys("q")
         tmux.end(0)
 
 
-@test("from the history: an answered ask can stand, one that nobody answered or that is destructive can't, and it is said why", "R2.2")
+@test("from the history: an answered ask can stand, one that no one answered or that is destructive can't, and it is said why", "R2.2")
 def from_history(home: Home) -> None:
     answered(home, title="Good one")
     cancelled = ask(home, "--wait", "0", title="Cancelled one").json["session_id"]
@@ -123,11 +123,11 @@ def from_history(home: Home) -> None:
         tmux.keys("h")
         tmux.wait("▸ ✓ .*Drop it")
         tmux.keys("a")
-        tmux.wait("a destructive ask is decided each time anew")
+        tmux.wait("rules can't answer destructive asks: decide each one yourself")
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "a")
-        tmux.wait("only what a person answered can stand")
+        tmux.wait("a rule can only be created from")
         tmux.keys("Escape")
         tmux.wait("History")
         tmux.keys("j", "j", "a")
@@ -141,14 +141,14 @@ def from_history(home: Home) -> None:
     assert [rule["rule"]["title"] for rule in rules(home)] == ["Good one"]
 
 
-@test("two at once: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
+@test("two at the same time: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
 def at_once(home: Home) -> None:
     first, second = answered(home, title="One of two"), answered(home, title="Two of two")
     with Tmux(home) as tmux, Tmux(home) as other:
         for window in (tmux, other):
             window.start("inbox", shows="0 waiting")
             window.keys("a")
-            window.wait("No answer stands")
+            window.wait("No rules")
         one = home.sayso("rule", "add", first, "--json").json["id"]
         for window in (tmux, other):
             window.wait("▸ ✓ One of two")
@@ -168,7 +168,7 @@ def at_once(home: Home) -> None:
         assert home.sayso("rule", "remove", one).code != 0
         home.sayso("rule", "remove", rules(home)[0]["id"])
         for window in (tmux, other):
-            window.wait("No answer stands")
+            window.wait("No rules")
             leave(window)
 
 
@@ -183,13 +183,13 @@ def killed(home: Home) -> None:
         home.kill_hub()
         wait_until(home.hub_pid, "it is started again", WAIT_S)
         assert home.sayso("rule", "remove", rules(home)[0]["id"]).code == 0
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         assert home.sayso("rule", "add", id).code == 0
         tmux.wait("▸ ✓ Outlives it")
         tmux.keys("d")
         tmux.wait(r"Revoke it\?")
         tmux.keys("y")
-        tmux.wait("No answer stands")
+        tmux.wait("No rules")
         leave(tmux)
 
 
@@ -227,18 +227,18 @@ def chinese(home: Home) -> None:
     with Tmux(home, columns=72) as tmux:
         tmux.start("inbox", shows="等待|等你")
         tmux.keys("a")
-        tmux.wait("没有长期有效的答复。")
-        tmux.wait("根据历史提出的建议")
-        tmux.wait("回答了 3 次，每次都一样")
+        tmux.wait("没有规则。")
+        tmux.wait("根据历史给出的建议")
+        tmux.wait("相同答复 3 次")
         tmux.keys("Enter")
-        tmux.wait("让此答复长期有效？")
-        tmux.wait("到目前为止：3 次如此答复，0 次不同")
+        tmux.wait("根据此答复创建规则？")
+        tmux.wait("3 个与此答复相同，0 个不同")
         tmux.keys("3")
-        tmux.wait("从现在起，这类提问会立即得到答复。")
+        tmux.wait("匹配的请求今后会自动答复。")
         tmux.keys("d")
-        tmux.wait("停用它？这类提问会再来问你。")
+        tmux.wait("删除此规则？今后会再次询问你。")
         tmux.keys("y")
-        tmux.wait("已停用：这类提问会再来问你。")
+        tmux.wait("规则已删除。今后会再次询问你。")
         leave(tmux)
 
 

@@ -55,7 +55,7 @@ def whole_way(home: Home) -> None:
         tmux.keys("Escape")
         tmux.wait(r"\[✓\] o  Other: 客服组长, too")
         tmux.keys("Tab")
-        tmux.wait("Note to this question:")
+        tmux.wait("Note on this question:")
         tmux.type("not on a Friday")
         tmux.enter("not on a Friday")
         tmux.wait("Right or Enter next")
@@ -80,7 +80,7 @@ def whole_way(home: Home) -> None:
         tmux.wait("▸ Review")
         tmux.keys("n")
         tmux.type("thanks")
-        tmux.enter("Note to the agent: thanks")
+        tmux.enter("Note for the agent: thanks")
         tmux.wait("Enter send all 3")
         assert home.sayso("show", session_id, "--json").json["ask"]["status"] == "pending"
         tmux.keys("Enter")
@@ -184,7 +184,7 @@ def elsewhere(home: Home) -> None:
         done = home.sayso("answer", session_id, "--field", "q1=2.9.0", "--field", "q2=Ireland")
         assert done.code == 0, done
         shown = tmux.wait("2.9.0; Ireland")  # who won is known a moment earlier
-        assert "nswered on the command line" in shown and "my own words" in shown, shown
+        assert "nswered from the command line" in shown and "my own words" in shown, shown
         let_answer()
         tmux.keys("Enter")
         tmux.end(0)

@@ -85,7 +85,7 @@ def confirmation(home: Home) -> None:
     second = elicit(home, "confirm", message="Drop the table?", destructive=True)
     with Tmux(home) as tmux:
         shown = tmux.start("attach", second, shows=r"Drop the table\?")
-        assert "! DESTRUCTIVE" in shown and "two acts" in shown, shown
+        assert "! DESTRUCTIVE" in shown and "code required" in shown, shown
         tmux.keys("1", "Enter")
         tmux.wait(r"Type \d{3}")
         tmux.keys("Enter")  # an empty line goes back
@@ -179,7 +179,7 @@ def preview(home: Home) -> None:
         tmux.keys(">")
         wait_until(lambda: len(re.search(r"^(.*)╎", tmux.text(), re.MULTILINE)[1]) > len(column), "the list is wider")
         tmux.keys("<", "p")
-        tmux.wait("back to the list")
+        tmux.wait("back to list")
         tmux.keys("NPage")
         tmux.wait(r"\+line 010")
         tmux.keys("End")
@@ -206,7 +206,7 @@ def prompt(home: Home) -> None:
         shown = tmux.start("attach", session_id, shows=r"Drop it all\?")
         assert "m more" in shown and "Paragraph 29" not in shown, shown
         tmux.keys("2", "Enter")
-        tmux.wait("read the question to its end first")
+        tmux.wait("read the full question first")
         tmux.keys("m")
         tmux.wait("Paragraph 5")
         tmux.keys("End")
@@ -257,7 +257,7 @@ def own_words(home: Home) -> None:
         tmux.keys("Home")
         tmux.wait("▸ .* 1  Option 01")
         tmux.keys("End")
-        tmux.wait("▸ .* o  In your own words")
+        tmux.wait("▸ .* o  Your own answer")
         tmux.keys("Space")
         tmux.type("first line")
         tmux.keys("Enter")
@@ -276,7 +276,7 @@ def minutes_and_declining(home: Home) -> None:
     with Tmux(home) as tmux:
         tmux.start("attach", session_id)
         tmux.keys("E")
-        tmux.wait("Minutes more:")
+        tmux.wait("Extra minutes:")
         tmux.keys("3", "0", "Enter")
         tmux.wait(r"asked [\d:]+ +31:\d\d")
         tmux.keys("q")
@@ -296,7 +296,7 @@ def no_notes(home: Home) -> None:
         shown = tmux.start("attach", session_id)
         assert "Tab note" not in shown and "notes off" in shown, shown
         tmux.keys("n")
-        tmux.wait("notes are switched off")
+        tmux.wait("notes are off")
         tmux.keys("Escape")
         shown = tmux.wait("Cancel this ask")
         assert "Why" not in shown, shown
@@ -304,7 +304,7 @@ def no_notes(home: Home) -> None:
         tmux.end(3)
 
 
-@test("settings: every row changes at once and is saved; a number is typed; a bad one is refused in words", "R6.4 R8.1")
+@test("settings: every row changes immediately and is saved; a number is typed; a bad one is refused in words", "R6.4 R8.1")
 def settings(home: Home) -> None:
     session_id = ask(home)
     value = lambda name: home.sayso("settings", "get", name).out.strip()
@@ -315,17 +315,17 @@ def settings(home: Home) -> None:
         tmux.keys("Right")
         tmux.wait(r"Interface +< browser > +saved|Interface +< web > +saved")
         tmux.keys("r")
-        tmux.wait(r"Interface +< auto > +built in")
+        tmux.wait(r"Interface +< auto > +default")
         tmux.keys("Down")
         tmux.type("45")
-        tmux.wait(r"Time for new asks +< 45_ >")
+        tmux.wait(r"Time to answer +< 45_ >")
         tmux.keys("Escape")
-        tmux.wait(r"Time for new asks +< 300 s >")
+        tmux.wait(r"Time to answer +< 300 s >")
         tmux.type("458")
         tmux.keys("BSpace")
         tmux.wait("< 45_ >")
         tmux.keys("Enter")
-        tmux.wait(r"Time for new asks +< 45 s > +saved")
+        tmux.wait(r"Time to answer +< 45 s > +saved")
         assert value("timeout_seconds") == "45"
         tmux.type("0")
         tmux.keys("Enter")
@@ -340,7 +340,7 @@ def settings(home: Home) -> None:
         tmux.keys("Down", "Right")
         wait_until(lambda: value("language") == "en", "English")
         tmux.keys("Right")
-        tmux.wait(r"语言 +< 中文 >")  # and at once
+        tmux.wait(r"语言 +< 中文 >")  # and immediately
         assert "设置" in tmux.text()
         tmux.keys("Down", "Right")
         wait_until(lambda: value("settings_first") == "on", "settings first")
@@ -365,7 +365,7 @@ def settings_elsewhere(home: Home) -> None:
         tmux.wait("推荐")
         home.sayso("settings", "set", "language", "en")
         home.sayso("settings", "set", "single_submit", "batch")
-        tmux.wait("waits for Enter")
+        tmux.wait("Enter to send")
         tmux.keys("C-c")
         tmux.end(5)
 
@@ -392,7 +392,7 @@ def widths() -> None:
                     rails = re.findall(r"^[╍╌]+$", shown, re.MULTILINE)
                     assert all(len(rail) == columns for rail in rails), shown
                     tmux.keys("C-c")
-                    assert ("stays open" if language == "en" else "仍然有效") in tmux.end(5).replace("\n", "")
+                    assert ("stays open" if language == "en" else "仍待答复") in tmux.end(5).replace("\n", "")
         side_by_side(*(lambda language=language, columns=columns: look(language, columns)
                        for language in ("en", "zh") for columns in (40, 80, 200)))
 

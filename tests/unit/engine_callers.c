@@ -123,10 +123,10 @@ void caller_forget(struct caller *caller)
 /* Calls for each line; the newest with this method is kept. */
 static size_t read_lines(const struct caller *caller, const char *method, struct json **ret_newest)
 {
-    const char *line = text_string(&caller->lines);
+    const char *line = text_string(&caller->lines), *behind = line + caller->lines.used;
     size_t count = 0;
 
-    for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+    for (const char *end; (end = memchr(line, '\n', (size_t)(behind - line))); line = end + 1) {
         struct json *parsed = NULL;
 
         assert_true(json_parse(line, (size_t)(end - line), &parsed, NULL));
@@ -197,7 +197,7 @@ static void start(struct call *call, struct caller *caller, enum method act, con
     *call = (struct call){ .stage = caller->stage, .label = call->label, .leaves = call->leaves };
     caller->stage->service->ops->call(caller->stage->service, caller->session, &request, on_done,
                                       call);
-    json_free(params); /* nobody keeps what is only lent */
+    json_free(params); /* no one keeps what is only lent */
 }
 
 void call_start(struct call *call, struct caller *caller, enum method act, const char *params, ...)

@@ -122,7 +122,7 @@ int stage_set_up(void **state);
 int stage_tear_down(void **state);
 /* The hub ends in good order and another one starts on the same file. */
 void stage_restart(struct stage *stage);
-/* The hub is gone at once: nothing is written any more, nobody leaves. */
+/* The hub is gone immediately: nothing is written any more, no one leaves. */
 void stage_crash(struct stage *stage);
 void stage_set(struct stage *stage, const char *name, const char *value);
 
@@ -182,7 +182,7 @@ struct scene {
     char id[ASK_ID_BYTES];
 };
 void scene_open(struct scene *scene, void **state, const char *via, const char *more);
-/* With interface terminal: the agent has its command at once and waits for nothing. */
+/* With interface terminal: the agent has its command immediately and waits for nothing. */
 void scene_open_handed(struct scene *scene, void **state, const char *more);
 void scene_close(struct scene *scene);
 void scene_answer(struct scene *scene, const char *option); /* the reply is in did */

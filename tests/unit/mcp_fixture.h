@@ -79,7 +79,7 @@ void stage_reply(struct stage *stage, size_t index, const struct reply *reply);
 void stage_tell(struct stage *stage, size_t index, const char *line); /* to its session */
 void stage_refuse_state(struct stage *stage, size_t index);
 void stage_tell_hold(struct stage *stage, size_t index,
-                     int64_t hold_ms);            /* as the service learnt */
+                     int64_t hold_ms);            /* as the service learned */
 void stage_pass(struct stage *stage, int64_t ms); /* time, with the wake-up that is due */
 
 /* A line of a stream, parsed; the caller frees. Fails where there is none. */

@@ -1,5 +1,5 @@
-/* own_time.c - see own_time.h. Timers are known by their descriptors and set anew with every
- * change; setting one that was closed meanwhile does nothing. */
+/* own_time.c - see own_time.h. Timers are known by their descriptors and set again with every
+ * change; setting one that was closed in the meantime does nothing. */
 #include "own_time.h"
 
 #include <pthread.h>

@@ -19,9 +19,9 @@ bool postgres_is_there(void);
 void postgres_create(char out_url[POSTGRES_URL_BYTES]);
 /* The same with more behind CREATE DATABASE. */
 void postgres_create_with(char out_url[POSTGRES_URL_BYTES], const char *options);
-/* Whoever is still connected to it is thrown out. */
+/* Anyone who is still connected to it is thrown out. */
 void postgres_drop(const char *url);
-/* What is in it goes, which is quicker than another one; nobody may be in a transaction there. */
+/* What is in it goes, which is quicker than another one; no one may be in a transaction there. */
 void postgres_clear(const char *url);
 
 /* Statements without values; the test fails if one is refused. */

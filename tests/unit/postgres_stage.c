@@ -262,4 +262,5 @@ void stage_ask(struct stage *stage, const struct staged_ask *ask)
         " 1, 1, 1700000000000 + $1, 9, 8, 0, $5, $6, 0, 0, $7, 0, $8, 'provide_choice',"
         " 'Which one?', '{}', $9, $10)",
         &params);
+    stage_run(stage, "SELECT sayso_list_asks()");
 }

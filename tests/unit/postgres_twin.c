@@ -86,27 +86,42 @@ static bool run(struct twin *twin, const char *format, ...)
     return twin_try(twin, text, state);
 }
 
+static PGresult *execute(struct twin *twin, const struct sql *sql, struct params *take_params)
+{
+    struct params_view view;
+    PGresult *result;
+
+    params_look(take_params, &view);
+    result = PQexecParams(twin->connection, sql->text, take_params->count, NULL, view.values,
+                          view.lengths, view.formats, 0);
+    params_release(take_params);
+    return result;
+}
+
 bool twin_send(struct twin *twin, struct write *write)
 {
     const struct sql *sql;
     struct params params = { 0 };
-    struct params_view view;
     PGresult *result;
     bool ok;
 
-    if (!write_bind(write, &sql, &params))
+    if (write_part_of(write) == PART_NONE)
         return true;
-    params_look(&params, &view);
-    result = PQexecParams(twin->connection, sql->text, params.count, NULL, view.values,
-                          view.lengths, view.formats, 0);
+    write_bind(write, 1, &sql, &params);
+    result = execute(twin, sql, &params);
     ok = PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
     if (ok)
-        write_take(write, result);
+        write_take(write, 1, result);
     else
         text_put(write->reply.err.message, sizeof write->reply.err.message,
                  PQresultErrorMessage(result));
     PQclear(result);
-    params_release(&params);
+    if (ok && write->sent.wants_row) {
+        write_bind_row(write, &sql, &params);
+        result = execute(twin, sql, &params);
+        write_take_row(write, result);
+        PQclear(result);
+    }
     return ok;
 }
 

@@ -193,7 +193,7 @@ static void nothing_secret_is_in_it(void **state)
     lines_free(lines);
 }
 
-/* Whatever column there is, somebody decided whether it is kept. */
+/* Whatever column there is, someone decided whether it is kept. */
 static void every_column_is_kept_or_left_out(void **state)
 {
     struct place *place = *state;
@@ -246,7 +246,7 @@ static void it_goes_on_where_it_was_ended(void **state)
 
         assert_true(give(restore, lines, 0, cut, &err));
         assert_false(restore_finish(restore, &restored, &err));
-        assert_non_null(strstr(err.message, "too early"));
+        assert_non_null(strstr(err.message, "the backup is incomplete"));
         restore_close(restore);
         assert_false(sqlite_store_open(other->loop, other->path, &other->store, &err));
         assert_non_null(strstr(err.message, "sayso import"));
@@ -368,7 +368,7 @@ static void what_was_begun_can_be_taken_back(void **state)
     restore = restore_open(other->path, &err);
     assert_true(give(restore, shorter, 0, shorter->count - 1, &err));
     restore_close(restore);
-    assert_true(read_in(other, lines, &restored, &err)); /* another one begins anew */
+    assert_true(read_in(other, lines, &restored, &err)); /* another one begins again */
     drop_place(other);
     other = other_place();
     restore = restore_open(other->path, &err);
@@ -440,7 +440,7 @@ static void what_is_damaged_is_refused_at_its_line(void **state)
     lines_free(lines);
 }
 
-/* A check is no signature: whoever writes a backup himself can make one that fits. */
+/* A check is no signature: anyone who writes a backup himself can make one that fits. */
 static bool takes_forged(const char *const *rows, const char *expected)
 {
     struct place *other = other_place();
@@ -492,15 +492,15 @@ static void what_was_forged_does_no_harm(void **state)
     } cases[] = {
         { { HEAD(1, 2), EVENT(1, FORM), ASK(GOOD_ID, 3, 1), "{\"end\":2" }, NULL },
         { { HEAD(0, 0), "{\"end\":0" }, NULL },
-        { { "{\"sayso_backup\":2,\"schema\":9", "{\"end\":0" }, "newer sayso" },
+        { { "{\"sayso_backup\":2,\"schema\":9", "{\"end\":0" }, "newer version of sayso" },
         { { "{\"sayso_backup\":1,\"schema\":99,\"seq\":0,\"rows\":0,\"hash\":\"" ZEROS "\"" },
-          "newer sayso" },
-        { { "{\"sayso_export\":1", "{\"end\":0" }, "no backup" },
+          "newer version of sayso" },
+        { { "{\"sayso_export\":1", "{\"end\":0" }, "not a sayso backup" },
         { { HEAD(1, 2), EVENT(1, FORM), ASK("../../etc/passwd", 3, 1), "{\"end\":2" }, "line 3" },
         { { HEAD(1, 2), EVENT(1, FORM), ASK(GOOD_ID, 99, 1), "{\"end\":2" }, "line 3" },
         { { HEAD(1, 2), EVENT(1, FORM), ASK(GOOD_ID, 0, 1), "{\"end\":2" }, "line 3" },
         { { HEAD(1, 2), EVENT(1, FORM), ASK(GOOD_ID, 3, 7), "{\"end\":2" }, "line 3" },
-        { { HEAD(1, 2), EVENT(1, ""), ASK(GOOD_ID, 3, 1), "{\"end\":2" }, "contradicts" },
+        { { HEAD(1, 2), EVENT(1, ""), ASK(GOOD_ID, 3, 1), "{\"end\":2" }, "inconsistent" },
         { { HEAD(1, 2), EVENT(1, ",\"form\":\"not json\""), ASK(GOOD_ID, 3, 1), "{\"end\":2" },
           "line 2" },
         { { HEAD(1, 1), EVENT(1, ",\"form\":\"{}\""), "{\"end\":1" }, "line 2" },
@@ -508,12 +508,12 @@ static void what_was_forged_does_no_harm(void **state)
         { { HEAD(1, 1), EVENT(1, FORM ",\"answered_ms\":5"), "{\"end\":1" }, "line 2" },
         { { HEAD(2, 2), EVENT(2, FORM), ASK(GOOD_ID, 3, 1), "{\"end\":2" }, "line 2" },
         { { HEAD(2, 2), EVENT(1, FORM), EVENT(1, FORM), "{\"end\":2" }, "line 3" },
-        { { HEAD(9, 1), EVENT(1, FORM), "{\"end\":1" }, "contradicts" },
+        { { HEAD(9, 1), EVENT(1, FORM), "{\"end\":1" }, "inconsistent" },
         { { HEAD(1, 2), ASK(GOOD_ID, 3, 1), EVENT(1, FORM), "{\"end\":2" }, "line 3" },
         { { HEAD(1, 1), "{\"tokens\":{\"hash\":\"00\"}", "{\"end\":1" }, "line 2" },
         { { HEAD(1, 1), EVENT(1, ",\"evil\":1"), "{\"end\":1" }, "line 2" },
         { { HEAD(1, 3), EVENT(1, FORM), ASK(GOOD_ID, 3, 1), ASK(GOOD_ID, 3, 1), "{\"end\":3" },
-          "contradicts" },
+          "inconsistent" },
         { { HEAD(1, 1), EVENT(1, FORM), "{\"end\":1", "{\"end\":1" }, "line 4" },
         { { HEAD(1, 2), EVENT(1, FORM), "{\"end\":1" }, "line 3" },
     };

@@ -73,11 +73,11 @@ static void test_directories_that_are_refused(void **state)
     refuse_directory(at(place, "link"), "not a directory");
     assert_true(os_write_file(at(place, "file"), "x", 1, &err));
     refuse_directory(at(place, "file"), "not a directory");
-    refuse_directory(at(place, "file/below"), "can't make");
+    refuse_directory(at(place, "file/below"), "can't create");
     memset(long_path, 'x', sizeof long_path - 1);
     long_path[0] = '/';
     long_path[sizeof long_path - 1] = '\0';
-    refuse_directory(long_path, "can't make");
+    refuse_directory(long_path, "can't create");
     if (geteuid() == 0) {
         assert_int_equal(chown(at(place, "open"), 65534, 65534), 0);
         refuse_directory(at(place, "open"), "another user");
@@ -105,7 +105,7 @@ static void test_files_are_replaced_whole(void **state)
         assert_string_equal(old, "first");
     }
     close(fd);
-    assert_int_equal(symlink("/dev/null", left), 0); /* planted, or left by somebody who died */
+    assert_int_equal(symlink("/dev/null", left), 0); /* planted, or left by someone who died */
     assert_true(os_write_file(at(place, "file"), "", 0, &err));
     assert_content(at(place, "file"), "");
     assert_int_not_equal(access(left, F_OK), 0);
@@ -341,7 +341,7 @@ static void test_ancestors(void **state)
     assert_true(descends_from(below, getpid(), self.start));
     assert_true(descends_from(below, child.pid, process.start));
     assert_false(descends_from(getpid(), child.pid, process.start));
-    /* the same number at another time is somebody else */
+    /* the same number at another time is someone else */
     assert_false(descends_from(child.pid, getpid(), self.start + 1));
     assert_false(descends_from(below, child.pid, process.start + 1));
     assert_false(descends_from(getpid(), 0, 0));

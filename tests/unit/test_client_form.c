@@ -99,7 +99,7 @@ static const struct reading_case {
       "{\"fields\":{\"confirmed\":true}}" },
     { "no, chosen", "elicit_confirm", confirm, "{\"confirmed\":\"no\"}",
       "{\"fields\":{\"confirmed\":false}}" },
-    { "a text", "elicit_input", input, "{\"input\":\"Heron\"}",
+    { "a string", "elicit_input", input, "{\"input\":\"Heron\"}",
       "{\"fields\":{\"input\":\"Heron\"}}" },
     { "a text too short", "elicit_input", input, "{\"input\":\"H\"}", NULL },
     { "keys of ours make room", "elicit_form", form,

@@ -243,9 +243,9 @@ static void test_all_mistakes_of_a_question_are_told(void **state)
     assert_int_equal(say_calls(&conversation, calls, 1, &step), ERROR_NONE);
     assert_string_equal(
         step.results[0].content,
-        "Invalid input: title must be a text, but is an integer: One line for lists; default: the "
-        "message's first. (at /title); question 'Q?' must have 2-4 options, but has 1; \"Other\" "
-        "with a text is always offered beside them (at /questions/0/options)");
+        "Invalid input: title must be a string, not an integer: one line for lists (default: the "
+        "first line of the message) (at /title); question 'Q?' must have 2-4 options, but has 1; a "
+        "free-text \"Other\" is added automatically (at /questions/0/options)");
     conversation_step_release(&step);
     conversation_release(&conversation);
 }
@@ -260,7 +260,7 @@ static void test_sub_agents_are_refused_and_go_on(void **state)
     (void)state;
     assert_int_equal(say_calls(&conversation, calls, 2, &step), ERROR_NONE);
     expect_result(&step, 0, "t1", NULL, true);
-    assert_ptr_equal(strstr(step.results[0].content, "ask_user_question is not available"),
+    assert_ptr_equal(strstr(step.results[0].content, "sub-agents can't use ask_user_question"),
                      step.results[0].content);
     expect_effects(&step, "RSNX");
     conversation_step_release(&step);

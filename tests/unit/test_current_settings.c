@@ -1,6 +1,6 @@
 /*
  * test_current_settings.c - a front's view of the host's settings: as they are in the file now,
- * whoever changed it and however.
+ * anyone who changed it and however.
  *
  * Proves: R8.1
  */
@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "mcp/stdio/current_settings.h"
 #include "remove_tree.h"
 #include "settings/settings.h"
 
@@ -26,7 +25,6 @@ static int set_up(void **state)
     snprintf(directory, sizeof directory, "/tmp/sayso-current-XXXXXX");
     if (!mkdtemp(directory))
         return -1;
-    setenv("XDG_CONFIG_HOME", directory, 1);
     snprintf(folder, sizeof folder, "%s/sayso", directory);
     snprintf(path, sizeof path, "%s/settings.json", folder);
     snprintf(fresh, sizeof fresh, "%s.new", path);
@@ -49,6 +47,14 @@ static void write_limit(const char *file, int limit_s)
     fclose(out);
 }
 
+static struct current_settings loaded(void)
+{
+    struct current_settings current = { .settings = settings_new() };
+
+    settings_load(current.settings, path);
+    return current;
+}
+
 static int64_t limit_within_turn_s(struct current_settings *current)
 {
     return settings_hold_limit_s(current_settings(current), "somebody", false, 0);
@@ -58,13 +64,13 @@ static int64_t limit_s(struct current_settings *current)
 {
     int64_t limit_s = limit_within_turn_s(current);
 
-    current_settings_end_turn(current);
+    current->is_seen = false;
     return limit_s;
 }
 
 static void a_file_that_is_another_is_read(void **state)
 {
-    struct current_settings current = { 0 };
+    struct current_settings current = loaded();
     int64_t built_in = limit_s(&current);
 
     (void)state;
@@ -78,35 +84,34 @@ static void a_file_that_is_another_is_read(void **state)
     assert_int_equal(limit_s(&current), 190);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(limit_s(&current), built_in);
-    current_settings_release(&current);
+    settings_free(current.settings);
 }
 
 static void one_that_stays_is_read_once(void **state)
 {
-    struct current_settings current = { 0 };
+    struct current_settings current = loaded();
     const struct settings *first;
 
     (void)state;
     write_limit(path, 17);
     first = current_settings(&current);
-    current_settings_end_turn(&current);
+    current.is_seen = false;
     assert_ptr_equal(current_settings(&current), first);
-    current_settings_release(&current);
-    current_settings_release(&current); /* a zeroed one */
+    settings_free(current.settings);
 }
 
 static void a_turn_sees_one_file(void **state)
 {
-    struct current_settings current = { 0 };
+    struct current_settings current = loaded();
 
     (void)state;
     write_limit(path, 17);
     assert_int_equal(limit_within_turn_s(&current), 17);
     write_limit(path, 18);
     assert_int_equal(limit_within_turn_s(&current), 17);
-    current_settings_end_turn(&current);
+    current.is_seen = false;
     assert_int_equal(limit_within_turn_s(&current), 18);
-    current_settings_release(&current);
+    settings_free(current.settings);
 }
 
 static bool is_refused(struct current_settings *current)
@@ -114,7 +119,7 @@ static bool is_refused(struct current_settings *current)
     struct error err;
     bool is_refused = settings_problem(current_settings(current), &err);
 
-    current_settings_end_turn(current);
+    current->is_seen = false;
     return is_refused;
 }
 
@@ -125,19 +130,20 @@ static void a_way_that_leads_nowhere_is_noticed_when_it_comes_and_goes(void **st
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct current_settings later = { 0 }, earlier = { 0 };
+        struct current_settings earlier = loaded(), later;
 
         if (names[i] == folder)
             assert_int_equal(rmdir(folder), 0);
         assert_false(is_refused(&earlier));
         assert_int_equal(symlink("nowhere", names[i]), 0);
         assert_true(is_refused(&earlier));
+        later = loaded();
         assert_true(is_refused(&later));
         assert_int_equal(unlink(names[i]), 0);
         assert_false(is_refused(&earlier));
         assert_false(is_refused(&later));
-        current_settings_release(&earlier);
-        current_settings_release(&later);
+        settings_free(earlier.settings);
+        settings_free(later.settings);
     }
 }
 

@@ -56,8 +56,7 @@ static const struct how_it_ended {
       "{'action':'cancel','summary':'Withdrawn by the agent','explicit':false,'withdrawn':true}",
       "assume nothing", NULL },
     { "elicit_choice", CHOICE, STATE_TIMEOUT, NULL,
-      "{'action':'timeout','summary':'Nobody answered in time','explicit':false}", "assume nothing",
-      NULL },
+      "{'action':'timeout','summary':'Timed out','explicit':false}", "assume nothing", NULL },
     { "elicit_input", M ",'field_name':'\\\"x'}", STATE_SUBMITTED, "{'custom_input':'two\\nlines'}",
       "{'action':'accept','\\\"x':'two\\nlines','summary':'\\\"two\\\\nlines\\\"','explicit':true}",
       NULL, NULL },
@@ -77,14 +76,12 @@ static const struct how_it_ended {
     { "elicit_confirm", CONFIRM, STATE_CANCELLED, NULL,
       "{'action':'cancel','summary':'Cancelled','explicit':true}", "assume nothing", NULL },
     { "elicit_confirm", CONFIRM, STATE_TIMEOUT, NULL,
-      "{'action':'timeout','summary':'Nobody answered in time','explicit':false}",
-      "nothing was chosen", NULL },
+      "{'action':'timeout','summary':'Timed out','explicit':false}", "Nothing was chosen", NULL },
     { "elicit_number", M ",'minimum':40,'maximum':200}", STATE_SUBMITTED,
       "{'fields':{'value':90.5}}",
       "{'action':'accept','value':90.5,'summary':'90.5','explicit':true}", NULL, NULL },
     { "elicit_number", M "}", STATE_TIMEOUT, NULL,
-      "{'action':'timeout','summary':'Nobody answered in time','explicit':false}",
-      "nothing was chosen", NULL },
+      "{'action':'timeout','summary':'Timed out','explicit':false}", "Nothing was chosen", NULL },
     { "elicit_form", FORM, STATE_SUBMITTED, "{}",
       "{'action':'accept','content':{'t':'x','n':3,'ok':true},'summary':'\\\"x\\\", 3, yes',"
       "'explicit':true}",
@@ -107,9 +104,9 @@ static const struct how_it_ended {
       STATE_SUBMITTED, "{'fields':{'n':1,'t':''}}",
       "{'action':'accept','content':{'n':1},'summary':'1','explicit':true}", NULL, NULL },
     { "elicit_form", FIRST_NUMBER, STATE_AUTO_SUBMITTED, "{}",
-      "{'action':'timeout','content':{'n':3,'m':[]},'summary':'Nobody answered in time, defaults "
-      "submitted: 3','explicit':false,'auto_submitted':true}",
-      "nobody looked", NULL },
+      "{'action':'timeout','content':{'n':3,'m':[]},'summary':'Timed out; defaults submitted: "
+      "3','explicit':false,'auto_submitted':true}",
+      "the user did not decide", NULL },
     { "elicit_form", FORM, STATE_DECLINED, NULL,
       "{'action':'decline','summary':'Declined','explicit':true}", "said no", NULL },
 };
@@ -255,7 +252,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* Silence: what may be submitted when nobody came is never a yes, and never a guess. */
+/* Silence: what may be submitted when no one came is never a yes, and never a guess. */
 static void test_defaults(void **state)
 {
     static const struct {

@@ -47,7 +47,7 @@ static void test_committed_then_acknowledged_then_told(void **state)
     scene_close(&scene);
 }
 
-/* Nobody hears of an ask that is not on disk, whatever it was that came too early. */
+/* No one hears of an ask that is not on disk, whatever it was that came too early. */
 static void test_nothing_before_the_commit(void **state)
 {
     struct scene scene;
@@ -102,7 +102,7 @@ static void test_a_failed_create_is_told_and_forgotten(void **state)
     call_release(&listed);
 }
 
-/* Every act on an ask that needs the store, when the store fails: nobody is told success, the ask
+/* Every act on an ask that needs the store, when the store fails: no one is told success, the ask
  * is as it was, and the same act works once the disk does. */
 static const struct {
     const char *name;
@@ -389,7 +389,7 @@ static void test_if_match(void **state)
     scene_close(&scene);
 }
 
-/* R10.4: over, then changed meanwhile, then what is wrong with it. */
+/* R10.4: over, then changed in the meantime, then what is wrong with it. */
 static void test_what_is_told_first(void **state)
 {
     const char *params = "{'session_id':'%s','selected_ids':['%s'],'version':%d}";

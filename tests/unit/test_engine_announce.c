@@ -1,6 +1,6 @@
 /*
  * test_engine_announce.c - a person is told of an ask, and once more when it has waited for long:
- * once each, whatever becomes of the hub meanwhile.
+ * once each, whatever becomes of the hub in the meantime.
  * Proves: R6.6 (in one process)
  */
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void test_the_next_hub_reminds(void **state)
     }
 }
 
-/* Nobody wants to hear at a start what happened an hour ago. */
+/* No one wants to hear at a start what happened an hour ago. */
 static void test_what_was_missed_for_long_is_old(void **state)
 {
     struct stage *stage = *state;

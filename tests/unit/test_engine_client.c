@@ -1,7 +1,7 @@
 /*
  * test_engine_client.c - the agent's own client as a channel: asked where it can show a form,
- * judged by what it brings and after how long, withdrawn when somebody else was faster. Proves:
- * R2.6 R4.2 R4.3 R4.4 R5.2 R5.3 (in one process)
+ * judged by what it brings and after how long, withdrawn when someone else was faster.
+ * Proves: R2.6 R4.2 R4.3 R4.4 R5.2 R5.3 (in one process)
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -171,8 +171,7 @@ static void test_what_was_typed_is_kept(void **state)
     assert_int_equal(caller_count(client, "client/present"), 2); /* with what is missing */
     event = caller_event(client, "client/present");
     assert_string_equal(json_text(json_at(event, "/params/lacks_at")), "/fields/name");
-    assert_string_equal(json_text(json_at(event, "/params/lacks")),
-                        "write something that can be seen");
+    assert_string_equal(json_text(json_at(event, "/params/lacks")), "enter some visible text");
     json_free(event);
     return_form(client, id, "'action':'accept','content':{'size':'b'},'shown_ms':9000");
     assert_int_equal(caller_count(client, "client/present"), 2); /* once */
@@ -191,7 +190,8 @@ static void test_what_was_typed_is_kept(void **state)
     call_release(&got);
 }
 
-/* What was learnt keeps the next ask from a client, until a day has passed or it is another one. */
+/* What was learned keeps the next ask from a client, until a day has passed or it is another one.
+ */
 static void test_a_form_that_does_not_work_is_not_shown_again(void **state)
 {
     struct stage *stage = *state;
@@ -244,7 +244,7 @@ static void test_an_ask_waits_until_its_client_is_known(void **state)
     assert_int_equal(caller_count(client, "ask/created"), 3);
     assert_int_equal(caller_count(client, "client/present"), 0);
 
-    stage->store.holds_form_fact = true; /* whoever leaves meanwhile has asked nothing */
+    stage->store.holds_form_fact = true; /* anyone who leaves in the meantime has asked nothing */
     client = enter_client(stage, "2");
     ask(&gone, client, "Four", "", LEGACY);
     caller_leave(client);

@@ -1,6 +1,6 @@
 /*
  * test_engine_delivered.c - answers that an agent has confirmed, and those that it has not: which
- * are known by heart, and that the store decides when they are not.
+ * are known in memory, and that the store decides when they are not.
  * Proves: R5.5
  */
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void test_a_confirmation_that_is_not_saved_takes_nothing_away(void **stat
 }
 
 /* Said again and again while the first is on its way to the disk: none is acknowledged before it is
- * there, and it is written once, so that nobody else waits for that. */
+ * there, and it is written once, so that no one else waits for that. */
 static void test_a_confirmation_said_twice(void **state)
 {
     struct identity other = visitor_agent("other bot");
@@ -123,7 +123,7 @@ static void test_a_confirmation_said_twice_fails(void **state)
     scene_close(&scene);
 }
 
-/* More than are known by heart: then the store is asked each time. */
+/* More than are known in memory: then the store is asked each time. */
 static void test_so_many_are_undelivered(void **state)
 {
     struct identity bot = visitor_agent("bot");
@@ -149,7 +149,7 @@ static void test_so_many_are_undelivered(void **state)
     scene_close(&scene);
 }
 
-/* Somebody else's word that an answer arrived counts for nothing. */
+/* Someone else's word that an answer arrived counts for nothing. */
 static void test_only_its_own_agent_has_received_it(void **state)
 {
     struct scene scene;

@@ -25,7 +25,7 @@ static void test_an_answer_there_reaches_who_waits_here(void **state)
     pair_open(pair, &scene, "cli", "");
     pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    assert_int_equal(scene.asked.replies, 0); /* nobody here has looked yet */
+    assert_int_equal(scene.asked.replies, 0); /* no one here has looked yet */
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_true(scene.asked.is_final);
@@ -307,30 +307,39 @@ static void test_one_call_again_gets_the_answer_it_missed(void **state)
     call_release(&second);
 }
 
-/* The first connection is lost and the person answers, both while the second call looks. */
+/* The first connection is lost and the person answers, both while the second call looks. It looks
+ * because it has a key and an answer is there that no agent has heard. */
 static void test_one_call_again_gets_the_answer_given_while_it_looked(void **state)
 {
     struct pair *pair = *state;
     struct stage *here = pair ? pair->here : NULL;
     struct identity agent = visitor_agent("bot"), person = visitor_person("cli");
-    struct call first = { .label = "first" }, second = { .label = "second" };
-    struct caller *asking, *near;
+    struct call unheard = { .label = "unheard" }, first = { .label = "first" };
+    struct call second = { .label = "second" };
+    struct caller *gone, *asking, *near;
 
     NEEDS_SERVER;
-    asking = caller_enter(here, "agent", &agent);
     near = caller_enter(here, "near", &person);
-    ask_start(&first, asking, "Deploy", "", -1);
+    gone = caller_enter(here, "gone", &agent);
+    ask_start(&unheard, gone, "Unheard", "", -1);
+    stage_settle(here);
+    caller_leave(gone);
+    call_run(&pair->did, near, METHOD_ask_answer, "{'selected_ids':['a']}");
+    assert_worked(&pair->did);
+    asking = caller_enter(here, "agent", &agent);
+    ask_start(&first, asking, "Deploy", ",'idempotency_key':'k'", -1);
     stage_settle(here);
     here->store.holds_missing = true;
-    ask_start(&second, caller_enter(here, "again", &agent), "Deploy", "", -1);
+    ask_start(&second, caller_enter(here, "again", &agent), "Deploy", ",'idempotency_key':'k'", -1);
     stage_settle(here);
     caller_leave(asking);
     call_run(&pair->did, near, METHOD_ask_answer, "{'selected_ids':['b']}");
     assert_worked(&pair->did);
     stage_release_missing(here);
     stage_wait(here, pair_is_replied, &second);
-    assert_int_equal(here->store.writes[WRITE_create], 1);
+    assert_int_equal(here->store.writes[WRITE_create], 2);
     assert_string_equal(call_text(&second, "/selection/selected_ids/0"), "b");
+    call_release(&unheard);
     call_release(&first);
     call_release(&second);
 }

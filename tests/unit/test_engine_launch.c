@@ -77,10 +77,10 @@ static void test_the_agent_gets_a_command_at_once(void **state)
     assert_string_equal(call_text(&scene.asked, "/selection/summary"),
                         call_text(&scene.asked, "/terminal_command"));
     assert_string_equal(call_text(&scene.asked, "/selection/interface"), "terminal");
-    assert_non_null(strstr(call_text(&scene.asked, "/instructions"), "works once"));
+    assert_non_null(strstr(call_text(&scene.asked, "/instructions"), "once"));
     assert_false(scene.asked.is_final);
     code_of(&scene.asked);
-    /* collecting meanwhile tells neither a code nor that it was cancelled */
+    /* collecting in the meantime tells neither a code nor that it was cancelled */
     collect(&scene, &got, "");
     assert_string_equal(call_text(&got, "/action_status"), "pending_terminal_launch");
     assert_string_equal(call_text(&got, "/terminal_command"), "");
@@ -120,7 +120,7 @@ static void test_it_works_once(void **state)
     assert_string_equal(call_text(&first, "/form/fields/0/options/1/id"), "b");
     attach(&second, other, code_of(&scene.asked), "theirs");
     assert_failed(&second, ERROR_wrong_state, "/launch");
-    assert_non_null(strstr(second.err.message, "works once"));
+    assert_non_null(strstr(second.err.message, "one-time command"));
     /* the same terminal whose reply was lost may say it again */
     attach(&first, scene.person, code_of(&scene.asked), "mine");
     assert_worked(&first);

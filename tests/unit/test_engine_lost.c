@@ -97,7 +97,7 @@ static const struct {
       ",'selected_ids':['b'],'global_annotation':'soon'", "/draft/selected_ids/0 b", NULL, 40000 },
     { "own words", "provide_choice", TITLED("2") "'selection_mode':'hybrid'," CHOICES,
       ",'selected_ids':[],'custom_input':'neither'", "/draft/custom_input neither", NULL, 119000 },
-    { "a text", "elicit_input", "'message':'What shall it be called?'", ",'fields':{'input':'x'}",
+    { "a string", "elicit_input", "'message':'What shall it be called?'", ",'fields':{'input':'x'}",
       "/draft/custom_input x", NULL, 0 },
     { "later", "provide_choice", TITLED("4") "'selection_mode':'single'," CHOICES,
       ",'selected_ids':['b']", NULL, NULL, 120000 },

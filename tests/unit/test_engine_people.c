@@ -1,6 +1,6 @@
 /*
  * test_engine_people.c - the person's side: naming an ask, lists, watching, settings, who may
- * answer what through which channel, and what an answer keeps of whoever gave it.
+ * answer what through which channel, and what an answer keeps of anyone who gave it.
  * Proves: R2.6, R5.9, R8.1, R9.1, R12.1
  */
 #include <setjmp.h>
@@ -156,8 +156,8 @@ static const char *heard(struct json *take_event, const char *pointer, char *out
     return out;
 }
 
-/* Committed, in every list, and the store's word has not reached us: whoever saw it there may act
- * on it. Acts that need it in memory wait for that moment. */
+/* Committed, in every list, and the store's word has not reached us: anyone who saw it there may
+ * act on it. Acts that need it in memory wait for that moment. */
 static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
 {
     static const struct {
@@ -231,7 +231,7 @@ static void test_watchers_get_one_snapshot_a_turn(void **state)
     scene_close(&scene);
 }
 
-/* How it ended is seen even where the ask leaves memory at once. */
+/* How it ended is seen even where the ask leaves memory immediately. */
 static void test_watchers_see_every_ending(void **state)
 {
     static const struct {
@@ -327,7 +327,7 @@ static void test_bad_settings(void **state)
         { "{'name':'colour','value':'red'}", ERROR_bad_enum, "/name" },
         { "{'name':'deliver_after','value':'often'}", ERROR_bad_format, "/deliver_after" },
         { "{'name':'deliver_after','value':'61'}", ERROR_out_of_range, "/deliver_after" },
-        /* not a text is no wish to go back to the built-in value */
+        /* not a text is no wish to go back to the default */
         { "{'name':'deliver_after','value':7}", ERROR_bad_type, "/value" },
         { "{'name':'notes','value':false}", ERROR_bad_type, "/value" },
     };
@@ -347,7 +347,7 @@ static void test_bad_settings(void **state)
     scene_close(&scene);
 }
 
-/* What could not be kept is not in force either, and nobody is told that it is. */
+/* What could not be kept is not in force either, and no one is told that it is. */
 static void test_settings_that_cannot_be_saved(void **state)
 {
     struct scene scene;
@@ -364,7 +364,7 @@ static void test_settings_that_cannot_be_saved(void **state)
     assert_worked(&scene.did);
     caller_forget(watcher);
     assert_int_equal(unlink(scene.stage->settings_path), 0);
-    assert_int_equal(mkdir(scene.stage->settings_path, 0700), 0); /* nobody can write there */
+    assert_int_equal(mkdir(scene.stage->settings_path, 0700), 0); /* no one can write there */
     call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'list_count','value':'80'}");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
     assert_int_not_equal(settings_integer(scene.stage->settings, SETTING_LIST_COUNT), 80);

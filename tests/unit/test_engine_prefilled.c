@@ -1,5 +1,5 @@
 /*
- * test_engine_prefilled.c - what the agent wrote into an ask beforehand: its notes come back the
+ * test_engine_prefilled.c - what the agent wrote into an ask in advance: its notes come back the
  * same from every channel, and the result says whether the person saw its hint.
  * Proves: R2.2 R2.3 R8.1
  */
@@ -180,7 +180,7 @@ static void test_the_hint_as_it_was_seen(void **state)
     }
 }
 
-/* At a deadline there was nobody to see it. */
+/* At a deadline there was no one to see it. */
 static void test_a_hint_that_nobody_saw(void **state)
 {
     static const char *const actions[] = { "none", "submit_defaults" };

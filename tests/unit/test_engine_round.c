@@ -169,7 +169,7 @@ static void test_states_grow_old(void **state)
     call_release(&asked);
 }
 
-/* Rounds of both kinds in one exchange: a form that nobody saw, then waiting for the others. */
+/* Rounds of both kinds in one exchange: a form that no one saw, then waiting for the others. */
 static void test_after_a_form_it_comes_back_for_the_decision(void **state)
 {
     struct stage *stage = *state;
@@ -221,7 +221,7 @@ static void test_a_key_that_took_over_changes_nothing(void **state)
     call_release(&other);
 }
 
-/* While the form is out somebody is there; when its connection ends nobody is. */
+/* While the form is out someone is there; when its connection ends no one is. */
 static void test_who_shows_a_form_is_there(void **state)
 {
     struct stage *stage = *state;

@@ -33,7 +33,7 @@ static void test_the_agent_hears_when_the_window_is_over(void **state)
     scene_close(&scene);
 }
 
-/* 5 s in portal and terminal, at once elsewhere; the setting rules both (R5.2). */
+/* 5 s in portal and terminal, immediately elsewhere; the setting rules both (R5.2). */
 static void test_windows_by_channel(void **state)
 {
     static const struct {
@@ -112,7 +112,7 @@ static void test_undo_makes_it_a_draft_again(void **state)
     scene_close(&scene);
 }
 
-/* Whoever takes it back at the last moment has time to think again. */
+/* Anyone who takes it back at the last moment has time to think again. */
 static void test_undo_leaves_half_a_minute(void **state)
 {
     struct scene scene;
@@ -329,7 +329,7 @@ static void test_drafts_are_saved_once_a_second(void **state)
     draft(&scene, "a");
     stage_crash(scene.stage);
     scene.person = caller_enter(scene.stage, "person", &looking);
-    assert_draft(&scene, "a"); /* the first after a pause is on disk at once */
+    assert_draft(&scene, "a"); /* the first after a pause is on disk immediately */
     scene_close(&scene);
 }
 
@@ -349,7 +349,7 @@ static void test_a_draft_goes_along_to_another_interface(void **state)
     scene_close(&scene);
 }
 
-/* Somebody else was faster: what was typed in the last second is not lost (R5.9). */
+/* Someone else was faster: what was typed in the last second is not lost (R5.9). */
 static void test_a_draft_outlives_the_decision(void **state)
 {
     static const char *const vias[] = { "cli", "terminal" };
@@ -462,7 +462,7 @@ static void test_a_person_leaves_while_deciding(void **state)
                    "{'session_id':'%s','selected_ids':['a'],'seconds':60,'interface':'web',"
                    "'draft':{}}",
                    scene.id);
-        scene.did.replies = 0; /* drafts are answered at once */
+        scene.did.replies = 0; /* drafts are answered immediately */
         caller_leave(scene.person);
         caller_leave(scene.agent);
         stage_release(scene.stage);

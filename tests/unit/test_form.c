@@ -331,7 +331,7 @@ static void test_confirm(void **state)
     assert_false(form_has_confirm(&form));
 }
 
-/* Two options, of which `defaults` are chosen beforehand. */
+/* Two options, of which `defaults` are chosen in advance. */
 static const struct {
     const char *name;
     struct field field;
@@ -370,7 +370,7 @@ static const struct {
       2,
       false,
       true },
-    { "a text", { .kind = FIELD_TEXT, .is_required = true }, 0, false, false },
+    { "a string", { .kind = FIELD_TEXT, .is_required = true }, 0, false, false },
     { "a text that may stay empty", { .kind = FIELD_TEXT }, 0, false, false },
     { "a confirmation", { .kind = FIELD_CONFIRM }, 0, false, false },
 };

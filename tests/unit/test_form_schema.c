@@ -70,7 +70,7 @@ static const struct {
     { "provide_choice", single, "any", REVISION_2025_11_25, "required", "['choice']" },
     { "provide_choice", single, "any", REVISION_2025_11_25, "note", "" },
     { "provide_choice", single, "claude-code", REVISION_2026_07_28, "note",
-      "{'type':'string','title':'Note','description':'may be left empty'}" },
+      "{'type':'string','title':'Note','description':'optional'}" },
     { "provide_choice", multi, "any", REVISION_2026_07_28, "choice",
       "{'type':'array','title':'Deploy','description':'Choose 1 to 2','items':{'anyOf':["
       "{'const':'a','title':'" A "'},{'const':'b','title':'Beta'}]},'minItems':1,'maxItems':2,"
@@ -90,7 +90,7 @@ static const struct {
       "}" },
     { "provide_choice", multi, "codex-mcp-client", REVISION_2025_06_18, "required", "[]" },
     { "provide_choice", hybrid, "any", REVISION_2025_06_18, "choice_own_words",
-      "{'type':'string','title':'In your own words','description':'Or else'}" },
+      "{'type':'string','title':'Your own answer','description':'Or else'}" },
     { "provide_choice", hybrid, "any", REVISION_2025_06_18, "required", "[]" },
     { "provide_choice", hybrid, "codex-mcp-client", REVISION_2025_06_18, "choice_own_words", "" },
     { "provide_choice", hybrid, "codex-mcp-client", REVISION_2025_06_18, "required", "['choice']" },
@@ -128,7 +128,7 @@ static const struct {
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1",
       "{'type':'string','title':'Cache: Which cache?','oneOf':" PICKS "}" },
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "q1_own_words",
-      "{'type':'string','title':'In your own words – Cache: Which cache?'}" },
+      "{'type':'string','title':'Your own answer – Cache: Which cache?'}" },
     { "ask_user_question", questions, "any", REVISION_2026_07_28, "q2",
       "{'type':'array','title':'Which tests?','description':'Choose 1 to 2','items':{'anyOf':["
       "{'const':'Unit','title':'Unit'},{'const':'Lint','title':'Lint'}]},'minItems':0,"

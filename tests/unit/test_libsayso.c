@@ -60,7 +60,7 @@ static void test_words_and_codes(void **state)
         if (sayso_request_code(request) != cases[i].code)
             fail_msg("%s is %s", cases[i].result, sayso_code_name(sayso_request_code(request)));
         assert_string_equal(sayso_request_result(request), cases[i].result);
-        if (cases[i].code != SAYSO_OK) /* never a value where nobody gave one */
+        if (cases[i].code != SAYSO_OK) /* never a value where no one gave one */
             assert_null(sayso_answer_text(request, NULL));
         sayso_request_free(request);
         if (strstr(cases[i].result, STRAW_ID)) {
@@ -90,7 +90,7 @@ static void test_refusals(void **state)
           SAYSO_REFUSED, "disk" },
         { "{\"code\":-32601,\"message\":\"no such method\"}", SAYSO_NOT_SUPPORTED,
           "no such method" },
-        { "{}", SAYSO_NOT_SUPPORTED, "the hub refused" },
+        { "{}", SAYSO_NOT_SUPPORTED, "the hub rejected the request" },
     };
     struct straw *straw = *state;
 
@@ -170,7 +170,7 @@ static void test_two_at_once(void **state)
     assert_null(sayso_wait_any(straw->sayso, 0));
 }
 
-/* What was read is confirmed also by a program that ends at once. */
+/* What was read is confirmed also by a program that ends immediately. */
 static void test_freed_and_gone(void **state)
 {
     static const char other[] = "zbcdefghijklmnopqrstuvwxyz";
@@ -266,7 +266,7 @@ static void test_a_hub_that_comes_back(void **state)
     sayso_request_free(request);
 }
 
-/* Who went meanwhile must not be asked for again, as one that waits is. */
+/* Who went in the meantime must not be asked for again, as one that waits is. */
 static void test_a_hub_that_lost_what_nobody_waits_for(void **state)
 {
     struct straw *straw = *state;
@@ -311,7 +311,7 @@ static void test_a_hub_that_always_leaves(void **state)
     close(straw->peer);
     straw->peer = -1;
     assert_int_equal(sayso_wait(request, 5000), SAYSO_CHANNEL_CLOSED);
-    assert_string_equal(sayso_error(straw->sayso), "the hub went away again and again");
+    assert_string_equal(sayso_error(straw->sayso), "the hub keeps stopping");
     sayso_request_free(request);
 }
 
@@ -320,7 +320,7 @@ static void test_taking_back(void **state)
     struct straw *straw = *state;
     struct sayso_request *request = sayso_submit_json(straw->sayso, "elicit_number", number);
 
-    assert_int_equal(sayso_cancel(request), SAYSO_CANCELLED); /* nobody was asked */
+    assert_int_equal(sayso_cancel(request), SAYSO_CANCELLED); /* no one was asked */
     sayso_request_free(request);
     request = straw_ask(straw, "elicit_number", number);
     assert_int_equal(sayso_cancel(request), SAYSO_PENDING);
@@ -351,7 +351,7 @@ static void test_leaving_while_it_is_open(void **state)
     close(straw->peer);
     straw->peer = -1;
     sayso_dispatch(straw->sayso);
-    assert_int_equal(sayso_fd(straw->sayso), -1); /* and nobody is looked for */
+    assert_int_equal(sayso_fd(straw->sayso), -1); /* and no one is looked for */
 }
 
 static void test_a_peer_that_does_not_read(void **state)
@@ -534,7 +534,7 @@ static void test_nobody_there(void **state)
     unlink(straw->path);
     straw->listener = -1;
     assert_int_equal(sayso_connect(straw->sayso, 1000), SAYSO_CHANNEL_CLOSED);
-    assert_non_null(strstr(sayso_error(straw->sayso), "no hub listens on /tmp/straw"));
+    assert_non_null(strstr(sayso_error(straw->sayso), "no hub is listening on /tmp/straw"));
     assert_int_equal(sayso_confirm(straw->sayso, "Really?"), SAYSO_CHANNEL_CLOSED);
     assert_int_equal(sayso_set(straw->sayso, SAYSO_NAME, "again"), SAYSO_OK);
 }

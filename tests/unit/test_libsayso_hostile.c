@@ -127,7 +127,7 @@ static void test_no_hub_at_all(void **state)
         straw_say(straw, lines[i]);
         assert_int_equal(sayso_request_code(request), SAYSO_CHANNEL_CLOSED);
         assert_string_equal(sayso_request_error(request),
-                            "what listens there does not speak as a hub does");
+                            "the server at this socket is not a sayso hub");
         assert_int_equal(sayso_timeout_ms(straw->sayso), -1); /* and it is left alone */
         sayso_request_free(request);
     }
@@ -153,7 +153,7 @@ static void test_a_line_without_end(void **state)
     sayso_request_free(request);
 }
 
-/* A flood of replies and notes to nobody is read and forgotten. */
+/* A flood of replies and notes to no one is read and forgotten. */
 static void test_words_to_nobody(void **state)
 {
     struct straw *straw = *state;

@@ -38,7 +38,7 @@ static const struct kind {
       .raises_version = true,
       .needs_sync = true,
       .effects = { DO_SAVE, DO_STOP_CLOCK, DO_WITHDRAW, DO_ACK, DO_REPLY, DO_PUBLISH } },
-    /* ends by itself: nobody to acknowledge it to */
+    /* ends by itself: no one to acknowledge it to */
     { .letter = 'e',
       .is_legal = true,
       .raises_version = true,
@@ -237,7 +237,7 @@ static const struct {
       EVENT_EXPIRED,
       { .submits_defaults = true },
       ".T" },
-    { "no standing answer to a destructive ask",
+    { "no rule to a destructive ask",
       STATE_PENDING,
       EVENT_RULE_APPLIED,
       { .is_destructive = true },

@@ -159,7 +159,7 @@ static void test_a_bad_state_is_one_error(void **state)
     free(expected);
 }
 
-/* Nobody would be there to come back to, or nobody who answers. */
+/* No one would be there to come back to, or no one who answers. */
 static void test_who_leaves_or_hears_nothing_says_pending(void **state)
 {
     struct one *one = *state;

@@ -1,6 +1,7 @@
 /*
  * test_methods.c - every row of the table of methods: it has its function, it is for its role
- * alone, and if it reads, what its caller is told meanwhile comes behind the reply. Proves: R12.1
+ * alone, and if it reads, what its caller is told in the meantime comes behind the reply.
+ * Proves: R12.1
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +48,7 @@ static void test_every_row_is_for_its_role_alone(void **state)
         call_start(&calls[method], caller_of(&scene, method, true), (enum method)method, "{}");
         stage_settle(scene.stage);
         assert_int_not_equal(calls[method].err.code, ERROR_wrong_role);
-        if (row->flags & METHOD_OF_HUB) /* it is told that it may, at once */
+        if (row->flags & METHOD_OF_HUB) /* it is told that it may, immediately */
             assert_worked(&calls[method]);
         call_release(&calls[method]);
     }

@@ -161,7 +161,7 @@ static const struct mutation {
 } mutations[] = {
     { "an answer after the timeout", STATE_TIMEOUT, EVENT_ANSWERED, STATE_PENDING, EVENT_ANSWERED,
       FINAL },
-    { "an answer after the agent took it back", STATE_WITHDRAWN, EVENT_ANSWERED, STATE_PENDING,
+    { "an answer after withdrawn by the agent", STATE_WITHDRAWN, EVENT_ANSWERED, STATE_PENDING,
       EVENT_ANSWERED, FINAL },
     { "a second answer", STATE_SUBMITTED, EVENT_ANSWERED, STATE_PENDING, EVENT_ANSWERED, KEPT },
     { "an answer after cancelling", STATE_CANCELLED, EVENT_ANSWERED, STATE_PENDING, EVENT_ANSWERED,

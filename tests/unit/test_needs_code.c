@@ -50,7 +50,7 @@ static const struct {
     { "no", CONFIRM, WHOLE, "'fields':{'f':false}", false },
     { "neither", CONFIRM, WHOLE, "'fields':{}", true },
     { "an ordinary yes", CONFIRM, "", "'fields':{'f':true}", false },
-    { "a text", "[{'name':'f','kind':'text'}]", WHOLE, "'fields':{'f':'x'}", true },
+    { "a string", "[{'name':'f','kind':'text'}]", WHOLE, "'fields':{'f':'x'}", true },
     { "a number", "[{'name':'f','kind':'number'}]", WHOLE, "'fields':{'f':0}", true },
     { "an unsafe field beside a no", "[{'name':'f','kind':'confirm'},{'name':'g','kind':'number'}]",
       WHOLE, "'fields':{'f':false,'g':1}", true },

@@ -1,6 +1,6 @@
 /*
  * test_notice.c - late answers announced in a result: still one JSON object, nothing of the title
- * acts on whoever shows it.
+ * acts on anyone who shows it.
  * Proves: R5.7, R2.2
  */
 #include <setjmp.h>

@@ -29,6 +29,7 @@ static const struct {
       "provide_choice ask_user_question elicit_choice elicit_form get_answer check_decision " },
     { "provide_choice", true, "provide_choice get_answer " },
     { "check_decision", true, "check_decision " },
+    { "permission_prompt", true, "" }, /* nor does "all" have it */
     { "get_answer", true, "get_answer " },
     { "elicit_form", true, "elicit_form get_answer " },
     { " elicit_form ,,check_decision", true, "elicit_form get_answer check_decision " },

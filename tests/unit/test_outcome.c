@@ -18,6 +18,7 @@
 #include "core/outcome.h"
 #include "core/response.h"
 #include "core/tools/arguments.h"
+#include "rpc/protocol.h"
 
 #define SESSION_ID "abcdefghijklmnopqrstuvwxyz"
 

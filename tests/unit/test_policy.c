@@ -46,8 +46,8 @@ static void test_texts(void **state)
         enum policy_reason reason;
         const char *words;
     } texts[] = {
-        { POLICY_PATHS, "More than two ways" },
-        { POLICY_DESTRUCTIVE, "destroys" },
+        { POLICY_PATHS, "More than two approaches" },
+        { POLICY_DESTRUCTIVE, "destructive" },
         { POLICY_MISSING, "missing" },
     };
 

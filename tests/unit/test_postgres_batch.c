@@ -228,7 +228,7 @@ static void more_than_fits_is_several_transactions(void **state)
     assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 3);
     memset(purpose, 'x', 300000);
     for (int i = 0; i < 6; i++)
-        add(purpose); /* a megabyte is three of these; and more than a socket takes at once */
+        add(purpose); /* a megabyte is three of these; and more than a socket takes immediately */
     run(is_all_done);
     assert_int_equal(stage.done, 606);
     assert_false(stage.is_out_of_order);
@@ -260,6 +260,161 @@ static void a_bad_one_fails_alone(void **state)
     assert_int_equal(count("good"), 101);
 }
 
+/* Writes on asks, in the order they are asked for; what became of each. */
+struct told {
+    enum store_outcome outcome;
+    char id[ASK_ID_BYTES];
+    enum ask_state state;
+    bool has_row;
+};
+static struct told told[64];
+
+static void on_told(void *context, const struct store_reply *reply)
+{
+    struct told *one = context;
+
+    *one = (struct told){ .outcome = reply->outcome, .has_row = reply->row };
+    if (reply->row) {
+        memcpy(one->id, reply->row->ask.id, sizeof one->id);
+        one->state = reply->row->ask.state;
+    }
+    stage.done++;
+}
+
+static void add_of_ask(enum write_kind what, const void *values)
+{
+    batch_queue_add(stage.queue, write_new(what, values, on_told, &told[stage.wanted++]));
+}
+
+static void make(const char *id, const char *title)
+{
+    struct store_create create = { .ask = {
+                                       .state = STATE_PENDING, .version = 1, .title = title } };
+
+    text_put(create.ask.id, sizeof create.ask.id, id);
+    create.ask.principal[0] = 'p';
+    add_of_ask(WRITE_create, &create);
+}
+
+static void answer(const char *id, const char *key)
+{
+    struct store_change change = store_change_of(id, EVENT_ANSWERED);
+
+    change.from_states = 1U << STATE_PENDING;
+    change.to_state = STATE_SUBMITTED;
+    change.answer_json = "{}";
+    change.answer_key = key;
+    change.skips_row = true;
+    add_of_ask(WRITE_change, &change);
+}
+
+static void deliver(const char *id, const char *more)
+{
+    struct store_change change = store_change_of(id, EVENT_DELIVERED);
+
+    change.more_ids = more;
+    change.from_states = 1U << STATE_SUBMITTED;
+    change.delivered_ms = 5;
+    change.skips_row = true;
+    add_of_ask(WRITE_change, &change);
+}
+
+static void assert_told(int first, const char *letters)
+{
+    for (int i = 0; letters[i]; i++) {
+        if ("DLRMF"[told[first + i].outcome] != letters[i])
+            fail_msg("write %d of %s: %d", i, letters, told[first + i].outcome);
+    }
+}
+
+/* An ask may come into a transaction several times, as long as each effect comes behind the last.
+ */
+static void effects_come_in_their_order(void **state)
+{
+    NEEDS_SERVER;
+    make("a", NULL);
+    answer("a", NULL);
+    deliver("a", "b");
+    make("c", NULL);
+    answer("c",
+           "key"); /* the first transaction ends here: the next is about a, which was delivered */
+    answer("a", NULL);
+    answer("b", NULL);
+    make("b", NULL); /* and the second here: b was not there */
+    answer("b", "key");
+    deliver("b", NULL);
+    run(is_all_done);
+    assert_told(0, "DDDDDLMDRL");
+    assert_true(told[5].has_row && told[5].state == STATE_SUBMITTED);
+    assert_true(told[8].has_row);
+    assert_string_equal(told[8].id, "c"); /* whose key it was */
+    assert_true(told[9].has_row && told[9].state == STATE_PENDING);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 3);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM asks WHERE delivered_ms = 5"),
+                     1);
+}
+
+/* As the engine names them: each of the others behind a space. */
+static void all_that_are_delivered_are_marked(void **state)
+{
+    static const char *const ids[] = { "one", "two", "three", "four" };
+
+    NEEDS_SERVER;
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        make(ids[i], NULL);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        answer(ids[i], NULL);
+    deliver("one", " two three");
+    deliver("four", NULL);
+    run(is_all_done);
+    assert_told(8, "DD");
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM asks WHERE delivered_ms = 5"),
+                     4);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM unsettled"), 0);
+}
+
+static void bad_ones_of_a_statement_fail_alone(void **state)
+{
+    char id[ASK_ID_BYTES];
+
+    NEEDS_SERVER;
+    for (int i = 0; i < 40; i++) {
+        snprintf(id, sizeof id, "ask %d", i % 20 == 7 ? 1 : i); /* one that is there, twice */
+        make(id, i == 30 ? "not UTF-8: \xff" : NULL);
+    }
+    run(is_all_done);
+    for (int i = 0; i < 40; i++)
+        assert_int_equal(told[i].outcome, i % 20 == 7 || i == 30 ? STORE_FAILED : STORE_DONE);
+    assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM asks"), 37);
+}
+
+static bool is_unheard_stored(void *context)
+{
+    (void)context;
+    return postgres_number(stage.url, "SELECT count(*) FROM asks WHERE delivered_ms = 5") == 1;
+}
+
+static void asks_in_doubt_are_asked_for(void **state)
+{
+    NEEDS_SERVER;
+    make("before", NULL);
+    run(is_all_done);
+    proxy_set(stage.proxy, PROXY_MUTE);
+    make("a", NULL);
+    answer("a", NULL);
+    answer("nobody", NULL);
+    deliver("a", NULL);
+    deliver("before", NULL);
+    run(is_unheard_stored);
+    assert_int_equal(stage.done, 1);
+    proxy_set(stage.proxy, PROXY_PASS);
+    proxy_cut(stage.proxy);
+    run(is_all_done);
+    assert_told(1, "DDMDL");
+    assert_true(told[5].has_row);
+    assert_string_equal(told[5].id, "before");
+}
+
 static void a_commit_that_was_not_heard_is_asked_for(void **state)
 {
     NEEDS_SERVER;
@@ -271,7 +426,7 @@ static void a_commit_that_was_not_heard_is_asked_for(void **state)
     for (int i = 0; i < 200 && count("unheard") < 5; i++)
         run_for(20);
     assert_int_equal(count("unheard"), 5);
-    assert_int_equal(stage.done, 1); /* nobody was told */
+    assert_int_equal(stage.done, 1); /* no one was told */
     proxy_set(stage.proxy, PROXY_PASS);
     proxy_cut(stage.proxy);
     run(is_all_done);
@@ -348,7 +503,7 @@ static void a_late_transaction_is_void(void **state)
     proxy_release(stage.proxy);
     run_for(500);
     assert_int_equal(count("late"), 5);
-    add("after"); /* it holds nobody up */
+    add("after"); /* it holds no one up */
     run(is_all_done);
     assert_int_equal(stage.done, 7);
 }
@@ -461,7 +616,7 @@ static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
     assert_int_equal(count("behind"), 0);
 }
 
-/* Somebody holds the row that all writers take. */
+/* Someone holds the row that all writers take. */
 static void who_is_in_the_way_is_waited_for(void **state)
 {
     PGconn *other;
@@ -471,7 +626,7 @@ static void who_is_in_the_way_is_waited_for(void **state)
     PQclear(PQexec(other, "BEGIN; SELECT 1 FROM counter FOR UPDATE"));
     add("patient");
     for (int64_t until = loop_boot_ms() + SOON_MS; !is_one_held_up(); run_for(10))
-        assert_true(loop_boot_ms() < until); /* nothing turns the loop meanwhile */
+        assert_true(loop_boot_ms() < until); /* nothing turns the loop in the meantime */
     assert_int_equal(stage.done + stage.failed, 0);
     PQclear(PQexec(other, "COMMIT"));
     run(is_all_done);
@@ -520,6 +675,10 @@ int main(void)
         TEST(writes_of_a_turn_are_one_transaction),
         TEST(more_than_fits_is_several_transactions),
         TEST(a_bad_one_fails_alone),
+        TEST(effects_come_in_their_order),
+        TEST(all_that_are_delivered_are_marked),
+        TEST(bad_ones_of_a_statement_fail_alone),
+        TEST(asks_in_doubt_are_asked_for),
         TEST(a_commit_that_was_not_heard_is_asked_for),
         TEST(what_is_in_doubt_for_long_is_not_dropped),
         TEST(a_transaction_that_was_lost_is_run_again),

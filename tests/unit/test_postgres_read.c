@@ -1,6 +1,6 @@
 /*
  * test_postgres_read.c - reads from PostgreSQL where they differ from a file's: they end later, may
- * fail, come in pages, and see what others commit meanwhile. The rest is in test_store*.c.
+ * fail, come in pages, and see what others commit in the meantime. The rest is in test_store*.c.
  * Proves: R5.5
  */
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static struct seen get(struct stage *stage, const char *id)
     return seen;
 }
 
-/* Somebody undoes an answer at the last moment: whoever would hand it on waits for what comes of
+/* Someone undoes an answer at the last moment: anyone who would hand it on waits for what comes of
  * that. Here he gives up waiting, which shows that he did. */
 static void an_answer_being_undone_is_waited_for(void **state)
 {
@@ -87,7 +87,7 @@ static void an_answer_being_undone_is_waited_for(void **state)
     PQclear(PQexec(other, "BEGIN; UPDATE asks SET state = 2, answer_seq = -answer_seq"));
     stage_id(id, 3);
     seen = get(stage, id);
-    assert_int_equal(seen.outcome, STORE_DONE); /* long ago: nobody may undo that */
+    assert_int_equal(seen.outcome, STORE_DONE); /* long ago: no one may undo that */
     forget(&seen);
     stage_id(id, 1);
     seen = get(stage, id);
@@ -196,7 +196,8 @@ static void many_that_live_come_in_pages(void **state)
     stage_run(stage, "UPDATE asks SET seq = 1");
     stage_run(stage, "DO $$ BEGIN FOR i IN 2..2000 LOOP"
                      " INSERT INTO asks SELECT (json_populate_record(k, json_build_object('number',"
-                     " i, 'id', 'x' || i))).* FROM asks k WHERE number = 1; END LOOP; END $$");
+                     " i, 'id', 'x' || i))).* FROM asks k WHERE number = 1; END LOOP;"
+                     " PERFORM sayso_list_asks(); END $$");
     listed = list_active(stage, 1);
     assert_int_equal(listed.count, 2000);
     assert_int_equal(listed.last, 2000);

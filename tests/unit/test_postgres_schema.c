@@ -1,6 +1,6 @@
 /*
- * test_postgres_schema.c - the tables in PostgreSQL: made once, by whoever comes first; what is not
- * ours, or newer, or not fit, is refused with a remedy and left as it is.
+ * test_postgres_schema.c - the tables in PostgreSQL: made once, by anyone who comes first; what is
+ * not ours, or newer, or not fit, is refused with a remedy and left as it is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -149,7 +149,15 @@ static void older_ones_are_brought_up_to_date(void **state)
     postgres_run(
         place->url,
         "DROP TABLE hubs; ALTER TABLE asks DROP COLUMN hub; UPDATE sayso SET version = 1;"
-        "DROP INDEX asks_unheard; ALTER TABLE tokens DROP COLUMN used_ms; ALTER TABLE tokens DROP "
+        "DROP INDEX words_threes; ALTER TABLE words DROP COLUMN threes;"
+        "CREATE FUNCTION threes_of(body text) RETURNS text[] LANGUAGE sql IMMUTABLE AS"
+        " 'SELECT ARRAY[body]'; CREATE INDEX words_threes ON words USING gin (threes_of(body));"
+        "DROP TABLE unsettled, ended; ALTER TABLE asks DROP COLUMN rev;"
+        "CREATE INDEX asks_unsettled ON asks (number); CREATE INDEX asks_undelivered ON asks "
+        "(state);"
+        "CREATE INDEX asks_open_call ON asks (digest); CREATE INDEX asks_open_key ON asks (flags);"
+        "CREATE INDEX asks_ended ON asks (ended_ms); ALTER TABLE tokens DROP COLUMN used_ms; ALTER "
+        "TABLE tokens DROP "
         "COLUMN browser;"
         "INSERT INTO tokens VALUES ('\\x07', 'tab', 'owner', 'old', 0, 0, 5, 6, 0);"
         "INSERT INTO asks (number, id, principal, digest, state, interface, flags, version,"
@@ -163,6 +171,7 @@ static void older_ones_are_brought_up_to_date(void **state)
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM tokens WHERE used_ms = 0"
                                                  " AND browser IS NULL AND expires_ms = 6"),
                      1);
+    assert_int_equal(postgres_number(place->url, "SELECT number FROM unsettled WHERE nth = 0"), 1);
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9)"), 0);
     postgres_run(place->url, "UPDATE hubs SET since_ms = 0");
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM sayso_beat(7, 9) AS id"
@@ -170,7 +179,20 @@ static void older_ones_are_brought_up_to_date(void **state)
                      1);
 }
 
-/* Several hubs start at once: one makes it, the others find it. */
+static void hubs_of_earlier_ones_go_first(void **state)
+{
+    struct place *place = *state;
+
+    if (!place)
+        skip();
+    make_done(place, "public");
+    postgres_run(place->url, "UPDATE sayso SET version = 4; SELECT sayso_beat(77, 0)");
+    assert_refused(place, "public", "stop all hubs");
+    assert_refused(place, "public", "hubs 77");
+    assert_int_equal(postgres_number(place->url, "SELECT version FROM sayso"), 4);
+}
+
+/* Several hubs start at the same time: one makes it, the others find it. */
 static void many_at_once(void **state)
 {
     enum { MANY = 6 };
@@ -280,7 +302,7 @@ static void schemas_are_apart(void **state)
                      2);
 }
 
-/* Somebody else's tables and functions, found first by whoever looks for ours, are not used. */
+/* Someone else's tables and functions, found first by anyone who looks for ours, are not used. */
 static void others_cannot_get_between(void **state)
 {
     struct place *place = *state;
@@ -313,6 +335,7 @@ int main(void)
         CASE(is_made_once),
         CASE(functions_are_made_anew),
         CASE(older_ones_are_brought_up_to_date),
+        CASE(hubs_of_earlier_ones_go_first),
         CASE(many_at_once),
         CASE(newer_ones_are_left_alone),
         CASE(foreign_ones_are_left_alone),

@@ -162,7 +162,7 @@ static struct write deliver_write(struct scene *scene)
         char id[ASK_ID_BYTES];
 
         make_id(id, next + i);
-        if (strcmp(id, scene->id) != 0) /* nobody hands one over twice at once */
+        if (strcmp(id, scene->id) != 0) /* no one hands one over twice immediately */
             text_add_format(&more, "%s%s", more.used ? " " : "", id);
     }
     text_put(scene->more, sizeof scene->more, text_string(&more));

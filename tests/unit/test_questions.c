@@ -38,7 +38,7 @@ static const struct {
     { ASK(""), "too_few_questions", "/questions", "must have 1-4 questions" },
     { ASK(Q("A?") "," Q("B?") "," Q("C?") "," Q("D?") "," Q("E?")), "too_many_questions",
       "/questions", "must have 1-4 questions" },
-    { "{'questions':{}}", "bad_type", "/questions", "a list of objects" },
+    { "{'questions':{}}", "bad_type", "/questions", "an array of objects" },
     { ASK("1"), "bad_type", "/questions/0", NULL },
     { ASK("{}"), "missing_property", "/questions/0/question", NULL },
     { ASK("{'question':'Which?'}"), "missing_property", "/questions/0/options", "2-4" },
@@ -56,7 +56,7 @@ static const struct {
       NULL, NULL, NULL },
     { OPTIONS("{'label':'A'},{'label':'B','destructive':null}"), "bad_type",
       "/questions/0/options/1/destructive", NULL },
-    { Q_WITH(",'header':'ThirteenChars'"), "too_long", "/questions/0/header", "at most 12" },
+    { Q_WITH(",'header':'ThirteenChars'"), "too_long", "/questions/0/header", "the maximum is 12" },
     { Q_WITH(",'multiSelect':true"), NULL, NULL, NULL },
     { Q_WITH(",'multiSelect':'true'"), "bad_type", "/questions/0/multiSelect", NULL },
     { Q_WITH(",'id':'a'"), "unknown_property", "/questions/0/id", NULL },
@@ -89,7 +89,7 @@ static const struct {
     { ASK(Q("A?") ",{'question':'B?','options':[{'label':'X'},{'label':'Y'},{'label':'x'}]}"),
       "ambiguous_label", "/questions/1/options/2/label", NULL },
     { OPTIONS("{'label':'A'},{'label':'other'}"), "reserved_label", "/questions/0/options/1/label",
-      "offered with every question" },
+      "added to every question" },
     { OPTIONS("{'label':'其他'},{'label':'B'}"), "reserved_label", "/questions/0/options/0/label",
       NULL },
     { OPTIONS("{'label':'Another'},{'label':'Other ways'}"), NULL, NULL, NULL },
@@ -98,7 +98,7 @@ static const struct {
       NULL, NULL, NULL },
     { "{'questions':[" Q("A?") "],'timeout_seconds':0}", "out_of_range", "/timeout_seconds", NULL },
     { "{'questions':[" Q("A?") "],'session_id':'x'}", "unknown_property", "/session_id",
-      "questions, title" },
+      "questions, timeout_seconds" },
     { "{'questions':[" Q("A?") "],'wait_for_previous':true}", NULL, NULL, NULL },
     { "[]", "bad_type", "", NULL },
 };
@@ -219,7 +219,7 @@ static void test_sub_agents(void **state)
         assert_true(ask_tool_allows(ask_tool_at(i), false, &err));
         assert_int_equal(ask_tool_allows(ask_tool_at(i), true, &err), !is_ours);
     }
-    assert_non_null(strstr(err.message, "ask_user_question is not available to sub-agents"));
+    assert_non_null(strstr(err.message, "sub-agents can't use ask_user_question"));
 }
 
 #define FIELD(n, label, rest)                                                                      \

@@ -165,7 +165,7 @@ static const struct how_it_ended endings[] = {
       .kind = FIELD_SINGLE,
       .wanted = "{'action_status':'cancelled','explicit':true,'declined':true,'selection':{"
                 "'selected_ids':[],'interface':'web','summary':'Declined'}}",
-      .instructions = "The person said no",
+      .instructions = "The user said no",
       .is_answered = true },
     { .name = "withdrawn by the agent",
       .state = STATE_WITHDRAWN,
@@ -179,7 +179,7 @@ static const struct how_it_ended endings[] = {
       .kind = FIELD_SINGLE,
       .answer = "{'selected_ids':['a']}",
       .wanted = "{'action_status':'timeout','explicit':false,'selection':{'selected_ids':[],"
-                "'interface':'web','summary':'Nobody answered in time'}}",
+                "'interface':'web','summary':'Timed out'}}",
       .instructions = "a longer timeout_seconds" },
     { .name = "deadline, the person's setting submits the defaults",
       .state = STATE_AUTO_SUBMITTED,
@@ -187,16 +187,16 @@ static const struct how_it_ended endings[] = {
       .answer = "{}",
       .wanted = "{'action_status':'timeout','explicit':false,'auto_submitted':true,'selection':{"
                 "'selected_ids':['b'],'interface':'web',"
-                "'summary':'Nobody answered in time, defaults submitted: Beta'}}",
-      .instructions = "nobody looked at this ask" },
-    { .name = "a standing answer",
+                "'summary':'Timed out; defaults submitted: Beta'}}",
+      .instructions = "the user did not decide" },
+    { .name = "a rule",
       .state = STATE_AUTO_SUBMITTED,
       .kind = FIELD_SINGLE,
       .answer = "{'selected_ids':['a']}",
       .rule = "always Alpha",
       .wanted = "{'action_status':'selected','explicit':false,'auto_submitted':true,"
                 "'rule':'always Alpha','selection':{'selected_ids':['a'],'interface':'web',"
-                "'summary':'Standing answer: Alpha'}}",
+                "'summary':'Answered by a rule: Alpha'}}",
       .is_answered = true },
     { .name = "a rule decides nothing once a person did",
       .state = STATE_SUBMITTED,
@@ -226,8 +226,8 @@ static const struct how_it_ended endings[] = {
       .asked_back = "Which region?",
       .wanted = "{'action_status':'pending','explicit':false,'asked_back':'Which region?',"
                 "'url':'" URL "','selection':{'selected_ids':[],'interface':'web',"
-                "'summary':'The person asks back'}}",
-      .instructions = "read asked_back" },
+                "'summary':'Follow-up question'}}",
+      .instructions = "see asked_back" },
     { .name = "asked back, then answered",
       .state = STATE_SUBMITTED,
       .kind = FIELD_SINGLE,
@@ -243,7 +243,7 @@ static const struct how_it_ended endings[] = {
       .wanted = "{'action_status':'pending_terminal_launch','explicit':false,'url':'" URL "',"
                 "'terminal_command':'" COMMAND "','selection':{'selected_ids':[],"
                 "'interface':'web','summary':'" COMMAND "','url':'" URL "'}}",
-      .instructions = "Run terminal_command where the person sees it; it works once. Then call "
+      .instructions = "Run terminal_command once, where the user can see it. Then call "
                       "get_answer with this session_id" },
     { .name = "hand-off, the command was given before",
       .state = STATE_PENDING_TERMINAL_LAUNCH,
@@ -251,14 +251,14 @@ static const struct how_it_ended endings[] = {
       .wanted = "{'action_status':'pending_terminal_launch','explicit':false,'url':'" URL "',"
                 "'selection':{'selected_ids':[],'interface':'web',"
                 "'summary':'Waiting for a terminal','url':'" URL "'}}",
-      .instructions = "a fresh terminal_command" },
+      .instructions = "a new terminal_command" },
     { .name = "a command is of no use afterwards",
       .state = STATE_TIMEOUT,
       .kind = FIELD_SINGLE,
       .command = COMMAND,
       .wanted = "{'action_status':'timeout','explicit':false,'selection':{'selected_ids':[],"
-                "'interface':'web','summary':'Nobody answered in time'}}",
-      .instructions = "nothing was chosen" },
+                "'interface':'web','summary':'Timed out'}}",
+      .instructions = "Nothing was chosen" },
 };
 
 static struct json *respond(const struct response_facts *facts)

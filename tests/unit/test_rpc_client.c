@@ -37,7 +37,7 @@ static int64_t clock_ms(void)
 /* The hub, and the client at its other end. */
 struct stage {
     char directory[64], path[96];
-    int listener, peer; /* -1: nobody is connected */
+    int listener, peer; /* -1: no one is connected */
     struct client_identity who;
     struct client *client;
     struct json *line; /* the last that was read */
@@ -372,7 +372,7 @@ static void test_no_hub(void **state)
     client_advance(stage->client);
     assert_int_equal(stage->replies, 1);
     assert_int_equal(stage->reply.failure, FAILURE_ABSENT);
-    assert_non_null(strstr(stage->reply.err.message, "no hub listens on /tmp/rpc"));
+    assert_non_null(strstr(stage->reply.err.message, "no hub is listening on /tmp/rpc"));
 }
 
 /* Each member of who we are goes there and comes back. */

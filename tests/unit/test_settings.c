@@ -240,9 +240,9 @@ static void messages_name_the_remedy_in_both_languages(void **state)
 
     (void)state;
     assert_false(settings_parse(SETTING_RETENTION_DAYS, "x", &value, &err));
-    assert_string_equal(err.message, "retention_days takes a whole number from 1 to 3650.");
+    assert_string_equal(err.message, "retention_days must be a whole number from 1 to 3650.");
     assert_false(settings_parse(SETTING_CLI_ANSWERS, "x", &value, &err));
-    assert_string_equal(err.message, "cli_answers takes one of: any, tty, off.");
+    assert_string_equal(err.message, "cli_answers must be one of: any, tty, off.");
     error_write_in(&err, LANGUAGE_ZH, &chinese);
     assert_string_equal(text_string(&chinese), "cli_answers 可设为以下之一：any, tty, off。");
     text_release(&chinese);
@@ -290,11 +290,11 @@ static void a_bad_variable_is_a_warning_and_not_used(void **state)
             assert_in_force(place->settings, (enum setting_id)i, row->built_in);
     }
     assert_warned(place->settings, SETTING_PORT,
-                  "port takes a whole number from 0 to 65535. "
-                  "The value of SAYSO_PORT is not used.");
+                  "port must be a whole number from 0 to 65535. "
+                  "The value from SAYSO_PORT is ignored.");
     i18n_use(LANGUAGE_ZH);
     assert_warned(place->settings, SETTING_NOTES,
-                  "notes 可设为 on 或 off。SAYSO_NOTES 的值未使用。");
+                  "notes 可设为 on 或 off。来自SAYSO_NOTES 的值已忽略。");
 }
 
 static void an_empty_variable_counts_as_unset(void **state)
@@ -378,11 +378,12 @@ static void removing_and_bad_saving_fall_back(void **state)
     assert_true(settings_is_on(settings, SETTING_NOTES));
     assert_false(settings_put_saved(settings, "notes", "perhaps"));
     assert_true(settings_is_on(settings, SETTING_NOTES));
-    assert_warned(settings, 0, "notes takes on or off. The saved value is not used.");
+    assert_warned(settings, 0, "notes must be on or off. The saved value is ignored.");
     assert_true(settings_put_saved(settings, "notes", NULL));
     assert_false(settings_is_on(settings, SETTING_NOTES));
     assert_false(settings_put_saved(settings, "nots", "on"));
-    assert_warned(settings, 1, "There is no setting nots. See: sayso settings list");
+    assert_warned(settings, 1,
+                  "Unknown setting: nots. Run 'sayso settings list' to see all settings.");
     assert_false(settings_put_saved(settings, "\x1b[2J", NULL));
     assert_string_equal(settings_warning(settings, 2)->setting, "");
 }

@@ -17,7 +17,7 @@ static bool is_strict(enum setting_id id)
     return setting_row(id)->strictness == SETTING_STRICT;
 }
 
-/* What R8 names. Whoever adds a setting decides; tests/settings_effects.json has the list. */
+/* What R8 names. Anyone who adds a setting decides; tests/settings_effects.json has the list. */
 static void the_rows_of_store_listen_authentication_and_gate_are_strict(void **state)
 {
     static const enum setting_id named[] = { SETTING_STORE,      SETTING_LISTEN,
@@ -52,7 +52,7 @@ static void expect_outcome(const struct settings *settings, enum setting_id id, 
         fail_msg("%s, %s: %s", row->name, what, err.message);
 }
 
-/* In the third line of the file; the built-in value counts where the program runs all the same. */
+/* In the third line of the file; the default counts where the program runs all the same. */
 static void expect_in_file(const struct place *place, enum setting_id id, const char *value)
 {
     struct settings *settings = settings_new();

@@ -85,14 +85,14 @@ static void forms_and_cut_offs_are_kept_apart(void **state)
     assert_int_equal(cut_off_of(place, "quick", "1", "stdio"), 0);
     save_cut_off(place, "quick", 59000);
     assert_int_equal(form_fact_of(place, "quick", "1"), -1800000000000);
-    assert_int_equal(form_fact_of(place, "quick", "2"), 0); /* a new version starts anew */
+    assert_int_equal(form_fact_of(place, "quick", "2"), 0); /* a new version starts again */
     save_form_fact(place, "quick", 1);
     store_write_client(place->store, &(struct store_client_fact){ 0 }, on_reply, &seen);
     wait_for(place, &seen);
     assert_int_equal(form_fact_of(place, "quick", "1"), 1);
 }
 
-/* Names are the clients' to invent: what was seen once makes room, what was learnt stays. */
+/* Names are the clients' to invent: what was seen once makes room, what was learned stays. */
 static void clients_are_remembered_in_bounded_number(void **state)
 {
     struct place *place = *state;

@@ -185,7 +185,7 @@ static void assert_nothing_moved_aside(const char *directory)
     closedir(list);
 }
 
-/* A broken disk that stays broken may keep a commit whose sync failed; nobody can undo it there. */
+/* A broken disk that stays broken may keep a commit whose sync failed; no one can undo it there. */
 static void check_session(struct place *place, const enum store_outcome *outcomes, bool is_certain)
 {
     struct ask another = make_ask(9);
@@ -388,7 +388,7 @@ static void a_nearly_full_disk_still_takes_answers(void **state)
     seen = create(place, &late);
     assert_int_equal(seen.reply.outcome, STORE_FAILED);
     assert_int_equal(seen.reply.err.code, ERROR_storage_failed);
-    assert_non_null(strstr(seen.reply.err.message, "nearly full"));
+    assert_non_null(strstr(seen.reply.err.message, "almost full"));
     change_done(place, &how);
     free_bytes = 1024 * 1024;
     create_done(place, &late);

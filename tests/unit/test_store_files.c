@@ -87,9 +87,9 @@ static void links_and_other_things_are_refused(void **state)
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_refused(place, link, "symbolic link");
-    assert_refused(place, folder, "cannot open");
-    assert_refused(place, fifo, "not a file");
-    assert_refused(place, nowhere, "make that directory");
+    assert_refused(place, folder, "can't open");
+    assert_refused(place, fifo, "not a regular file");
+    assert_refused(place, nowhere, "create the directory");
     rmdir(folder);
     free(link);
     free(folder);
@@ -140,7 +140,7 @@ static void a_newer_file_is_refused_and_left_alone(void **state)
     snprintf(raise, sizeof raise, "PRAGMA user_version = %d", schema_version() + 1);
     sql(place, raise);
     before = read_whole(place->path);
-    assert_refused(place, place->path, "newer sayso");
+    assert_refused(place, place->path, "newer version of sayso");
     after = read_whole(place->path);
     assert_int_equal(before.used, after.used);
     assert_memory_equal(before.bytes, after.bytes, before.used);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/random.h"
 #include "store/sqlite/write.h"
 #include "store/writes.h"
 #include "store_fixture.h"
@@ -173,7 +174,7 @@ static void who_has_no_ask_any_more_goes_too(void **state)
         assert_true(knows_principal(place, i));
     assert_false(knows_principal(place, GONE));
     assert_int_equal(sweep(place, older, 1000, 10), 0);
-    for (int again = 0; again < 2; again++) { /* whoever comes back is written down again */
+    for (int again = 0; again < 2; again++) { /* anyone who comes back is written down again */
         struct ask ask = ask_of(GONE);
 
         make_id(ask.id, 100 + again);
@@ -182,7 +183,7 @@ static void who_has_no_ask_any_more_goes_too(void **state)
     }
 }
 
-/* Each time a part of them is looked at, from anywhere on, so that those that stay are in nobody's
+/* Each time a part of them is looked at, from anywhere on, so that those that stay are in no one's
  * way. */
 static void principals_go_a_part_at_a_time(void **state)
 {
@@ -268,7 +269,7 @@ static void a_batch_ends_when_its_time_is_over(void **state)
     struct place *place = *state;
     int64_t calls = 0;
 
-    if (chosen_is_postgres()) /* bounds rows alone: nobody waits for it */
+    if (chosen_is_postgres()) /* bounds rows alone: no one waits for it */
         skip();
     end_many(place);
     for (; sweep_as(place, &hasty) > 0; calls++) {
@@ -303,7 +304,7 @@ static void end_long_ask(struct place *place, int number)
     change_done(place, &how);
 }
 
-/* By itself the index merges for as long as it takes, within somebody's commit. */
+/* By itself the index merges for as long as it takes, within someone's commit. */
 static void words_are_merged_in_steps(void **state)
 {
     const struct store_index index = { 1700000200000, 1, 0 };
@@ -349,7 +350,7 @@ static void what_somebody_waits_for_goes_first(void **state)
     for (int i = 1; i <= 5; i++)
         end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
     create_done(place, &ask);
-    if (chosen_is_postgres()) /* goes another way, which nobody waits for */
+    if (chosen_is_postgres()) /* goes another way, which no one waits for */
         skip();
     store_write_sweep(place->store, &all, tell, &swept);
     store_write_change(place->store, &how, tell, &answered);
@@ -528,7 +529,7 @@ static void the_chain_shows_every_forgery(void **state)
     }
 }
 
-/* Whoever changes an event and mends the hash behind it only moves the fault one on. */
+/* Anyone who changes an event and fixes the hash behind it only moves the fault one on. */
 static void mending_one_hash_breaks_the_next(void **state)
 {
     struct place *place = *state;
@@ -554,6 +555,28 @@ static void mending_one_hash_breaks_the_next(void **state)
     free(mend);
 }
 
+/* As many as wait at the same time where agents are busy: one that was lost would be searched for.
+ */
+static void the_newest_asks_are_remembered(void **state)
+{
+    enum { ASKS = 100000, NEWEST = 200 };
+    struct write_context *writing = mem_new(sizeof *writing);
+    char(*ids)[ASK_ID_BYTES] = mem_new(ASKS * sizeof *ids);
+    int lost = 0;
+
+    (void)state;
+    for (int i = 0; i < ASKS; i++) {
+        random_id(ids[i]);
+        write_hint(writing, ids[i], &(struct found){ .number = i + 1 });
+        if (i >= NEWEST)
+            lost += write_hinted(writing, ids[i - NEWEST]).number != i - NEWEST + 1;
+    }
+    assert_in_range(lost, 0, ASKS / 1000); /* with one place each it was one in twenty */
+    assert_int_equal(write_hinted(writing, "another").number, 0);
+    free(ids);
+    free(writing);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +596,7 @@ int main(void)
         CASE(nothing_of_a_swept_ask_is_left_but_its_places),
         CASE(the_chain_shows_every_forgery),
         CASE(mending_one_hash_breaks_the_next),
+        cmocka_unit_test(the_newest_asks_are_remembered),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

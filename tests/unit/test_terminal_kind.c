@@ -1,6 +1,6 @@
 /*
  * test_terminal_kind.c - what a terminal can show, from its environment and from its replies.
- * Proves: R6.1 (colours, ASCII, light and dark)
+ * Proves: R6.1 (colors, ASCII, light and dark)
  */
 #include <setjmp.h>
 #include <stdarg.h>

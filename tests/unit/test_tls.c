@@ -100,7 +100,7 @@ static void handshakes_may_come_in_pieces(void **state)
         struct pair pair;
 
         pair_open(&pair);
-        assert_false(tls_write(pair.server, "x", 1)); /* to nobody yet */
+        assert_false(tls_write(pair.server, "x", 1)); /* to no one yet */
         shake_hands(&pair, pieces[i]);
         assert_true(tls_is_ready(pair.server) && tls_is_ready(pair.client));
         assert_true(tls_write(pair.client, "question", 8));
@@ -288,11 +288,11 @@ static void files_that_do_not_fit_are_named(void **state)
     const struct {
         const char *certificate, *key, *path, *says;
     } cases[] = {
-        { "/nowhere", files.key, "/tls_cert", "/nowhere is not a certificate in PEM" },
-        { files.key, files.key, "/tls_cert", "is not a certificate in PEM" },
-        { files.certificate, files.certificate, "/tls_key", "is not a key in PEM" },
-        { files.certificate, files.locked_key, "/tls_key", "without a passphrase" },
-        { files.certificate, files.other_key, "/tls_key", "is not the key of the certificate in" },
+        { "/nowhere", files.key, "/tls_cert", "/nowhere is not a PEM certificate" },
+        { files.key, files.key, "/tls_cert", "is not a PEM certificate" },
+        { files.certificate, files.certificate, "/tls_key", "is not an unencrypted PEM key" },
+        { files.certificate, files.locked_key, "/tls_key", "is not an unencrypted PEM key" },
+        { files.certificate, files.other_key, "/tls_key", "does not match the certificate in" },
     };
     struct tls_context *context = NULL;
     struct error err = { 0 };
@@ -306,12 +306,12 @@ static void files_that_do_not_fit_are_named(void **state)
         assert_null(strstr(err.message, "BEGIN")); /* never of what is in it */
     }
     assert_false(tls_context_new_client(files.key, &context, &err));
-    assert_non_null(strstr(err.message, "holds no certificates"));
+    assert_non_null(strstr(err.message, "contains no PEM certificates"));
     assert_false(tls_context_new_client("/nowhere", &context, &err));
     assert_null(context);
 }
 
-/* A context that is gone, as after a new certificate, ends nobody. */
+/* A context that is gone, as after a new certificate, ends no one. */
 static void connections_outlive_their_certificate(void **state)
 {
     struct text in = { 0 };

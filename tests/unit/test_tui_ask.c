@@ -179,7 +179,7 @@ static void too_early(void **state)
     stage_draw(&stage, 80, 24);
     stage_type(&stage, ENTER); /* 100 ms later */
     stage_expect(&stage, "");
-    stage_expect_row(&stage, "too early, press again");
+    stage_expect_row(&stage, "too soon; press the key again");
     stage_wait(&stage, 300);
     stage_type(&stage, "\033[O\033[I"); /* another window, and back: the same again */
     stage_type(&stage, "1");
@@ -262,7 +262,7 @@ static void second_act(void **state)
     stage_type(&stage, "472");
     stage_type(&stage, ENTER);
     stage_expect(&stage, "");
-    stage_expect_row(&stage, "that is not the code shown");
+    stage_expect_row(&stage, "wrong code; nothing was sent");
     stage_type(&stage, "555");
     stage_type(&stage, ENTER);
     stage_expect(&stage, "ANSWER {\"selected_ids\":[\"delete-now\"],\"code\":\"555\"}\n");
@@ -287,7 +287,7 @@ static void read_to_the_end(void **state)
     stage_expect_row(&stage, "m more");
     stage_type(&stage, ENTER);
     stage_expect_acts(&stage, "");
-    stage_expect_row(&stage, "read the question to its end first");
+    stage_expect_row(&stage, "read the full question first");
     stage_type(&stage, "m");
     stage_wait(&stage, 10);
     assert_true(ask_screen_wants_alternate(stage.ask));
@@ -309,7 +309,7 @@ static void hidden_options(void **state)
 
     (void)state;
     stage_open_whole(&stage, whole);
-    stage_expect_row(&stage, "2 more hidden by your settings (H shows them)");
+    stage_expect_row(&stage, "2 hidden by your settings (H to show)");
     stage_expect_no_row(&stage, "Unit tests");
     stage_type(&stage, "1"); /* cannot be picked unseen */
     stage_type(&stage, ENTER);
@@ -328,7 +328,7 @@ static void hidden_options(void **state)
     stage_type(&stage, "-");
     stage_type(&stage, "-");
     stage_expect_acts(&stage, "HIDE {\"option_id\":\"redis\",\"hidden\":true}\n");
-    stage_expect_row(&stage, "have to stay in sight");
+    stage_expect_row(&stage, "too few options would be left");
     stage_close(&stage);
     whole = stage_whole(volumes_form, "", ",\"hidden\":[\"delete-now\"]");
     stage_open_whole(&stage, whole); /* destructive asks ignore hiding */

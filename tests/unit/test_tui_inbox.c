@@ -64,22 +64,22 @@ static void the_list(void **state)
     open_inbox(&stage);
     stage_expect_screen(
         &stage, 80, 24,
-        " sayso  3 waiting                                        http://localhost:7297/\n"
+        " sayso  3 pending                                        http://localhost:7297/\n"
         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
         " ▸  4:12   Which cache should the product page use?  \"claude-code\" shop-›  auto\n"
         "    9:40 ! Delete 3 unused database volumes?         \"codex\"       infra   auto\n"
         "    0:42   Three questions before the release        \"gemini-cli\"  docs-›  auto\n"
         "\n"
-        " Latest finished\n"
-        "   ✓ 12 min  Keep the old /v1 routes?          submitted        terminal\n"
+        " Recently completed\n"
+        "   ✓ 12 min  Keep the old /v1 routes?          answered         terminal\n"
         "   - 31 min  Pick a colour for the error page  timed out        auto\n"
-        "   ✓ 1 h     Lint rule set for new packages    auto-submitted   web\n"
+        "   ✓ 1 h     Lint rule set for new packages    auto-answered    web\n"
         "   ✗ 2 h     Rename UserDto to Account?        cancelled        client\n"
         "   ✗ 3 h     Force-push to main?               declined         terminal\n"
         "\n"
         " Enter answer  / search  c cancel  e +5 min  h history  s settings  q quit\n");
     stage_expect_screen(&stage, 40, 24,
-                        " sayso  3 waiting                 :7297\n"
+                        " sayso  3 pending                 :7297\n"
                         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
                         " ▸  4:12   Which cache should the prod›\n"
                         "           \"claude-code\" shop-api  auto\n"
@@ -88,7 +88,7 @@ static void the_list(void **state)
                         "    0:42   Three questions before the›\n"
                         "           \"gemini-cli\" docs-site  auto\n"
                         "\n"
-                        " Latest finished\n"
+                        " Recently completed\n"
                         "   ✓ Keep the old /v1 routes?\n"
                         "   - Pick a colour for the error page\n"
                         "   ✓ Lint rule set for new packages\n"
@@ -110,7 +110,7 @@ static void what_arrives_moves_nothing(void **state)
     stage_draw(&stage, 80, 24);
     stage_take(&stage, NEWS_CHANGED, NEW_ASK);
     stage_expect(&stage, "BELL\n");
-    stage_expect_row(&stage, "4 waiting");
+    stage_expect_row(&stage, "4 pending");
     stage_type(&stage, "\r");
     stage_expect(&stage, "OPEN\n");
     stage_expect_row(&stage, " ▸  9:40 ! Delete 3 unused");
@@ -118,7 +118,7 @@ static void what_arrives_moves_nothing(void **state)
     stage_take(&stage, NEWS_CHANGED,
                "{\"ask\":" ASK("bbbb", "Delete 3 unused database volumes?", "submitted", "codex",
                                "infra", "14:02:51", ENDED("14:03:11", "web")) "}");
-    stage_expect_row(&stage, "3 waiting");
+    stage_expect_row(&stage, "3 pending");
     stage_expect_row(&stage, " ▸  0:42   Three questions");
     stage_close(&stage);
 }
@@ -225,7 +225,7 @@ static void answered_in_place(void **state)
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     stage_expect_row(&stage, "Saved: Materialized view");
     stage_wait(&stage, 5100);
-    stage_expect_row(&stage, "3 waiting"); /* back, and the next one is not opened by itself */
+    stage_expect_row(&stage, "3 pending"); /* back, and the next one is not opened by itself */
     stage_expect(&stage, "");
     free(whole);
     stage_close(&stage);
@@ -293,7 +293,7 @@ static void searching_and_losing_the_hub(void **state)
     stage_type(&stage, "r");
     stage_expect(&stage, "RECONNECT\n");
     stage_take(&stage, NEWS_LIST, "{\"seq\":9,\"asks\":[]}");
-    stage_expect_row(&stage, "Nobody is waiting for you");
+    stage_expect_row(&stage, "No agents are waiting for you");
     stage_type(&stage, "\r"); /* nothing to open */
     stage_expect(&stage, "");
     stage_close(&stage);
@@ -325,19 +325,19 @@ static void put_off_it_rings_again_at_its_time(void **state)
     (void)state;
     open_inbox(&stage);
     stage_type(&stage, "l");
-    stage_expect_row(&stage, "Answer later?");
+    stage_expect_row(&stage, "Snooze notifications?");
     stage_type(&stage, "1");
     stage_expect(&stage, "LATER 600\n");
     stage_take(&stage, NEWS_CHANGED,
                "{\"ask\":" ASK("aaaa", "Which cache should the product page use?", "pending",
                                "claude-code", "src/shop-api", "14:02:59",
                                LEFT_S("1000") ",\"later_until\":\"2026-07-28T14:13:11.000Z\"") "}");
-    stage_expect_row(&stage, "later  auto");
+    stage_expect_row(&stage, "snoozed  auto");
     stage_wait(&stage, 590000);
     stage_expect(&stage, "");
     stage_wait(&stage, 11000);
     stage_expect(&stage, "BELL\n");
-    stage_expect_no_row(&stage, "later  auto");
+    stage_expect_no_row(&stage, "snoozed  auto");
     stage_close(&stage);
 }
 
@@ -406,7 +406,7 @@ static void looking_back(void **state)
     open_inbox(&stage);
     stage_type(&stage, "h");
     stage_expect(&stage, "HISTORY {\"which\":\"completed\",\"limit\":200}\n");
-    stage_expect_no_row(&stage, "Nothing found"); /* it is not known yet */
+    stage_expect_no_row(&stage, "No matches"); /* it is not known yet */
     stage_take(&stage, NEWS_HISTORY, found);
     stage_expect_row(&stage, " ▸ ✓ 12 min  Keep the old /v1 routes?");
     stage_expect_row(&stage, "Yes, for 6 months");
@@ -416,15 +416,15 @@ static void looking_back(void **state)
     stage_type(&stage, "\r");
     stage_expect(&stage, "HISTORY {\"which\":\"completed\",\"limit\":200,\"search\":\"old\"}\n");
     stage_take(&stage, NEWS_HISTORY, "{\"asks\":[]}");
-    stage_expect_row(&stage, "Nothing found");
+    stage_expect_row(&stage, "No matches");
     stage_type(&stage, "\r"); /* nothing to open */
     stage_expect(&stage, "");
     stage_type(&stage, "\033");
-    stage_expect_row(&stage, "3 waiting");
+    stage_expect_row(&stage, "3 pending");
     stage_close(&stage);
 }
 
-/* Back from coffee: how many timed out unseen, a note to the agent of one, and more time. */
+/* Back from coffee: how many timed out unseen, a note for the agent of one, and more time. */
 static void what_timed_out_unseen(void **state)
 {
     static const char unseen[] = "{\"asks\":[" ASK(
@@ -442,7 +442,7 @@ static void what_timed_out_unseen(void **state)
     (void)state;
     open_inbox(&stage);
     stage_type(&stage, "t"); /* there is nothing to tell */
-    stage_expect_row(&stage, "3 waiting");
+    stage_expect_row(&stage, "3 pending");
     stage_take(&stage, NEWS_UNSEEN, unseen);
     stage_expect_row(&stage, "2 asks timed out unseen");
     stage_expect_row(&stage, "t tell the agent anyway");
@@ -458,7 +458,7 @@ static void what_timed_out_unseen(void **state)
     stage_expect(&stage, "TELL {\"global_annotation\":\"was away\"}\n");
     stage_take(&stage, NEWS_TOLD, "{\"session_id\":\"ffff\"}");
     stage_expect(&stage, "UNSEEN\n");
-    stage_expect_row(&stage, "The agent gets this with its next result.");
+    stage_expect_row(&stage, "The agent receives this with its next result.");
     stage_take(&stage, NEWS_UNSEEN, another);
     stage_expect_row(&stage, " Drop a table");
     stage_type(&stage, "\t");

@@ -1,6 +1,6 @@
 /*
- * test_tui_news.c - one question as a model, and what the hub says meanwhile: decided here and
- * taken back, decided elsewhere, timed out, gone and back, drafts of other places, settings.
+ * test_tui_news.c - one question as a model, and what the hub says in the meantime: decided here
+ * and taken back, decided elsewhere, timed out, gone and back, drafts of other places, settings.
  * Proves: R6.1 R6.4 R5.2 R5.3 R5.9 R7.9 R8.2
  */
 #include <setjmp.h>
@@ -40,8 +40,8 @@ static void undo(void **state)
     stage_type(&stage, "2");
     stage_take(&stage, NEWS_DECIDED, "{\"status\":\"submitted\",\"undo_ms\":5000}");
     text_clear(&stage.effects);
-    stage_expect_row(&stage,
-                     "✓ Saved: Materialized view,›. Goes to the agent in 5 s.   u undo  Enter now");
+    stage_expect_row(
+        &stage, "✓ Saved: Materialized view, refreshed›. Sending in 5 s.   u undo  Enter send");
     stage_type(&stage, "u");
     stage_expect(&stage, "UNDO\n");
     stage_take(&stage, NEWS_UNDONE, "{}");
@@ -64,7 +64,8 @@ static void undo(void **state)
     stage_close(&stage);
 }
 
-/* Two at once: an answer from elsewhere arrives while we type, and while ours is under way. */
+/* Two at the same time: an answer from elsewhere arrives while we type, and while ours is under
+ * way. */
 static void somebody_was_faster(void **state)
 {
     struct stage stage = { 0 };
@@ -95,7 +96,7 @@ static void somebody_was_faster(void **state)
     stage_take(&stage, NEWS_CHANGED, CHANGED("submitted", "web"));
     stage_expect_acts(&stage, ""); /* it may be our own: the reply tells */
     stage_take(&stage, NEWS_REFUSED,
-               "{\"code\":\"already_answered\",\"message\":\"somebody was faster\"}");
+               "{\"code\":\"already_answered\",\"message\":\"this ask was already decided\"}");
     stage_expect_acts(&stage, "LOOK\n");
     stage_expect_row(&stage, "Answered in the portal");
     stage_close(&stage);
@@ -109,13 +110,13 @@ static void timed_out_while_typing(void **state)
     stage_open(&stage, endpoint_form);
     stage_type(&stage, "ohalf a th");
     stage_take(&stage, NEWS_CHANGED, CHANGED("timeout", ""));
-    stage_expect_row(&stage, "Time ran out. Nothing was chosen for you.");
+    stage_expect_row(&stage, "Timed out. Nothing was chosen for you.");
     stage_expect_row(&stage, "half a th");
     assert_int_equal(ask_screen_exit_code(stage.ask), 4);
     stage_close(&stage);
     stage_open(&stage, cache_form);
     stage_take(&stage, NEWS_CHANGED, CHANGED("withdrawn", ""));
-    stage_expect_row(&stage, "The agent took it back");
+    stage_expect_row(&stage, "Withdrawn by the agent");
     assert_int_equal(ask_screen_exit_code(stage.ask), 3);
     stage_close(&stage);
 }
@@ -179,7 +180,7 @@ static void drafts(void **state)
     stage_take(
         &stage, NEWS_DRAFTED,
         "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
-    stage_expect_row(&stage, "from the portal!!"); /* whoever types is not overwritten */
+    stage_expect_row(&stage, "from the portal!!"); /* anyone who types is not overwritten */
     stage_wait(&stage, 500);
     stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!!\","
                          "\"global_annotation\":\"n\"}\n");
@@ -192,7 +193,7 @@ static void drafts(void **state)
     free(whole);
 }
 
-/* What the code was asked for is what it sends: nobody swaps the answer behind it. */
+/* What the code was asked for is what it sends: no one swaps the answer behind it. */
 static void drafts_wait_for_the_code(void **state)
 {
     struct stage stage = { 0 };
@@ -219,11 +220,11 @@ static void settings_in_force(void **state)
         &stage, NEWS_SETTINGS,
         "{\"settings\":[{\"name\":\"single_submit\",\"value\":\"batch\",\"source\":\"saved\"}"
         ",{\"name\":\"notes\",\"value\":false,\"source\":\"saved\"}]}");
-    stage_expect_row(&stage, "waits for Enter  notes off");
+    stage_expect_row(&stage, "Enter to send  notes off");
     stage_type(&stage, "2");
     stage_expect_acts(&stage, "");
     stage_type(&stage, "\t");
-    stage_expect_row(&stage, "notes are switched off");
+    stage_expect_row(&stage, "notes are off");
     stage_type(&stage, "s");
     stage_type(&stage, RIGHT);
     stage_expect_acts(&stage, "SETTING interface web\n");

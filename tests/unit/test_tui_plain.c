@@ -88,9 +88,9 @@ static void a_whole_talk(void **state)
     stage_expect_acts(&talk.stage, "CLOSE\n");
     assert_string_equal(
         text_string(&talk.out),
-        "Question from \"claude-code\" (you, pid 48213), in ~/src/shop-api, blocked 48 s.\n"
+        "Ask from \"claude-code\" (you, PID 48213) in ~/src/shop-api, waiting 48 s.\n"
         "Time left: 4 min 12 s.\n"
-        "More time: type e. Time left: t. Browser: w. Help: ?. Cancel: q.\n"
+        "Type e for more time, t for time left, w for browser, ? for help, q to cancel.\n"
         "\n"
         "Which cache should the product page use?\n"
         "\n"
@@ -111,7 +111,7 @@ static void a_whole_talk(void **state)
         "   Scale the database up instead, about 310 EUR a month.\n"
         "\n"
         "Your choice, 1 to 4: 1\n"
-        "Note to the agent, or Enter for none: Use the cluster we already have.\n"
+        "Note for the agent (Enter for none): Use the cluster we already have.\n"
         "Send \"Redis, write-through\"? y or n: y\n"
         "Sent: Redis, write-through. 48 s.\n");
     end(&talk);
@@ -124,7 +124,7 @@ static void several_and_wrong_numbers(void **state)
     (void)state;
     begin(&talk, checks_form);
     say(&talk, "77");
-    expect_said(&talk, "That is none of the numbers.");
+    expect_said(&talk, "Enter one of the numbers shown.");
     say(&talk, "1,3");
     say(&talk, "");
     say(&talk, "y");
@@ -168,7 +168,7 @@ static void destructive_takes_the_code(void **state)
     say(&talk, "y");
     stage_expect_acts(&talk.stage, "CHALLENGE\n");
     take(&talk, NEWS_CODE, "{\"code\":\"472\"}");
-    expect_said(&talk, "Type 472 to do it, or Enter to go back: ");
+    expect_said(&talk, "Type 472 to confirm, or press Enter to go back: ");
     say(&talk, "");
     stage_expect_acts(&talk.stage, "");
     say(&talk, "3");
@@ -238,7 +238,7 @@ static void typed_ahead_answers_nothing(void **state)
     begin(&talk, cache_form);
     talk.stage.now.mono_ms -= 900;
     say(&talk, "1");
-    expect_said(&talk, "too early, press again");
+    expect_said(&talk, "too soon; press the key again");
     stage_expect_acts(&talk.stage, "");
     end(&talk);
 }

@@ -32,7 +32,7 @@ static const struct {
     { "settings", checks_form, "s" },
     { "settings, each row", checks_form, "sjjjjjjjj" },
     { "note", cache_form, "\t" },
-    { "note to the agent", cache_form, "nwords" },
+    { "note for the agent", cache_form, "nwords" },
     { "cancel", cache_form, "q" },
     { "filter", checks_form, "/te" },
     { "short", short_form, "" },
@@ -170,7 +170,7 @@ static void every_text_of_standing_answers_has_room(void **state)
             if (cases[i].news)
                 stage_take(&stage, NEWS_CASE, cases[i].news);
             stage_take(&stage, NEWS_HISTORY, inbox);
-            draw_at_every_width(&stage, "standing answers", &lost);
+            draw_at_every_width(&stage, "rules", &lost);
             stage_close(&stage);
         }
     }

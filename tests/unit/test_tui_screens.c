@@ -151,7 +151,7 @@ static void single_choice(void **state)
     stage_close(&stage);
 }
 
-/* Who stopped waiting is not blocked. */
+/* Who agent not waiting is not blocked. */
 static void detached(void **state)
 {
     struct stage stage = { 0 };
@@ -161,7 +161,7 @@ static void detached(void **state)
     memcpy(at, "\"detached\":true ", 16);
     stage_open_whole(&stage, whole);
     stage_draw(&stage, 200, 50);
-    expect_wide(&stage, 2, "stopped waiting", 48);
+    expect_wide(&stage, 2, "agent not waiting", 48);
     free(whole);
     stage_close(&stage);
 }

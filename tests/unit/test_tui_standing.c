@@ -1,6 +1,6 @@
 /*
  * test_tui_standing.c - answers that stand, in the inbox: the list, one before it is made, making
- * and revoking, what others do meanwhile, and what agents write.
+ * and revoking, what others do in the meantime, and what agents write.
  * Proves: R2.2 R6.3
  */
 #include <setjmp.h>
@@ -48,35 +48,35 @@ static void the_list(void **state)
     open_list(&stage);
     stage_expect_screen(
         &stage, 80, 24,
-        " Standing answers                                                             2\n"
+        " Rules                                                                        2\n"
         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
         " ▸ ✓ Which cache should the product page use?      Redis, write-through\n"
-        "     until 2026-08-27 14:03, by ada                \"claude-code\" ~/src/shop-api\n"
+        "     expires 2026-08-27 14:03, created by ada      \"claude-code\" ~/src/shop-api\n"
         "   - Run the linter first?                         Yes\n"
-        "     over since 2026-07-01 09:00, by ada           \"codex\" /srv/infra\n"
+        "     expired 2026-07-01 09:00, created by ada      \"codex\" /srv/infra\n"
         "\n"
-        " Proposed from your history\n"
+        " Suggested from your history\n"
         "   + Keep the old /v1 routes?                      Yes, for 6 months\n"
-        "     answered 4 times, always the same             \"gemini-cli\" ~/docs\n"
+        "     same answer 4 times                           \"gemini-cli\" ~/docs\n"
         "\n"
-        " Enter look at it  d revoke  Esc back\n");
+        " Enter view  d delete  Esc back\n");
     stage_expect_screen(&stage, 40, 16,
-                        " Standing answers                     2\n"
+                        " Rules                                2\n"
                         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
                         " ▸ ✓ Which cache should the product pa›\n"
                         "     Redis, write-through\n"
                         "   - Run the linter first?\n"
                         "     Yes\n"
                         "\n"
-                        " Proposed from your history\n"
+                        " Suggested from your history\n"
                         "   + Keep the old /v1 routes?\n"
                         "     Yes, for 6 months\n"
                         "\n"
-                        " Enter look at it  d revoke  Esc back\n");
+                        " Enter view  d delete  Esc back\n");
     stage_type(&stage, "\r");
     stage_expect(&stage, "LOOK\n");
     stage_type(&stage, "\033");
-    stage_expect_row(&stage, "0 waiting");
+    stage_expect_row(&stage, "0 pending");
     stage_close(&stage);
 }
 
@@ -93,20 +93,20 @@ static void one_before_it_is_made(void **state)
     stage_take(&stage, NEWS_CASE, rule_case);
     stage_expect_screen(
         &stage, 80, 24,
-        " Let this answer stand?\n"
+        " Create a rule from this answer?\n"
         "╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌\n"
         " Title       Keep the old /v1 routes?\n"
         " Answer      Yes, for 6 months\n"
         " Agent       \"gemini-cli\"\n"
         " Directory   ~/docs\n"
-        " Prompt      whatever the prompt says\n"
+        " Prompt      any prompt\n"
         "\n"
-        " so far: 4 answered so, 1 otherwise\n"
+        " past asks: 4 with this answer, 1 with a different one\n"
         "   ✓ 12 min    Yes, for 6 months\n"
         "   ! 5 h       No\n"
         "\n"
-        " Asks of this kind are then answered at once, and each result says so. For how\n"
-        " long?\n"
+        " Matching asks will be answered automatically, and the agent will be told. For\n"
+        " how long?\n"
         " 1 1 day  2 7 days  3 30 days  4 90 days  5 1 year  p Prompt  Esc back\n");
     stage_type(&stage, "p");
     stage_expect(&stage, "CASE {}\n");
@@ -114,14 +114,14 @@ static void one_before_it_is_made(void **state)
     stage_type(&stage, "1");
     stage_expect(&stage, "");
     stage_take(&stage, NEWS_CASE, standing_case_same);
-    stage_expect_row(&stage, "with the same prompt");
-    stage_expect_row(&stage, "1 answered so, 0 otherwise");
+    stage_expect_row(&stage, "same prompt");
+    stage_expect_row(&stage, "1 with this answer, 0 with a different one");
     stage_type(&stage, "2");
     stage_expect(&stage, "STAND {\"seconds\":604800}\n");
     stage_take(&stage, NEWS_STANDS, "{\"id\":\"r3r3\"}");
     stage_expect(&stage, "RULES\n");
-    stage_expect_row(&stage, "From now on asks of this kind are answered at once.");
-    stage_expect_row(&stage, "Standing answers");
+    stage_expect_row(&stage, "Matching asks will now be answered automatically.");
+    stage_expect_row(&stage, "Rules");
     stage_close(&stage);
 }
 
@@ -132,14 +132,14 @@ static void revoking_takes_two_keys(void **state)
     (void)state;
     open_list(&stage);
     stage_type(&stage, "d");
-    stage_expect_row(&stage, "Revoke it? Asks of this kind come to you again.");
+    stage_expect_row(&stage, "Delete this rule? You will be asked again.");
     stage_type(&stage, "j"); /* anything but y keeps it */
     stage_expect(&stage, "");
     stage_expect_no_row(&stage, "Revoke it?");
     stage_type(&stage, "dy");
     stage_expect(&stage, "REVOKE {\"id\":\"r1r1\"}\n");
     stage_take(&stage, NEWS_REVOKED, "{}");
-    stage_expect_row(&stage, "Revoked: asks of this kind come to you again.");
+    stage_expect_row(&stage, "Rule deleted. You will be asked again.");
     stage_take(&stage, NEWS_RULED, "{}");
     stage_expect(&stage, "RULES\n");
     stage_take(&stage, NEWS_RULES, standing_one);
@@ -149,7 +149,7 @@ static void revoking_takes_two_keys(void **state)
     stage_close(&stage);
 }
 
-/* Somebody else revokes it while it is asked whether to: the key must not hit another one. */
+/* Someone else revokes it while it is asked whether to: the key must not hit another one. */
 static void others_at_the_same_time(void **state)
 {
     struct stage stage = { 0 };
@@ -166,16 +166,16 @@ static void others_at_the_same_time(void **state)
     stage_expect_no_row(&stage, "Revoke it?");
     stage_type(&stage, "y");
     stage_expect(&stage, "");
-    stage_take(&stage, NEWS_LIST, "{\"seq\":2,\"asks\":[]}"); /* the hub is back: all anew */
+    stage_take(&stage, NEWS_LIST, "{\"seq\":2,\"asks\":[]}"); /* the hub is back: all again */
     stage_expect(&stage, "RULES\n");
     stage_take(&stage, NEWS_RULES, "{\"rules\":[]}");
     stage_take(&stage, NEWS_PROPOSED, "{\"suggestions\":[]}");
-    stage_expect_row(&stage, "No answer stands for asks to come.");
-    stage_expect_row(&stage, "Nothing was answered three times");
+    stage_expect_row(&stage, "No rules.");
+    stage_expect_row(&stage, "No suggestions: you haven");
     stage_type(&stage, "jkd\r");
     stage_expect(&stage, "");
     stage_type(&stage, "\033");
-    stage_take(&stage, NEWS_RULED, "{}"); /* nobody looks at them: nothing is asked for */
+    stage_take(&stage, NEWS_RULED, "{}"); /* no one looks at them: nothing is asked for */
     stage_expect(&stage, "");
     stage_close(&stage);
 }
@@ -197,7 +197,7 @@ static void from_the_history(void **state)
     stage_type(&stage, "h");
     stage_take(&stage, NEWS_HISTORY, found);
     text_clear(&stage.effects);
-    stage_expect_row(&stage, "By itself                          Maybe           standing answer");
+    stage_expect_row(&stage, "By itself                          Maybe                      rule");
     stage_type(&stage, "a");
     stage_expect(&stage, "CASE {}\n");
     stage_take(&stage, NEWS_CASE, standing_case_same);
@@ -207,9 +207,8 @@ static void from_the_history(void **state)
     stage_take(&stage, NEWS_HISTORY, found);
     stage_type(&stage, "a");
     stage_take(&stage, NEWS_REFUSED,
-               "{\"code\":\"wrong_state\",\"message\":\"a destructive ask is decided each time "
-               "anew\"}");
-    stage_expect_row(&stage, "a destructive ask is decided each time anew");
+               "{\"code\":\"wrong_state\",\"message\":\"rules can't answer destructive asks\"}");
+    stage_expect_row(&stage, "rules can't answer destructive asks");
     stage_expect_no_row(&stage, "30 days");
     text_clear(&stage.effects);
     stage_type(&stage, "3"); /* there is nothing to do but to go back */

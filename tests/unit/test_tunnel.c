@@ -183,10 +183,10 @@ static void a_token_file_is_private_and_holds_one(void **state)
         { "sayso_a_abc", 0644, "chmod 600" },
         { "sayso_a_abc", 0640, "chmod 600" },
         { "sayso_a_abc", 0606, "chmod 600" },
-        { "", 0600, "holds no token" },
-        { "\n", 0600, "holds no token" },
-        { "two words", 0600, "holds no token" },
-        { "a\r\nX-Evil: yes", 0600, "holds no token" },
+        { "", 0600, "does not contain a token" },
+        { "\n", 0600, "does not contain a token" },
+        { "two words", 0600, "does not contain a token" },
+        { "a\r\nX-Evil: yes", 0600, "does not contain a token" },
     };
     char path[] = "/tmp/sytokenXXXXXX";
     struct remote_target target = { "http://127.0.0.1:1", path, NULL };

@@ -442,20 +442,20 @@ static const struct rule_case {
 static const struct message_case {
     const char *arguments, *says;
 } messages[] = {
-    { "{}", "title is missing: Needed: what is to be decided, in one line" },
-    { "{'title':1}", "must be a text, but is an integer" },
-    { "[]", "must be an object, not a list" },
-    { "{'x':1}", "Known are title, prompt, selection_mode, options, placeholder" },
+    { "{}", "title is missing: One line: what to decide." },
+    { "{'title':1}", "must be a string, not an integer" },
+    { "[]", "must be an object, not an array" },
+    { "{'x':1}", "Known properties: title, prompt, selection_mode, options, placeholder" },
     { "{'x':1}", "wait_seconds, idempotency_key" },
     { HEAD "'selection_mode':'radio'," AB "}",
-      "'radio', but must be one of: single, multi, text_input, hybrid" },
+      "'radio'; it must be one of: single, multi, text_input, hybrid" },
     { SINGLE ",'timeout_seconds':0}", "must be from 1 to 2592000" },
-    { MULTI ",'min_selections':3}", "number of options, 2" },
-    { HEAD "'selection_mode':'single','options':[]}", "has 0 items, but must have 1 to 100" },
+    { MULTI ",'min_selections':3}", "number of options (2)" },
+    { HEAD "'selection_mode':'single','options':[]}", "has 0 items; it must have 1 to 100" },
     { "{'title':'<A*201>'," PROMPT "'selection_mode':'single'," AB "}",
-      "has 201 characters, but at most 200" },
+      "has 201 characters; the maximum is 200" },
     { "{" TITLE "'prompt':'Which one?','selection_mode':'single'," AB "}",
-      "has 10 visible characters, but needs at least 20: add the context of the task" },
+      "has 10 visible characters; at least 20 are required: describe the task" },
 };
 
 /* <what*times> */

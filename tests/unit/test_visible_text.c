@@ -313,7 +313,7 @@ static void check_output(const struct text *out, enum visible_lines lines, int32
     }
 }
 
-/* Among Latin letters, pictographs and Arabic letters, since joiners depend on their neighbours. */
+/* Among Latin letters, pictographs and Arabic letters, since joiners depend on their neighbors. */
 static void no_code_point_gets_through(void **state)
 {
     struct text in = { 0 }, out = { 0 };

@@ -1,7 +1,7 @@
 /*
  * test_waiting_ask.c - what the hub keeps of one tools/call over HTTP that waits for a person,
  * counted in the cells that pools hand out and the places in tables and in the heap of alarms. Ten
- * thousand may wait at once. `bench/run --only http` measures the whole. Proves: P20
+ * thousand may wait at the same time. `bench/run --only http` measures the whole. Proves: P20
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -229,14 +229,14 @@ static void test_failures_from_strangers(void **state)
         const char *json;
         const char *code, *path, *message;
     } cases[] = {
-        { "{}", "unavailable", "", "the hub refused" },
-        { "null", "unavailable", "", "the hub refused" },
-        { "7", "unavailable", "", "the hub refused" },
+        { "{}", "unavailable", "", "the hub rejected the request" },
+        { "null", "unavailable", "", "the hub rejected the request" },
+        { "7", "unavailable", "", "the hub rejected the request" },
         { "{\"message\":\"no\"}", "unavailable", "", "no" },
-        { "{\"message\":7,\"data\":7}", "unavailable", "", "the hub refused" },
-        { "{\"data\":{\"code\":\"none\"}}", "unavailable", "", "the hub refused" },
+        { "{\"message\":7,\"data\":7}", "unavailable", "", "the hub rejected the request" },
+        { "{\"data\":{\"code\":\"none\"}}", "unavailable", "", "the hub rejected the request" },
         { "{\"data\":{\"code\":\"of tomorrow\",\"path\":\"/x\"}}", "unavailable", "/x",
-          "the hub refused" },
+          "the hub rejected the request" },
         { "{\"message\":\"100%s\",\"data\":{\"code\":\"wrong_state\",\"path\":\"%n\"}}",
           "wrong_state", "%n", "100%s" },
         { "{\"message\":\"no\",\"data\":{\"errors\":7}}", "unavailable", "", "no" },

@@ -11,7 +11,7 @@ export function announce(text, isUrgent = false) {
     setTimeout(() => setText(node, text), 50); /* the same words twice are news twice */
 }
 
-/** Runs something that builds the page anew, and puts the keyboard and the text cursor back.
+/** Runs something that builds the page again, and puts the keyboard and the text cursor back.
  * @param {ParentNode} root
  * @param {() => void} rebuild
  */

@@ -31,7 +31,7 @@ const VIA_TITLES = {
     api: "answered_api",
 };
 
-/** Where somebody answered, in words.
+/** Where someone answered, in words.
  * @param {any} by
  */
 export function sayWhere(by) {
@@ -137,7 +137,7 @@ function buildKept(entry) {
     return node;
 }
 
-/** Whoever answers the same again and again may say so once; never of something destructive.
+/** Anyone who answers the same again and again may say so once; never of something destructive.
  * @param {Entry} entry
  */
 function buildStanding({ ask, form }) {

@@ -192,7 +192,7 @@ export function keepDraft(entry) {
     }
 }
 
-/** The line is back: what was typed meanwhile goes to the hub.
+/** The line is back: what was typed in the meantime goes to the hub.
  * @param {Entry} entry
  */
 export function resendDraft(entry) {

@@ -31,7 +31,7 @@ export function isOpen(ask) {
     return OPEN_STATES.includes(ask.status);
 }
 
-/** Keeps when its time is over, on a clock that nobody can set.
+/** Keeps when its time is over, on a clock that no one can set.
  * @param {Ask} ask
  * @param {number|null} seconds
  */

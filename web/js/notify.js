@@ -1,7 +1,7 @@
 /*
  * notify.js - telling a person who looks elsewhere: notification, title, favicon, sound. Never
  * while the page is in front, and at most one notification in ten seconds however many ask (B4);
- * that less than ten seconds are left is told at once, or it would be told too late.
+ * that less than ten seconds are left is told immediately, or it would be told too late.
  */
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, isOn, isOpen, secondsLeft, setting } from "./model.js";

@@ -1,4 +1,4 @@
-/* signals.js - what happened, to whoever wants to know. */
+/* signals.js - what happened, to anyone who wants to know. */
 
 /** @type {Map<string, Set<(detail: any) => void>>} */
 const listeners = new Map();

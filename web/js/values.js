@@ -139,7 +139,7 @@ function readHybrid(field, said, value) {
 
 /**
  * What a draft or an answer says, over the defaults. A draft says nothing of notes that the agent
- * wrote beforehand and that are still there; an answer says all.
+ * wrote in advance and that are still there; an answer says all.
  * @param {Form} form
  * @param {any} said
  * @param {boolean} [isAnswer]

@@ -25,7 +25,7 @@ static void read_line(struct pollfd *input, struct sayso_request **requests)
     ssize_t got = read(input->fd, line, sizeof line - 1);
 
     if (got <= 0) {
-        input->fd = -1; /* nobody types here */
+        input->fd = -1; /* no one types here */
         return;
     }
     line[got] = '\0';

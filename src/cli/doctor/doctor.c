@@ -17,6 +17,7 @@ static const struct {
     bool needs_location;
 } checks[] = {
     { "program", TEXT_CHECK_PROGRAM, check_program, false },
+    { "installed", TEXT_CHECK_INSTALLED, check_installed, false },
     { "sandbox", TEXT_CHECK_SANDBOX, check_sandbox, false },
     { "data_directory", TEXT_CHECK_DATA, check_data, false },
     { "files", TEXT_CHECK_FILES, check_files, true },

@@ -44,8 +44,9 @@ static inline unsigned doctor_troubles(const struct doctor *doctor)
 }
 
 typedef void doctor_check(struct doctor *doctor);
-doctor_check check_program, check_sandbox, check_data, check_files, check_socket, check_disk,
-    check_settings, check_channels, check_clock, check_screen, check_service; /* machine.c */
+doctor_check check_program, check_installed, check_sandbox, check_data, check_files, check_socket,
+    check_disk, check_settings, check_channels, check_clock, check_screen,
+    check_service; /* machine.c */
 doctor_check check_hub, check_note, check_store, check_http, check_listen, check_tokens; /* hub.c */
 doctor_check check_clients, check_hooks; /* clients.c, machine.c */
 

@@ -181,7 +181,7 @@ static bool answers(int port)
     return ok;
 }
 
-/* Nobody is sent anything here: who is not a hub of ours learns nothing (C5). */
+/* No one is sent anything here: who is not a hub of ours learns nothing (C5). */
 void check_store(struct doctor *doctor)
 {
     struct hub_database database;

@@ -145,6 +145,32 @@ void check_program(struct doctor *doctor)
         doctor_ok(doctor, TEXT_FOUND_PROGRAM, "path", own, "version", SAYSO_VERSION);
 }
 
+/* By where the program is, and by what a package manager keeps there. The first that fits. */
+static const struct {
+    const char *within, *proof;
+    enum text_id found;
+} installed[] = {
+    { "/node_modules/", "/", TEXT_INSTALLED_NPM },
+    { "/server/", "/", TEXT_INSTALLED_PLUGIN },
+    { "/sayso/bin/sayso", "/", TEXT_INSTALLED_COPY },
+    { "/usr/bin/sayso", "/var/lib/dpkg/info/sayso.list", TEXT_INSTALLED_DEB },
+    { "/usr/bin/sayso", "/var/lib/pacman/local", TEXT_INSTALLED_PACMAN },
+    { "/usr/bin/sayso", "/usr/lib/sysimage/rpm", TEXT_INSTALLED_RPM },
+    { "/usr/bin/sayso", "/var/lib/rpm", TEXT_INSTALLED_RPM },
+    { "", "/", OS_IS_STATIC ? TEXT_INSTALLED_FILE : TEXT_INSTALLED_BUILT },
+};
+
+void check_installed(struct doctor *doctor)
+{
+    char own[DOCTOR_PATH_BYTES] = "";
+    size_t row = 0;
+
+    os_own_program(own, sizeof own);
+    while (!strstr(own, installed[row].within) || access(installed[row].proof, F_OK) != 0)
+        row++;
+    doctor_ok(doctor, strcmp(own, "/sayso") == 0 ? TEXT_INSTALLED_IMAGE : installed[row].found);
+}
+
 enum {
     MEBIBYTE = 1048576,
     LOW_MEBIBYTES = 200,
@@ -292,16 +318,28 @@ void check_screen(struct doctor *doctor)
 
 enum { UNIT_LINE_BYTES = 4096 };
 
+/* "PreToolUse" as "pre_tool_use". */
+static void add_snake(struct text *out, const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        bool is_capital = *at >= 'A' && *at <= 'Z';
+
+        if (is_capital && at > name)
+            text_add_char(out, '_');
+        text_add_char(out, is_capital ? (char)(*at + 'a' - 'A') : *at);
+    }
+}
+
 /* What Codex keeps of a hook it trusts: a hash of canonical JSON (openai/codex, codex-rs/hooks). */
-static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
+static void hash_hook(const char *event, const struct json *item, char out[HASH_HEX_BYTES])
 {
     const struct json *hook = json_item(json_member(item, "hooks"), 0);
     char *matcher = json_encode(json_member(item, "matcher"));
     char *command = json_encode(json_member(hook, "command"));
     char *identity = mem_format(
-        "{\"event_name\":\"pre_tool_use\",\"hooks\":[{\"async\":false,\"command\":%s,"
+        "{\"event_name\":\"%s\",\"hooks\":[{\"async\":false,\"command\":%s,"
         "\"timeout\":%lld,\"type\":\"command\"}],\"matcher\":%s}",
-        command, (long long)json_member_integer(hook, "timeout", HOOK_TIMEOUT_S), matcher);
+        event, command, (long long)json_member_integer(hook, "timeout", HOOK_TIMEOUT_S), matcher);
     uint8_t hash[HASH_BYTES];
 
     hash_bytes(identity, strlen(identity), hash);
@@ -314,9 +352,10 @@ static void hash_hook(const struct json *item, char out[HASH_HEX_BYTES])
 /* Whether Codex runs the hook: it passes over one that was not reviewed as it is now, or was turned
  * off. It keeps that in its configuration, by the file of the hooks and the place in it. */
 static bool is_trusted(const struct client *client, const struct config_file *hooks,
-                       const char *name, const struct json *item)
+                       const char *name, enum hook_use use, const struct json *item)
 {
-    struct config_path list = hook_list(client).path;
+    struct config_path list = hook_list(client, use, 0).path;
+    struct text snake = { 0 };
     struct config_path path = { .keys = { "hooks", "state" }, .count = 3 };
     struct json *items = client->hook.format->find(&hooks->bytes, &list), *state = NULL;
     char config[CLIENT_PATH_BYTES], hash[HASH_HEX_BYTES], *key;
@@ -327,27 +366,37 @@ static bool is_trusted(const struct client *client, const struct config_file *ho
 
     while (index < json_length(items) && !json_same(json_item(items, index), item))
         index++;
-    path.keys[2] = key = mem_format("%s:pre_tool_use:%zu:0", name, index);
+    add_snake(&snake, hook_event_at(client, use, 0)->name);
+    path.keys[2] = key = mem_format("%s:%s:%zu:0", name, text_string(&snake), index);
     if (client_file(client, false, config, NULL) && config_file_read(config, false, &file, NULL) &&
         client->format->check(&file.bytes, NULL))
         state = client->format->find(&file.bytes, &path);
-    hash_hook(item, hash);
+    hash_hook(text_string(&snake), item, hash);
     trusted = json_member_text(state, "trusted_hash");
     is_so = trusted && strncmp(trusted, "sha256:", 7) == 0 && strcmp(trusted + 7, hash) == 0 &&
             (!json_member(state, "enabled") || json_is_true(json_member(state, "enabled")));
     free(key);
+    text_release(&snake);
     json_free(state);
     json_free(items);
     config_file_release(&file);
     return is_so;
 }
 
-/* False: this client has no hook of ours, or its file can't be read, which check_clients says where
- * it is the client's own. */
-static bool judge_hook(struct doctor *doctor, const struct client *client)
+/* What is found of the gate's hook, and of those that bring prompts. */
+static const struct {
+    enum text_id found, gone, mend;
+} hook_words[] = {
+    [HOOK_GATE] = { TEXT_FOUND_HOOK, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK },
+    [HOOK_PROMPTS] = { TEXT_FOUND_PROMPTS, TEXT_FOUND_PROMPTS_GONE, TEXT_MEND_PROMPTS },
+};
+
+/* False: this client has no such hook of ours, or its file can't be read, which check_clients says
+ * where it is the client's own. */
+static bool judge_hook(struct doctor *doctor, const struct client *client, enum hook_use use)
 {
     struct config_file file = { 0 };
-    struct config_list ours = hook_list(client);
+    struct config_list ours = hook_list(client, use, 0);
     char name[CLIENT_PATH_BYTES], *program = NULL;
     struct json *item = NULL;
     bool is_there;
@@ -357,15 +406,15 @@ static bool judge_hook(struct doctor *doctor, const struct client *client)
         item = config_list_find(&ours, &file.bytes);
     is_there = item != NULL;
     if (is_there)
-        program = hook_program(client, item);
+        program = hook_program(client, use, item);
     if (program && program[0] == '/' && access(program, X_OK) != 0)
-        doctor_fault(doctor, TEXT_FOUND_HOOK_GONE, TEXT_MEND_HOOK, "client", client->title,
+        doctor_fault(doctor, hook_words[use].gone, hook_words[use].mend, "client", client->title,
                      "program", program, "name", client->name);
-    else if (program && client->hook.needs_trust && !is_trusted(client, &file, name, item))
+    else if (program && client->hook.needs_trust && !is_trusted(client, &file, name, use, item))
         doctor_fault(doctor, TEXT_FOUND_HOOK_UNTRUSTED, TEXT_MEND_HOOK_UNTRUSTED, "client",
                      client->title);
     else if (program)
-        doctor_ok(doctor, TEXT_FOUND_HOOK, "client", client->title, "file", name);
+        doctor_ok(doctor, hook_words[use].found, "client", client->title, "file", name);
     free(program);
     json_free(item);
     config_file_release(&file);
@@ -374,10 +423,16 @@ static bool judge_hook(struct doctor *doctor, const struct client *client)
 
 void check_hooks(struct doctor *doctor)
 {
+    static const enum hook_use uses[] = { HOOK_GATE, HOOK_PROMPTS };
     bool has_any = false;
 
-    for (size_t i = 0; i < client_count(); i++)
-        has_any = (client_at(i)->hook.file && judge_hook(doctor, client_at(i))) || has_any;
+    for (size_t i = 0; i < client_count() * ARRAY_LEN(uses); i++) {
+        const struct client *client = client_at(i / ARRAY_LEN(uses));
+        enum hook_use use = uses[i % ARRAY_LEN(uses)];
+
+        if (hook_is_known(client, use)) /* its first event says what is so of all */
+            has_any = judge_hook(doctor, client, use) || has_any;
+    }
     if (!has_any)
         doctor_ok(doctor, TEXT_FOUND_HOOKS_NONE);
 }

@@ -13,6 +13,7 @@
 #include "core/gate.h"
 #include "core/limits.h"
 #include "core/outcome.h"
+#include "core/prompt.h"
 #include "core/tools/arguments.h"
 
 #define TAG "gate"
@@ -23,57 +24,18 @@ enum {
 };
 
 /* For agents, who get them as the hook's reason. */
-static const char said_yes[] = "The person allowed this call, this once (rule: %s).";
-static const char said_no[] = "The person denied this call (rule: %s). Do not try another way; ask "
-                              "what to do instead.";
-static const char said_nothing[] = "Nobody answered in time, so this call is denied (rule: %s). "
-                                   "Nothing was decided: do not try another way, ask the person.";
+static const char said_yes[] = "The user allowed this call once (matched: %s).";
+static const char said_no[] =
+    "The user denied this call (matched: %s). Don't work around it; ask what to do instead.";
+static const char said_nothing[] =
+    "Denied: no one answered in time (matched: %s). Don't work around it; ask the user.";
 static const char wrote[] = " They wrote: %s";
-static const char unreachable[] = "The person can't be asked, so this call is denied: %s";
+static const char unreachable[] = "Denied: can't reach the user (%s)";
 static const char hub_was_stopped[] = "the connection to the hub was lost";
-static const char hub_is_gone[] = "the hub went away again and again; sayso doctor finds out why";
-static const char too_long[] = "This call is denied: it is too long to be shown to a person whole, "
-                               "and a rule speaks of it (%s). Do it in smaller steps.";
+static const char hub_is_gone[] = "the hub keeps stopping; run 'sayso doctor'";
+static const char too_long[] =
+    "Denied: the call is too long to review (matched: %s). Split it into smaller steps.";
 static const char own_name[] = "sayso gate (%s)";
-
-/* A block whose fence no run of backticks inside can end. */
-static void add_block(struct text *out, const char *words)
-{
-    size_t longest = 2, run = 0;
-
-    for (const char *at = words; *at; at++) {
-        run = *at == '`' ? run + 1 : 0;
-        longest = run > longest ? run : longest;
-    }
-    text_add_text(out, "\n");
-    for (size_t i = 0; i <= longest; i++)
-        text_add_char(out, '`');
-    text_add_format(out, "\n%s\n", words);
-    for (size_t i = 0; i <= longest; i++)
-        text_add_char(out, '`');
-    text_add_text(out, "\n");
-}
-
-/* Everything the tool is called with, whole: a person must not say yes to what is left out. */
-static void add_input(struct text *out, const struct json *input)
-{
-    char *json;
-
-    for (void *it = json_first(input); it; it = json_next(input, it)) {
-        char quote[ARGUMENT_QUOTE_BYTES];
-
-        arguments_quote(json_key(it), json_key_length(it), quote);
-        text_add_format(out, "\n%s:", quote);
-        json = json_text(json_value(it)) ? NULL : json_encode(json_value(it));
-        add_block(out, json ? json : json_text(json_value(it)));
-        free(json);
-    }
-    if (json_kind(input) != KIND_OBJECT) {
-        json = json_encode(input);
-        add_block(out, json);
-        free(json);
-    }
-}
 
 static void add_prompt(struct text *out, const struct gate_question *question, const char *tool)
 {
@@ -88,7 +50,7 @@ static void add_prompt(struct text *out, const struct gate_question *question, c
     text_add_text(out, " ");
     i18n_format(out, kinds[question->match->kind], "rule", question->match->pattern, NULL);
     text_add_text(out, "\n");
-    add_input(out, question->input);
+    prompt_add_input(out, question->input, NULL, 0);
 }
 
 static void write_options(struct json_writer *writer)

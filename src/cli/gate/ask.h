@@ -28,10 +28,14 @@ struct gate_answer {
     char *directory; /* owned */
 };
 
-/* Returns when a person decided, nobody did, or it can't be asked. */
+/* Returns when a person decided, no one did, or it can't be asked. */
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer);
 /* The client has the decision; ends the answer. The watchdog bounds it. */
 void gate_confirm(struct gate_answer *take_answer);
+
+/* Whether the person's settings speak of this call. False: what they are can't be read. */
+bool gate_find_rule(const char *tool, const struct json *input, const char *directory,
+                    struct gate_match *ret_match, struct error *err);
 
 /* Before anything else of the program runs: where it is `sayso gate`, a crash is a no from here on,
  * for the client that --client names. Allocates nothing. */

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/gate/ask.h"
+#include "cli/gate/prompts.h"
 #include "cli/install/clients.h"
 #include "cli/say.h"
 #include "core/gate.h"
@@ -184,6 +185,8 @@ void guard_begin(int count, char **texts)
     struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK };
     const struct hook_format *format = NULL;
 
+    if (count >= 2 && strcmp(texts[1], "prompts") == 0)
+        prompts_guard();
     if (count < 2 || strcmp(texts[1], "gate") != 0)
         return;
     for (int i = 2; i < count; i++) {
@@ -192,7 +195,7 @@ void guard_begin(int count, char **texts)
         if (is_joined || (strcmp(texts[i], "--client") == 0 && i + 1 < count))
             format = hook_format_find(is_joined ? texts[i] + 9 : texts[i + 1]);
     }
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     sigaltstack(&own, NULL);
     sigfillset(&action.sa_mask);
     for (int number = 1; number <= SIGRTMAX; number++)
@@ -205,8 +208,8 @@ void guard_begin(int count, char **texts)
 static void guard_watch(const struct hook_format *format, int64_t limit_s)
 {
     alarm(0); /* the prepared denial is incomplete until it is written again */
-    prepare(&hung, format, "the gate got no decision in time, so this is denied; ask the person");
-    prepare(&crashed, format, "the gate failed, so this is denied; ask the person");
+    prepare(&hung, format, "denied: no decision in time; ask the user");
+    prepare(&crashed, format, "denied: the gate failed; ask the user");
     hung.code = format ? 0 : GATE_BLOCKS;
     alarm((unsigned)limit_s);
 }
@@ -215,7 +218,7 @@ int guard_end(int code)
 {
     if (crashed.plain_bytes > 0 && said_code < 0 && code != 0)
         end_with(&crashed);
-    return code;
+    return prompts_end(code);
 }
 
 enum {
@@ -321,30 +324,23 @@ static const char *read_hook(struct hook_call *hook, const struct text *given)
     return read_input(hook);
 }
 
-/* False: what the rules are can't be read. */
-static bool find_rule(const struct hook_call *hook, struct gate_match *ret_match, struct error *err)
+bool gate_find_rule(const char *tool, const struct json *input, const char *directory,
+                    struct gate_match *ret_match, struct error *err)
 {
     struct settings *settings = settings_new();
     char home[DIRECTORY_BYTES];
     struct location location;
-    struct gate_rules rules;
     bool ok = location_find(&location, err);
     struct gate_call call = {
-        .tool = hook->question.tool,
-        .input = hook->question.input,
-        .directory = hook->directory,
+        .tool = tool,
+        .input = input,
+        .directory = directory,
         .home = os_home(home, sizeof home) ? home : NULL,
     };
 
     settings_load(settings, ok ? location.settings : NULL);
     ok = ok && !settings_problem(settings, err);
-    rules = (struct gate_rules){
-        .commands = settings_text(settings, SETTING_GATE_COMMANDS),
-        .words = settings_text(settings, SETTING_GATE_WORDS),
-        .paths = settings_text(settings, SETTING_GATE_PATHS),
-        .tools = settings_text(settings, SETTING_GATE_TOOLS),
-    };
-    *ret_match = gate_find(&rules, &call);
+    *ret_match = settings_gate(settings, &call);
     settings_free(settings);
     return ok;
 }
@@ -357,7 +353,7 @@ static enum exit_code judge(struct hook_call *hook)
     struct error err;
     enum exit_code code;
 
-    if (!find_rule(hook, &match, &err))
+    if (!gate_find_rule(hook->question.tool, hook->question.input, hook->directory, &match, &err))
         return deny(hook->format, err.message);
     if (match.kind == GATE_NONE)
         return allow(hook->format, NULL);

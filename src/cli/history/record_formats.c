@@ -246,7 +246,7 @@ static void csv_add(const struct json *record, struct text *out)
     text_add_text(out, "\r\n");
 }
 
-/* Asks as a decision record that reads well and that nobody else writes in: whatever Markdown or
+/* Asks as a decision record that reads well and that no one else writes in: whatever Markdown or
  * HTML would act upon in other people's words stands behind a backslash. */
 
 static bool is_list_number(const char *at)
@@ -351,7 +351,7 @@ static void add_facts(struct text *out, const struct json *record)
     }
     add_row(out, TEXT_RECORD_ID, json_member_text(record, "session_id"));
     if (json_is_true(json_member(record, "destructive")))
-        text_add_format(out, "- %s\n", i18n_text(TEXT_CLI_DESTRUCTIVE));
+        text_add_format(out, "- %s\n", i18n_text(TEXT_DESTRUCTIVE_TWO_ACTS));
     text_release(&whom);
 }
 

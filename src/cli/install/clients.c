@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/os.h"
 #include "cli/install/config_text.h"
+#include "cli/install/entry.h"
 #include "i18n/i18n.h"
 
 #define TOKEN_VARIABLE "MCP_SAYSO_TOKEN"
@@ -35,6 +36,8 @@ static const struct client clients[] = {
             { &config_json, "PreToolUse", "*", "command" },
             { "~/.claude", "settings.json", ".claude/settings.json" },
             .timeout = { "timeout", 1 },
+            /* its own dialog is open beside the first, and behind the second */
+            .prompts = { { "PermissionRequest", 86400 }, { "Elicitation", HOOK_TIMEOUT_S }, { "Stop", HOOK_TIMEOUT_S } },
         },
     },
     {
@@ -50,6 +53,7 @@ static const struct client clients[] = {
             { &config_json, "PreToolUse", ".*", "command" },
             { NULL, "hooks.json", ".codex/hooks.json" },
             .timeout = { "timeout", 1 },
+            .prompts = { { "PermissionRequest", HOOK_TIMEOUT_S } },
             .needs_trust = true,
         },
     },

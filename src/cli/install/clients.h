@@ -19,11 +19,18 @@ struct config_time {
     int64_t per_s; /* 1000: it counts in milliseconds */
 };
 
-/* What runs before its tools; entry.h. */
+/* An event at which a hook runs, and how long the client then waits for it. */
+struct hook_event {
+    const char *name; /* below "hooks"; NULL: none */
+    int64_t timeout_s;
+};
+enum { HOOK_EVENTS = 3 };
+
+/* What runs before its tools, and when it asks its user; entry.h. */
 struct hook {
     struct {
         const struct config_format *format;
-        const char *event;   /* below "hooks" */
+        const char *event;
         const char *matcher; /* every tool; NULL: it has none, and an item is the command itself */
         const char *command_key;
     };
@@ -33,7 +40,8 @@ struct hook {
         const char *project; /* in the working directory */
     };
     struct config_time timeout;
-    bool has_version; /* a member "version" that must be 1 */
+    struct hook_event prompts[HOOK_EVENTS]; /* at which it asks; the first has no name: none */
+    bool has_version;                       /* a member "version" that must be 1 */
     bool needs_trust; /* runs only after the person looked at it in the client */
 };
 

@@ -78,8 +78,8 @@ static bool read_open(int fd, struct config_file *file, struct error *err)
     struct stat found;
 
     if (fstat(fd, &found) != 0 || !S_ISREG(found.st_mode))
-        return error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_NOT_FILE, "path",
-                         file->path, NULL);
+        return error_say(err, ERROR_unavailable, "", TEXT_REASON_STORE_NO_FILE, "path", file->path,
+                         NULL);
     if (found.st_uid != geteuid())
         return error_say(err, ERROR_unavailable, "", TEXT_REASON_CONFIG_OTHER_USER, "path",
                          file->path, NULL);

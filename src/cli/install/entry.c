@@ -275,8 +275,28 @@ bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PAT
            error_say(err, ERROR_too_long, "", TEXT_REASON_PATH_TOO_LONG, "name", hook->file, NULL);
 }
 
+static const char *const words[] = { [HOOK_GATE] = "gate", [HOOK_PROMPTS] = "prompts" };
+
+bool hook_is_known(const struct client *client, enum hook_use use)
+{
+    return client->hook.file && (use == HOOK_GATE || client->hook.prompts[0].name);
+}
+
+const struct hook_event *hook_event_at(const struct client *client, enum hook_use use, size_t index)
+{
+    static struct hook_event gate = { NULL, HOOK_TIMEOUT_S };
+    const struct hook_event *event = index < HOOK_EVENTS ? &client->hook.prompts[index] : NULL;
+
+    if (use == HOOK_GATE) {
+        gate.name = client->hook.event;
+        event = index == 0 ? &gate : NULL;
+    }
+    return event && event->name ? event : NULL;
+}
+
 /* For a shell, which the clients run hooks in. */
-static char *make_command(const struct client *client, const char *program)
+static char *make_command(const struct client *client, enum hook_use use, int64_t timeout_s,
+                          const char *program)
 {
     struct json *environment = client->strips ? entry_environment() : NULL;
     struct text out = { 0 };
@@ -287,8 +307,8 @@ static char *make_command(const struct client *client, const char *program)
         text_add_char(&out, ' ');
     }
     text_add_shell_word(&out, program);
-    text_add_format(&out, " gate --client %s --wait %d", client->name,
-                    HOOK_WAIT_S); /* not for people */
+    text_add_format(&out, " %s --client %s --wait %d", words[use], client->name,
+                    (int)timeout_s - HOOK_MARGIN_S); /* not for people */
     json_free(environment);
     return text_take(&out);
 }
@@ -303,39 +323,56 @@ static const struct json *command_of(const struct hook *hook, const struct json 
     return json_length(inner) == 1 && json_kind(inner) == KIND_LIST ? json_item(inner, 0) : NULL;
 }
 
-struct json *hook_make(const struct client *client, const char *program, const struct json *like)
+static void write_hook(struct json_writer *writer, const struct client *client, enum hook_use use,
+                       const struct hook_event *event, const char *program, const struct json *like)
 {
     const struct hook *hook = &client->hook;
     const char *same = json_member_text(command_of(hook, like), hook->command_key);
-    char *command = same ? mem_text(same) : make_command(client, program);
+    char *command = same ? mem_text(same) : make_command(client, use, event->timeout_s, program);
+
+    json_write_object(writer, event->name);
+    if (hook->matcher) {
+        json_write_text(writer, "matcher", hook->matcher);
+        json_write_list(writer, "hooks");
+        json_write_object(writer, NULL);
+    }
+    json_write_text(writer, "type", "command");
+    json_write_text(writer, hook->command_key, command);
+    json_write_integer(writer, hook->timeout.key, event->timeout_s * hook->timeout.per_s);
+    if (hook->matcher) {
+        json_write_end_object(writer);
+        json_write_end_list(writer);
+    }
+    json_write_end_object(writer);
+    free(command);
+}
+
+struct json *hooks_make(const struct client *client, enum hook_use use, const char *program,
+                        const struct json *like)
+{
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
+    const struct hook_event *event;
 
-    if (hook->matcher) {
-        json_write_text(&writer, "matcher", hook->matcher);
-        json_write_list(&writer, "hooks");
-        json_write_object(&writer, NULL);
-    }
-    json_write_text(&writer, "type", "command");
-    json_write_text(&writer, hook->command_key, command);
-    json_write_integer(&writer, hook->timeout.key, HOOK_TIMEOUT_S * hook->timeout.per_s);
-    if (hook->matcher) {
-        json_write_end_object(&writer);
-        json_write_end_list(&writer);
-    }
-    free(command);
+    for (size_t i = 0; (event = hook_event_at(client, use, i)); i++)
+        write_hook(&writer, client, use, event, program, json_member(like, event->name));
     return config_take_object(&writer);
 }
 
-/* Runs a program called sayso with "gate" behind it; it may be in quotes. */
-static bool runs_gate(const char *command)
+/* Runs a program called sayso with this word behind it; it may be in quotes. */
+static bool runs(const char *command, const char *word)
 {
-    static const char program[] = "sayso", word[] = " gate";
+    static const char program[] = "sayso";
+    size_t length = strlen(word);
 
     for (const char *at = command; at && (at = strstr(at, word)); at++) {
         const char *end = at;
-        char behind = at[sizeof word - 1];
+        char behind = at[length];
 
+        if (end > command && end[-1] == ' ')
+            end--;
+        else
+            continue;
         while (end > command && (end[-1] == '\'' || end[-1] == '"'))
             end--;
         if ((behind == '\0' || behind == ' ') && end - command >= (long)sizeof program - 1 &&
@@ -365,7 +402,7 @@ static bool next_word(const char **at, struct text *out)
     return true;
 }
 
-char *hook_program(const struct client *client, const struct json *item)
+char *hook_program(const struct client *client, enum hook_use use, const struct json *item)
 {
     const struct hook *hook = &client->hook;
     const char *at = json_member_text(command_of(hook, item), hook->command_key);
@@ -373,7 +410,7 @@ char *hook_program(const struct client *client, const struct json *item)
     bool is_found = false;
 
     while (at && !is_found && next_word(&at, &word)) {
-        is_found = before.used > 0 && strcmp(text_string(&word), "gate") == 0;
+        is_found = before.used > 0 && strcmp(text_string(&word), words[use]) == 0;
         if (!is_found) {
             text_clear(&before);
             text_add(&before, text_string(&word), word.used);
@@ -385,39 +422,87 @@ char *hook_program(const struct client *client, const struct json *item)
     return text_take(&before);
 }
 
-static bool is_ours(const struct json *item, const void *context)
+static bool is_gate(const struct json *item, const void *context)
 {
     const struct hook *hook = context;
 
-    return runs_gate(json_member_text(command_of(hook, item), hook->command_key));
+    return runs(json_member_text(command_of(hook, item), hook->command_key), words[HOOK_GATE]);
 }
 
-struct config_list hook_list(const struct client *client)
+static bool is_prompts(const struct json *item, const void *context)
 {
-    const struct hook *hook = &client->hook;
+    const struct hook *hook = context;
 
-    return (struct config_list){ .format = hook->format,
-                                 .path = { .keys = { "hooks", hook->event }, .count = 2 },
-                                 .fits = is_ours,
-                                 .context = hook };
+    return runs(json_member_text(command_of(hook, item), hook->command_key), words[HOOK_PROMPTS]);
 }
 
-bool hook_put(const struct client *client, const struct json *item, struct text *text,
-              struct error *err)
+struct config_list hook_list(const struct client *client, enum hook_use use, size_t index)
+{
+    return (struct config_list){
+        .format = client->hook.format,
+        .path = { .keys = { "hooks", hook_event_at(client, use, index)->name }, .count = 2 },
+        .fits = use == HOOK_GATE ? is_gate : is_prompts,
+        .context = &client->hook
+    };
+}
+
+struct json *hooks_find(const struct client *client, enum hook_use use, const struct text *text)
+{
+    struct text out = { 0 };
+    struct json_writer writer = json_object_to(&out);
+    const struct hook_event *event;
+    bool has_any = false;
+
+    for (size_t i = 0; (event = hook_event_at(client, use, i)); i++) {
+        struct config_list list = hook_list(client, use, i);
+        struct json *item = config_list_find(&list, text);
+
+        json_write_value(&writer, event->name, item);
+        has_any = has_any || item;
+        json_free(item);
+    }
+    if (has_any)
+        return config_take_object(&writer);
+    text_release(&out);
+    return NULL;
+}
+
+bool hooks_put(const struct client *client, enum hook_use use, const struct json *hooks,
+               struct text *text, struct error *err)
 {
     const struct hook *hook = &client->hook;
     struct config_path version = { .keys = { "version" }, .count = 1 };
-    struct config_list list = hook_list(client);
     struct json *one = NULL, *found = NULL;
+    const struct hook_event *event;
     bool ok = true;
 
     if (hook->has_version && !(found = hook->format->find(text, &version))) {
         json_parse("1", 1, &one, NULL);
         ok = hook->format->set(text, &version, one, err);
     }
-    ok = ok && config_list_put(&list, item, text, err);
+    for (size_t i = 0; ok && (event = hook_event_at(client, use, i)); i++) {
+        struct config_list list = hook_list(client, use, i);
+        const struct json *item = json_member(hooks, event->name);
+
+        ok = !item || config_list_put(&list, item, text, err);
+    }
     json_free(found);
     json_free(one);
+    return ok;
+}
+
+bool hooks_drop(const struct client *client, enum hook_use use, struct text *text,
+                struct error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && hook_event_at(client, use, i); i++) {
+        struct config_list list = hook_list(client, use, i);
+        struct json *item = config_list_find(&list, text);
+
+        ok = !item || config_list_drop(&list, text, err);
+        json_free(item);
+    }
     return ok;
 }
 

@@ -38,23 +38,33 @@ struct json *entry_find(const struct client *client, const char *name, const str
 bool entry_drop(const struct client *client, const char *name, struct text *text,
                 struct error *err);
 
-/* The hook that runs `sayso gate` before an agent's tools: one item of a list in the client's own
- * configuration, if its row has one (docs/gate.md). */
+/* The hooks that run `sayso gate` before an agent's tools (docs/gate.md), or `sayso prompts` where
+ * the client asks its user (docs/prompts.md): an item of a list for each event, in the client's own
+ * configuration, if its row has them. */
 
-enum { HOOK_TIMEOUT_S = 600, HOOK_WAIT_S = 570 };
+enum hook_use { HOOK_GATE, HOOK_PROMPTS };
+enum { HOOK_TIMEOUT_S = 600, HOOK_MARGIN_S = 30 /* ours is over so much earlier */ };
 
+bool hook_is_known(const struct client *client, enum hook_use use);
 bool hook_file(const struct client *client, bool is_project, char out[CLIENT_PATH_BYTES],
                struct error *err);
+/* NULL behind the last. */
+const struct hook_event *hook_event_at(const struct client *client, enum hook_use use,
+                                       size_t index);
+/* Where ours of this event is, or goes: it alone, not one that runs other commands too. */
+struct config_list hook_list(const struct client *client, enum hook_use use, size_t index);
 
-/* The item; `like` is one that stands there, whose command is taken, or NULL. */
-struct json *hook_make(const struct client *client, const char *program, const struct json *like);
-/* Where ours is, or goes: it alone, not one that runs other commands too. */
-struct config_list hook_list(const struct client *client);
-/* The program whose gate it runs; "": that can't be told. The caller frees. */
-char *hook_program(const struct client *client, const struct json *item);
-/* Adds or replaces it. False: this can't be done, err says why. */
-bool hook_put(const struct client *client, const struct json *item, struct text *text,
-              struct error *err);
+/* The items by event; `like` are those that stand there, whose commands are taken, or NULL. */
+struct json *hooks_make(const struct client *client, enum hook_use use, const char *program,
+                        const struct json *like);
+struct json *hooks_find(const struct client *client, enum hook_use use, const struct text *text);
+/* Adds or replaces them. False: this can't be done, err says why. */
+bool hooks_put(const struct client *client, enum hook_use use, const struct json *hooks,
+               struct text *text, struct error *err);
+bool hooks_drop(const struct client *client, enum hook_use use, struct text *text,
+                struct error *err);
+/* The program that an item of ours runs; "": that can't be told. The caller frees. */
+char *hook_program(const struct client *client, enum hook_use use, const struct json *item);
 
 /* The rule that lets a client run our server's tools, and no others, without asking: where rules
  * are apart from the entries (code.claude.com/docs/en/permissions). */

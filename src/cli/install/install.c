@@ -2,7 +2,8 @@
  * install.c - `sayso install CLIENT`: connects a client by its own file, and shows the change.
  * Undoing needs no record: if what we would write into the backup is what stands there, the backup
  * comes back; else only our entry goes. What is ours is the entry of an MCP server, a rule that
- * allows its tools or, with --gate, a hook.
+ * allows its tools or, with --gate or
+ * --prompts, hooks.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +42,8 @@ struct job {
     const struct client *client;
     const char *name; /* of the entry */
     char *rule;       /* owned; NULL: none for this client, or none is wanted */
-    bool is_gate;     /* it is about a hook, else about the entry of an MCP server */
+    bool is_hook;     /* it is about hooks, else about the entry of an MCP server */
+    enum hook_use use;
     bool is_undo, is_print, is_yes, is_project;
     struct entry_options entry;
     char program[CLIENT_PATH_BYTES];
@@ -80,13 +82,14 @@ static bool is_entry(const struct change *change)
 
 static bool is_rule(const struct job *job, const struct change *change)
 {
-    return !is_entry(change) && !job->is_gate;
+    return !is_entry(change) && !job->is_hook;
 }
 
 static struct json *find_ours(const struct job *job, const struct change *change,
                               const struct text *text)
 {
     return is_entry(change) ? entry_find(job->client, job->name, text)
+           : job->is_hook   ? hooks_find(job->client, job->use, text)
                             : config_list_find(&change->list, text);
 }
 
@@ -94,7 +97,7 @@ static bool put_ours(const struct job *job, const struct change *change, const s
                      struct text *text, struct error *err)
 {
     return is_entry(change) ? entry_put(job->client, job->name, ours, text, err)
-           : job->is_gate   ? hook_put(job->client, ours, text, err)
+           : job->is_hook   ? hooks_put(job->client, job->use, ours, text, err)
                             : config_list_put(&change->list, ours, text, err);
 }
 
@@ -102,6 +105,7 @@ static bool drop_ours(const struct job *job, const struct change *change, struct
                       struct error *err)
 {
     return is_entry(change) ? entry_drop(job->client, job->name, text, err)
+           : job->is_hook   ? hooks_drop(job->client, job->use, text, err)
                             : config_list_drop(&change->list, text, err);
 }
 
@@ -111,8 +115,8 @@ static struct json *make_ours(const struct job *job, const struct change *change
 {
     struct entry_options options = job->entry;
 
-    if (job->is_gate)
-        return hook_make(job->client, job->program, like);
+    if (job->is_hook)
+        return hooks_make(job->client, job->use, job->program, like);
     if (is_rule(job, change))
         return permission_make(job->rule);
     if (like)
@@ -177,7 +181,8 @@ static bool is_sound(const struct job *job, const struct change *change, const s
         if (json_kind(json_value(it)) != KIND_OBJECT)
             ok = value && json_same(value, json_value(it));
     }
-    ok = ok && (found != NULL) == (wanted != NULL);
+    ok = ok && (found != NULL) == (wanted != NULL) &&
+         (!job->is_hook || !wanted || json_same(found, wanted));
     json_free(found);
     return ok;
 }
@@ -256,17 +261,22 @@ static void write_json(struct json_writer *writer, const struct change *change)
                     access(change->file.backup, F_OK) == 0 ? change->file.backup : NULL);
 }
 
+static int64_t hook_timeout_s(const struct job *job)
+{
+    return hook_event_at(job->client, job->use, 0)->timeout_s;
+}
+
 static void print_json(const struct job *job, const char *diff)
 {
     struct text out = { 0 };
     struct json_writer writer = json_object_to(&out);
-    bool has_timeout = (job->is_gate || job->client->timeout.key) && !job->is_undo;
+    bool has_timeout = (job->is_hook || job->client->timeout.key) && !job->is_undo;
 
     json_write_text(&writer, "client", job->client->name);
     json_write_text(&writer, "name", job->name);
     write_json(&writer, &job->changes[0]);
-    json_write_known(&writer, "timeout_seconds", job->is_gate ? HOOK_TIMEOUT_S : CLIENT_TIMEOUT_S,
-                     has_timeout);
+    json_write_known(&writer, "timeout_seconds",
+                     job->is_hook ? hook_timeout_s(job) : CLIENT_TIMEOUT_S, has_timeout);
     if (job->change_count > 1) {
         json_write_object(&writer, "permission");
         write_json(&writer, &job->changes[1]);
@@ -296,9 +306,10 @@ static void tell_effects(const struct job *job)
     const struct known_client *known = known_client_of_program(client->name);
     struct settings *settings;
 
-    if (job->is_gate) {
-        say_note(TEXT_CLI_INSTALL_GATE_TIME, "client", client->title, "seconds",
-                 TEXT_NUMBER(HOOK_TIMEOUT_S), "wait", TEXT_NUMBER(HOOK_WAIT_S));
+    if (job->is_hook) {
+        say_note(job->use == HOOK_GATE ? TEXT_CLI_INSTALL_GATE_TIME : TEXT_CLI_INSTALL_PROMPTS_TIME,
+                 "client", client->title, "seconds", TEXT_NUMBER(hook_timeout_s(job)), "wait",
+                 TEXT_NUMBER(hook_timeout_s(job) - HOOK_MARGIN_S));
         if (client->hook.needs_trust)
             say_note(TEXT_CLI_INSTALL_GATE_TRUST, "client", client->title);
         return;
@@ -319,8 +330,11 @@ static void tell_effects(const struct job *job)
 static void tell_done(const struct job *job)
 {
     if (!job->is_undo)
-        say_result(job->is_gate ? TEXT_CLI_INSTALL_GATE_DONE : TEXT_CLI_INSTALL_DONE, "client",
-                   job->client->title, "file", job->changes[0].file.path, "name", job->name);
+        say_result(!job->is_hook           ? TEXT_CLI_INSTALL_DONE
+                   : job->use == HOOK_GATE ? TEXT_CLI_INSTALL_GATE_DONE
+                                           : TEXT_CLI_INSTALL_PROMPTS_DONE,
+                   "client", job->client->title, "file", job->changes[0].file.path, "name",
+                   job->name);
     for (size_t i = 0; i < job->change_count; i++) {
         const struct change *change = &job->changes[i];
 
@@ -354,23 +368,29 @@ static bool has_controls(const char *text)
 }
 
 /* A hook has neither a name nor an address. */
-static bool read_gate(const struct arguments *arguments, struct job *job)
+static bool read_hook(const struct arguments *arguments, struct job *job)
 {
     static const char *const others[] = { "name", "as", "http", "tools", "no-trust" };
+    bool is_gate = arguments_value(arguments, "gate") != NULL;
 
+    job->is_hook = true;
+    job->use = is_gate ? HOOK_GATE : HOOK_PROMPTS;
+    job->name = is_gate ? "sayso gate" : "sayso prompts";
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         if (arguments_value(arguments, others[i])) {
             say_problem(TEXT_CLI_INSTALL_GATE_ALONE, "name", others[i]);
             return false;
         }
     }
-    job->is_gate = job->client->hook.file != NULL;
-    if (!job->is_gate) {
-        say_problem(TEXT_CLI_INSTALL_NO_GATE, "client", job->client->title);
+    if (is_gate && arguments_value(arguments, "prompts")) {
+        say_problem(TEXT_CLI_INSTALL_ONE_HOOK);
         return false;
     }
-    job->name = "sayso gate";
-    return true;
+    if (hook_is_known(job->client, job->use))
+        return true;
+    say_problem(is_gate ? TEXT_CLI_INSTALL_NO_GATE : TEXT_CLI_INSTALL_NO_PROMPTS, "client",
+                job->client->title);
+    return false;
 }
 
 /* The line that is typed, without its end. False: there is no terminal. */
@@ -429,8 +449,8 @@ static bool read_arguments(const struct arguments *arguments, struct job *job)
         text_release(&known);
         return false;
     }
-    if (arguments_value(arguments, "gate"))
-        return read_gate(arguments, job);
+    if (arguments_value(arguments, "gate") || arguments_value(arguments, "prompts"))
+        return read_hook(arguments, job);
     if (!job->name)
         job->name = "sayso";
     job->entry.as_name = arguments_value(arguments, "as");
@@ -471,8 +491,8 @@ static void choose_changes(struct job *job)
     struct change *change = &job->changes[job->change_count++];
 
     *change = (struct change){ .format = job->client->format, .name = job->name, .lock = -1 };
-    if (job->is_gate) {
-        change->list = hook_list(job->client);
+    if (job->is_hook) {
+        change->list = hook_list(job->client, job->use, 0);
         change->format = change->list.format;
     } else if (job->is_undo || job->entry.is_trusted) {
         job->rule = permission_rule(job->client, job->name);
@@ -497,7 +517,9 @@ static bool read_file(struct job *job, struct change *change)
     if (!has_path || !config_file_read(path, job->is_project, &change->file, &err))
         return job_fail(job, &err);
     if (change->list.format)
-        config_file_name_backup(&change->file, job->is_gate ? "gate" : job->rule);
+        config_file_name_backup(&change->file, !job->is_hook           ? job->rule
+                                               : job->use == HOOK_GATE ? "gate"
+                                                                       : "prompts");
     if (!change->format->check(&change->file.bytes, &err))
         return job_refuse(job, change, ERROR_bad_json, TEXT_CLI_INSTALL_INVALID, err.path);
     return true;
@@ -528,7 +550,7 @@ static bool lock_files(struct job *job)
     return true;
 }
 
-/* EXIT_DONE: yes. Without a terminal nobody can say so. */
+/* EXIT_DONE: yes. Without a terminal no one can say so. */
 static enum exit_code ask(const struct job *job)
 {
     char typed[16];
@@ -613,9 +635,10 @@ static void end_unchanged(const struct job *job)
     if (job->arguments->is_json)
         print_json(job, "");
     else
-        say_result(job->is_undo   ? TEXT_CLI_INSTALL_NOTHING
-                   : job->is_gate ? TEXT_CLI_INSTALL_GATE_ALREADY
-                                  : TEXT_CLI_INSTALL_ALREADY,
+        say_result(job->is_undo            ? TEXT_CLI_INSTALL_NOTHING
+                   : !job->is_hook         ? TEXT_CLI_INSTALL_ALREADY
+                   : job->use == HOOK_GATE ? TEXT_CLI_INSTALL_GATE_ALREADY
+                                           : TEXT_CLI_INSTALL_PROMPTS_ALREADY,
                    "client", job->client->title, "file", job->changes[0].file.path, "name",
                    job->name);
 }
@@ -698,6 +721,7 @@ static const struct verb_option options[] = {
     { "http", 0, NULL, TEXT_OPT_INSTALL_HTTP, false },
     { "no-trust", 0, NULL, TEXT_OPT_INSTALL_NO_TRUST, false },
     { "gate", 0, NULL, TEXT_OPT_INSTALL_GATE, false },
+    { "prompts", 0, NULL, TEXT_OPT_INSTALL_PROMPTS, false },
     { "yes", 'y', NULL, TEXT_OPT_INSTALL_YES, false },
     { "print", 0, NULL, TEXT_OPT_INSTALL_PRINT, false },
     { "undo", 0, NULL, TEXT_OPT_INSTALL_UNDO, false },
@@ -705,15 +729,12 @@ static const struct verb_option options[] = {
 static const char *const usage[] = {
     "install CLIENT [--project] [--name NAME] [--as NAME] [--tools LIST] [--http] [--no-trust] "
     "[--yes] [--print]",
-    "install CLIENT --gate [--project] [--yes] [--print]",
-    "install CLIENT --undo [--gate] [--project] [--name NAME] [--yes] [--print]", NULL
+    "install CLIENT --gate | --prompts [--project] [--yes] [--print]",
+    "install CLIENT --undo [--gate | --prompts] [--project] [--name NAME] [--yes] [--print]", NULL
 };
-static const char *const examples[] = { "install claude",
-                                        "install codex --yes",
-                                        "install codex --tools all",
-                                        "install vscode --project",
-                                        "install gemini --print",
-                                        "install claude --gate",
-                                        "install claude --undo",
-                                        NULL };
+static const char *const examples[] = {
+    "install claude",           "install codex --yes",    "install codex --tools all",
+    "install vscode --project", "install gemini --print", "install claude --gate",
+    "install claude --prompts", "install claude --undo",  NULL
+};
 VERB_ROW(install, TEXT_CLI_INSTALL, VERB_TABLES, .max_words = 1);

@@ -128,7 +128,7 @@ bool answer_check_text(const struct json *value, const char *path, struct error 
     const char *text = json_text(value);
 
     if (!text)
-        return answer_refuse_type(value, path, "a text", err);
+        return answer_refuse_type(value, path, "a string", err);
     if (strlen(text) != json_length(value))
         return error_say(err, ERROR_nul_character, path, TEXT_REASON_NUL, NULL);
     return true;
@@ -147,7 +147,7 @@ static bool said_by_members(const struct json *object, struct said *said, struct
                            .picks_path = "/selected_ids",
                            .words_path = "/custom_input" };
     if (said->picks && json_kind(said->picks) != KIND_LIST)
-        return answer_refuse_type(said->picks, said->picks_path, "a list of ids", err);
+        return answer_refuse_type(said->picks, said->picks_path, "an array of IDs", err);
     return true;
 }
 
@@ -160,7 +160,7 @@ static bool said_by_value(const struct field *field, const struct json *value, s
     if (class->has_options && class->has_words && json_kind(value) == KIND_OBJECT) {
         if (!said_by_members(value, said, err))
             return false;
-        /* a misspelt member would leave the defaults standing, and nobody looked at them */
+        /* a misspelt member would leave the defaults standing, and no one looked at them */
         return json_length(value) <= (size_t)(said->picks != NULL) + (said->words != NULL) ||
                error_say(err, ERROR_unknown_property, "", TEXT_REASON_ANSWER_MEMBERS, NULL);
     }
@@ -528,7 +528,7 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
         json_write_bool(writer, "placeholder_visible", false);
 }
 
-/* What stood there beforehand and is gone is written so: left out it would mean the defaults. */
+/* What stood there in advance and is gone is written so: left out it would mean the defaults. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
 {
     const struct field_value *value = &answer->values[0];

@@ -206,28 +206,29 @@ enum {
 };
 
 static const struct argument_class classes[] = {
-    [ARGUMENT_TEXT] = { "a text", TEXT, .check_limits = check_length },
-    [ARGUMENT_MARKDOWN] = { "a text", TEXT, .check_limits = check_length },
-    [ARGUMENT_BOOL] = { "true or false", BOOL, .storage = STORE_NUMBER },
+    [ARGUMENT_TEXT] = { "a string", TEXT, .check_limits = check_length },
+    [ARGUMENT_MARKDOWN] = { "a string", TEXT, .check_limits = check_length },
+    [ARGUMENT_BOOL] = { "a boolean", BOOL, .storage = STORE_NUMBER },
     [ARGUMENT_INTEGER] = { "a whole number", NUMBER, .storage = STORE_NUMBER,
                            .check_type = check_whole, .check_limits = check_range },
-    [ARGUMENT_ENUM] = { "a text", TEXT, .check_type = check_choice },
-    [ARGUMENT_ID] = { "a text", TEXT, .check_type = check_id },
-    [ARGUMENT_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count, OBJECT,
-                           ERROR_too_few_options, ERROR_too_many_options, TEXT_REASON_ARG_COUNT },
-    [ARGUMENT_IDS] = { "a list of texts", LIST, STORE_JSON, check_items, check_count, TEXT,
+    [ARGUMENT_ENUM] = { "a string", TEXT, .check_type = check_choice },
+    [ARGUMENT_ID] = { "a string", TEXT, .check_type = check_id },
+    [ARGUMENT_OPTIONS] = { "an array of objects", LIST, STORE_JSON, check_items, check_count,
+                           OBJECT, ERROR_too_few_options, ERROR_too_many_options,
+                           TEXT_REASON_ARG_COUNT },
+    [ARGUMENT_IDS] = { "an array of strings", LIST, STORE_JSON, check_items, check_count, TEXT,
                        ERROR_too_few_options, ERROR_too_many_defaults, TEXT_REASON_ARG_COUNT },
     [ARGUMENT_NUMBER] = { "a number", NUMBER, .storage = STORE_JSON },
-    [ARGUMENT_TEXTS] = { "a list of texts", LIST, STORE_JSON, check_items, check_texts, TEXT,
+    [ARGUMENT_TEXTS] = { "an array of strings", LIST, STORE_JSON, check_items, check_texts, TEXT,
                          ERROR_too_few_options, ERROR_too_many_options, TEXT_REASON_ARG_COUNT },
     [ARGUMENT_OBJECT] = { "an object", OBJECT, .storage = STORE_JSON },
     [ARGUMENT_ANY] = { "anything", ~0u, .storage = STORE_JSON },
-    [ARGUMENT_QUESTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count,
+    [ARGUMENT_QUESTIONS] = { "an array of objects", LIST, STORE_JSON, check_items, check_count,
                              OBJECT, ERROR_too_few_questions, ERROR_too_many_questions,
                              TEXT_REASON_QUESTIONS_COUNT },
-    [ARGUMENT_QUESTION_OPTIONS] = { "a list of objects", LIST, STORE_JSON, check_items, check_count,
-                                    OBJECT, ERROR_too_few_options, ERROR_too_many_options,
-                                    TEXT_REASON_QUESTIONS_OPTIONS },
+    [ARGUMENT_QUESTION_OPTIONS] = { "an array of objects", LIST, STORE_JSON, check_items,
+                                    check_count, OBJECT, ERROR_too_few_options,
+                                    ERROR_too_many_options, TEXT_REASON_QUESTIONS_OPTIONS },
     [ARGUMENT_PREVIEW] = { "a text or an object", TEXT | OBJECT, STORE_JSON,
                            .check_limits = check_length },
 };
@@ -695,12 +696,12 @@ struct preview_values {
 
 /* published: preview_argument */
 const struct argument preview_properties[PREVIEW_PROPERTIES] = {
-    ARGUMENT("type", ENUM, PREVIEW(type), "How to show the preview: text, markdown, code or diff.",
+    ARGUMENT("type", ENUM, PREVIEW(type), "how to show the preview: text, markdown, code, or diff",
              .choices = preview_type_names + PREVIEW_TEXT, .is_required = true, .is_obvious = true),
-    ARGUMENT("text", TEXT, PREVIEW(text), "What to show, up to 64 KiB.",
+    ARGUMENT("text", TEXT, PREVIEW(text), "what to show, up to 64 KiB",
              ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_required = true,
              .is_obvious = true),
-    ARGUMENT("language", TEXT, PREVIEW(language), "Language of the code, such as c or python.",
+    ARGUMENT("language", TEXT, PREVIEW(language), "language of the code, such as c or python",
              ARGUMENT_LIMITS(0, PREVIEW_LANGUAGE_CHARS, CHARS), .is_obvious = true),
 };
 

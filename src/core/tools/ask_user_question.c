@@ -38,28 +38,27 @@ struct option_values {
 /* published: ask_user_question */
 static const struct argument option_properties[] = {
     ARGUMENT("label", TEXT, OPTION(label),
-             "what the person reads and you get back, 1 to 200 characters",
+             "shown to the user and returned if chosen, 1 to 200 characters",
              ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS), .is_required = true, .is_obvious = true),
     ARGUMENT("description", TEXT, OPTION(description),
-             "what follows from choosing it, up to 2000 characters",
+             "what choosing it means, up to 2000 characters",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS), .is_obvious = true),
-    ARGUMENT("preview", PREVIEW, OPTION(preview), "a text, or {type, text, language}; up to 64 KiB",
+    ARGUMENT("preview", PREVIEW, OPTION(preview), "text, or {type, text, language}; up to 64 KiB",
              ARGUMENT_LIMITS(0, LIMIT_PREVIEW_BYTES, BYTES), .is_obvious = true,
              ARGUMENT_PROPERTIES(preview_properties)),
-    ARGUMENT("destructive", BOOL, OPTION(destructive),
-             "true: choosing it takes a confirmation code", .is_obvious = true),
+    ARGUMENT("destructive", BOOL, OPTION(destructive), "choosing it requires a confirmation code",
+             .is_obvious = true),
 };
 
 static const struct argument question_properties[] = {
-    ARGUMENT("question", TEXT, QUESTION(question), "The full question; the key of its answer.",
+    ARGUMENT("question", TEXT, QUESTION(question), "Full question; the key of its answer.",
              ARGUMENT_LIMITS(1, LIMIT_QUESTION_CHARS, CHARS), .is_required = true),
     ARGUMENT("header", TEXT, QUESTION(header), "a short label, up to 12 characters",
              ARGUMENT_LIMITS(0, LIMIT_HEADER_CHARS, CHARS), .is_obvious = true),
-    ARGUMENT("options", QUESTION_OPTIONS, QUESTION(options),
-             "2-4. \"Other\" is always offered beside them.",
+    ARGUMENT("options", QUESTION_OPTIONS, QUESTION(options), "2-4; a free-text \"Other\" is added",
              ARGUMENT_LIMITS(LIMIT_QUESTION_OPTIONS_MIN, LIMIT_QUESTION_OPTIONS, ITEMS),
-             .is_required = true, ARGUMENT_PROPERTIES(option_properties)),
-    ARGUMENT("multiSelect", BOOL, QUESTION(is_multi), "true: several may be chosen",
+             .is_required = true, .is_obvious = true, ARGUMENT_PROPERTIES(option_properties)),
+    ARGUMENT("multiSelect", BOOL, QUESTION(is_multi), "whether several can be chosen",
              .is_obvious = true),
 };
 
@@ -214,7 +213,7 @@ static bool labels_differ(const struct subject *subject)
 
     for (size_t i = 0; i < form->field_count; i++) {
         if (field_find_same_labels(&form->fields[i], &first, &second))
-            return refuse_label(subject, i, second, TEXT_REASON_QUESTIONS_LABEL);
+            return refuse_label(subject, i, second, TEXT_REASON_FORM_LABEL);
     }
     return true;
 }

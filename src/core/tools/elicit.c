@@ -131,21 +131,22 @@ struct choice_values {
 /* published: elicit_choice */
 static const struct argument option_properties[] = {
     ELICIT_PAIR("value", "label"),
-    ARGUMENT("destructive", BOOL, 0, "true: choosing it takes a confirmation code",
+    ARGUMENT("destructive", BOOL, 0, "choosing it requires a confirmation code",
              .is_obvious = true),
 };
 
 static const struct argument choice_arguments[] = {
     ELICIT_MESSAGE,
-    ARGUMENT("options", OPTIONS, CHOICE_VALUE(options),
-             "Needed, or enum: 1 to 100 {value, label, destructive}.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_required = true, .spared_by = "enum",
-             ARGUMENT_PROPERTIES(option_properties)),
-    ARGUMENT("enum", TEXTS, CHOICE_VALUE(values), "Instead of options: the values.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_value_row),
-    ARGUMENT("enumNames", TEXTS, CHOICE_VALUE(names), "Labels of enum, as many.",
-             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row),
-    ARGUMENT("enumLabels", TEXTS, CHOICE_VALUE(labels), "Another name of enumNames.",
+    ARGUMENT("options", OPTIONS, CHOICE_VALUE(options), "1 to 100 of {value, label, destructive?}",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .is_required = true, .is_obvious = true,
+             .spared_by = "enum", ARGUMENT_PROPERTIES(option_properties)),
+    ARGUMENT("enum", TEXTS, CHOICE_VALUE(values), "values, instead of options",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_value_row,
+             .is_hidden = true),
+    ARGUMENT("enumNames", TEXTS, CHOICE_VALUE(names), "labels for enum, in order",
+             ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row,
+             .is_hidden = true),
+    ARGUMENT("enumLabels", TEXTS, CHOICE_VALUE(labels), "alias of enumNames",
              ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row,
              .is_hidden = true),
     ELICIT_REST,
@@ -243,7 +244,7 @@ struct confirm_values {
 static const struct argument confirm_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("destructive", BOOL, CONFIRM_VALUE(destructive),
-             "true when something may be lost: the person confirms by a second act."),
+             "Data could be lost: yes requires a confirmation code."),
     ARGUMENT("default", ANY, CONFIRM_VALUE(preset), NULL, .is_hidden = true),
     ELICIT_REST,
 };
@@ -298,19 +299,18 @@ static const char *const type_names[] = { "string", "number", "integer", NULL };
 /* published: elicit_input */
 static const struct argument input_arguments[] = {
     ELICIT_MESSAGE,
-    ARGUMENT("field_name", TEXT, INPUT_VALUE(field_name),
-             "Member of the result that holds the value.",
+    ARGUMENT("field_name", TEXT, INPUT_VALUE(field_name), "Key of the value in the result.",
              ARGUMENT_LIMITS(1, LIMIT_FIELD_NAME_BYTES, BYTES), .fallback_text = "input"),
     ARGUMENT("type", ENUM, INPUT_VALUE(type), "string (default), number or integer",
              .choices = type_names, .fallback_text = "string", .is_obvious = true),
-    ARGUMENT("minimum", NUMBER, INPUT_VALUE(minimum), "a bound of the number", .is_obvious = true),
-    ARGUMENT("maximum", NUMBER, INPUT_VALUE(maximum), "a bound of the number", .is_obvious = true),
-    ARGUMENT("minLength", INTEGER, INPUT_VALUE(min_chars), "a limit of the text",
+    ARGUMENT("minimum", NUMBER, INPUT_VALUE(minimum), "bound of the number", .is_obvious = true),
+    ARGUMENT("maximum", NUMBER, INPUT_VALUE(maximum), "bound of the number", .is_obvious = true),
+    ARGUMENT("minLength", INTEGER, INPUT_VALUE(min_chars), "limit of the text",
              ARGUMENT_LIMITS(0, LIMIT_ANSWER_TEXT_BYTES, NUMBER), .is_obvious = true),
-    ARGUMENT("maxLength", INTEGER, INPUT_VALUE(max_chars), "a limit of the text",
+    ARGUMENT("maxLength", INTEGER, INPUT_VALUE(max_chars), "limit of the text",
              ARGUMENT_LIMITS(1, LIMIT_ANSWER_TEXT_BYTES, NUMBER), .is_obvious = true),
-    ARGUMENT("format", ENUM, INPUT_VALUE(format), "a limit of the text",
-             .choices = text_format_names, .is_obvious = true),
+    ARGUMENT("format", ENUM, INPUT_VALUE(format), "limit of the text", .choices = text_format_names,
+             .is_obvious = true),
     ARGUMENT("pattern", ANY, INPUT_VALUE(pattern), NULL, .is_hidden = true),
     ARGUMENT("secret", ANY, INPUT_VALUE(secret), NULL, .is_hidden = true),
     ELICIT_REST,
@@ -426,14 +426,14 @@ struct number_values {
 /* published: elicit_number */
 static const struct argument number_arguments[] = {
     ELICIT_MESSAGE,
-    ARGUMENT("minimum", NUMBER, NUMBER_VALUE(minimum),
-             "the least number; a rating's is 1 by default", .is_obvious = true),
-    ARGUMENT("maximum", NUMBER, NUMBER_VALUE(maximum), "A rating's is 5 by default, at most 10."),
-    ARGUMENT("step", NUMBER, NUMBER_VALUE(step), "From minimum on; over 0."),
-    ARGUMENT("unit", TEXT, NUMBER_VALUE(unit), "Such as BPM.",
-             ARGUMENT_LIMITS(0, LIMIT_UNIT_CHARS, CHARS)),
-    ARGUMENT("style", ENUM, NUMBER_VALUE(style), "Default slider with both bounds, else field.",
-             .choices = number_style_names),
+    ARGUMENT("minimum", NUMBER, NUMBER_VALUE(minimum), "lowest number (default for a rating: 1)",
+             .is_obvious = true),
+    ARGUMENT("maximum", NUMBER, NUMBER_VALUE(maximum), "Rating: default 5, at most 10."),
+    ARGUMENT("step", NUMBER, NUMBER_VALUE(step), "increment, greater than 0", .is_obvious = true),
+    ARGUMENT("unit", TEXT, NUMBER_VALUE(unit), "unit, such as BPM",
+             ARGUMENT_LIMITS(0, LIMIT_UNIT_CHARS, CHARS), .is_obvious = true),
+    ARGUMENT("style", ENUM, NUMBER_VALUE(style),
+             "Default: slider with both bounds, otherwise field.", .choices = number_style_names),
     ELICIT_REST,
 };
 
@@ -531,11 +531,7 @@ struct form_values {
 static const struct argument form_arguments[] = {
     ELICIT_MESSAGE,
     ARGUMENT("requestedSchema", OBJECT, offsetof(struct form_values, schema),
-             "{type: object, properties, required}, 1 to 32 flat properties as MCP "
-             "elicitation has them: string (minLength, maxLength, format), number, integer "
-             "(minimum, maximum), boolean, enum or oneOf {const, title}, array of these; title, "
-             "description, default. Never ask for secrets.",
-             .is_required = true),
+             "MCP elicitation schema: 1 to 32 properties, none nested.", .is_required = true),
     ELICIT_REST,
 };
 

@@ -18,18 +18,19 @@ struct elicit_values {
 
 /* The first row of every table, and the last four. */
 #define ELICIT_MESSAGE                                                                             \
-    ARGUMENT("message", MARKDOWN, ELICIT(message),                                                 \
-             "The question, with what the person must know to answer it.",                         \
-             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_required = true)
+    ARGUMENT("message", MARKDOWN, ELICIT(message), "the question and its context",                 \
+             ARGUMENT_LIMITS(1, LIMIT_MESSAGE_CHARS, CHARS), .is_required = true,                  \
+             .is_obvious = true)
 #define ELICIT_REST                                                                                \
-    ARGUMENT("title", TEXT, ELICIT(title), "One line for lists; default: the message's first.",    \
-             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS)),                                        \
-        ARGUMENT("timeout_seconds", INTEGER, ELICIT(timeout_s), "Seconds the person has.",         \
+    ARGUMENT("title", TEXT, ELICIT(title),                                                         \
+             "one line for lists (default: the first line of the message)",                        \
+             ARGUMENT_LIMITS(1, LIMIT_TITLE_CHARS, CHARS), .is_hidden = true),                     \
+        ARGUMENT("timeout_seconds", INTEGER, ELICIT(timeout_s), "time to answer in seconds",       \
                  ARGUMENT_LIMITS(1, LIMIT_TIMEOUT_S, NUMBER), .is_obvious = true),                 \
-        ARGUMENT("interface", ENUM, ELICIT(interface), "Where to announce it.",                    \
-                 .choices = interface_choices, .is_obvious = true),                                \
-        ARGUMENT("idempotency_key", TEXT, ELICIT(idempotency_key), "Same key, same ask.",          \
-                 ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES), .is_obvious = true)
+        ARGUMENT("interface", ENUM, ELICIT(interface), "where to notify the user",                 \
+                 .choices = interface_choices, .is_hidden = true),                                 \
+        ARGUMENT("idempotency_key", TEXT, ELICIT(idempotency_key), "a key that never asks twice",  \
+                 ARGUMENT_LIMITS(0, LIMIT_IDEMPOTENCY_KEY_BYTES, BYTES), .is_hidden = true)
 
 /* A value that the agent gets back, and its label: in a list of either, or in an object of both. */
 #define ELICIT_VALUE(key, words)                                                                   \
@@ -39,8 +40,8 @@ struct elicit_values {
     ARGUMENT(key, TEXT, 0, words, ARGUMENT_LIMITS(1, LIMIT_LABEL_CHARS, CHARS),                    \
              .is_required = true, .is_obvious = true)
 #define ELICIT_PAIR(value_key, label_key)                                                          \
-    ELICIT_VALUE(value_key, "what you get back, 1 to 128 bytes"),                                  \
-        ELICIT_LABEL(label_key, "what the person reads, 1 to 200 characters")
+    ELICIT_VALUE(value_key, "returned if chosen, 1 to 128 bytes"),                                 \
+        ELICIT_LABEL(label_key, "shown to the user, 1 to 200 characters")
 
 extern const struct argument elicit_value_row, elicit_label_row;
 

@@ -39,27 +39,27 @@ static const struct argument labelled_rows[] = { ELICIT_PAIR("const", "title") }
 
 /* published: elicit_keywords */
 #define ENUM_ROW(slot)                                                                             \
-    ARGUMENT("enum", TEXTS, slot, "1 to 100 texts", ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS),      \
+    ARGUMENT("enum", TEXTS, slot, "1 to 100 strings", ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS),    \
              .properties = &elicit_value_row)
 #define LABELLED_ROW(key, slot)                                                                    \
     ARGUMENT(key, OPTIONS, slot, "1 to 100 of {const, title}",                                     \
              ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), ARGUMENT_PROPERTIES(labelled_rows))
 #define LABELS_ROW(key, slot, hidden)                                                              \
-    ARGUMENT(key, TEXTS, slot, "labels of enum, as many",                                          \
+    ARGUMENT(key, TEXTS, slot, "labels for enum, in order",                                        \
              ARGUMENT_LIMITS(1, LIMIT_OPTIONS, ITEMS), .properties = &elicit_label_row,            \
              .is_hidden = hidden)
 #define COUNT_ROW(key, lowest, highest, slot)                                                      \
     ARGUMENT(key, INTEGER, slot, "a count", ARGUMENT_LIMITS(lowest, highest, NUMBER))
 #define DEFAULT_TEXT_ROW                                                                           \
-    ARGUMENT("default", TEXT, VALUE(default_text), "what stands there beforehand",                 \
+    ARGUMENT("default", TEXT, VALUE(default_text), "preset text",                                  \
              ARGUMENT_LIMITS(0, LIMIT_ANSWER_TEXT_BYTES, BYTES))
 /* Of every kind. */
 #define PROPERTY_ROWS                                                                              \
-    ARGUMENT("type", ENUM, VALUE(type), "string, number, integer, boolean or array",               \
+    ARGUMENT("type", ENUM, VALUE(type), "string, number, integer, boolean, or array",              \
              .choices = property_types, .is_required = true),                                      \
-        ARGUMENT("title", TEXT, VALUE(title), "what the field is called",                          \
+        ARGUMENT("title", TEXT, VALUE(title), "label of the field",                                \
                  ARGUMENT_LIMITS(0, LIMIT_LABEL_CHARS, CHARS)),                                    \
-        ARGUMENT("description", TEXT, VALUE(description), "what to put there",                     \
+        ARGUMENT("description", TEXT, VALUE(description), "what to enter",                         \
                  ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),                              \
         ARGUMENT("secret", ANY, VALUE(secret), NULL, .is_hidden = true)
 
@@ -67,7 +67,7 @@ static const struct argument text_rows[] = {
     PROPERTY_ROWS,
     COUNT_ROW("minLength", 0, LIMIT_ANSWER_TEXT_BYTES, VALUE(min_chars)),
     COUNT_ROW("maxLength", 1, LIMIT_ANSWER_TEXT_BYTES, VALUE(max_chars)),
-    ARGUMENT("format", ENUM, VALUE(format), "email, uri, date or date-time",
+    ARGUMENT("format", ENUM, VALUE(format), "email, uri, date, or date-time",
              .choices = text_format_names),
     DEFAULT_TEXT_ROW,
 };
@@ -79,7 +79,7 @@ static const struct argument number_rows[] = {
 };
 static const struct argument boolean_rows[] = {
     PROPERTY_ROWS,
-    ARGUMENT("default", BOOL, VALUE(default_yes), "true or false", .fallback = NOT_GIVEN),
+    ARGUMENT("default", BOOL, VALUE(default_yes), "a boolean", .fallback = NOT_GIVEN),
 };
 static const struct argument enum_rows[] = {
     PROPERTY_ROWS,
@@ -94,7 +94,7 @@ static const struct argument labelled_enum_rows[] = {
     DEFAULT_TEXT_ROW,
 };
 static const struct argument items_rows[] = {
-    ARGUMENT("type", ENUM, ITEMS(type), "items are texts", .choices = string_type,
+    ARGUMENT("type", ENUM, ITEMS(type), "items are strings", .choices = string_type,
              .is_required = true, .spared_by = "anyOf"),
     ENUM_ROW(ITEMS(values)),
     LABELLED_ROW("anyOf", ITEMS(labelled)),
@@ -111,7 +111,7 @@ static const struct argument array_rows[] = {
 
 /* A field out of a property whose keywords are well-formed. */
 
-/* The answer's own judge looks at what would stand there if nobody touched it. */
+/* The answer's own judge looks at what would stand there if no one touched it. */
 static bool check_default(const struct field *field, const struct json *given,
                           const struct argument_path *place, struct error *err)
 {
@@ -321,7 +321,7 @@ static const char *const object_type[] = { "object", NULL };
 
 /* published: elicit_schema */
 static const struct argument root_rows[] = {
-    ARGUMENT("$schema", TEXT, ROOT(dialect), "leave it out",
+    ARGUMENT("$schema", TEXT, ROOT(dialect), "omit it",
              ARGUMENT_LIMITS(0, LIMIT_DESCRIPTION_CHARS, CHARS)),
     ARGUMENT("type", ENUM, ROOT(type), "a form is {type: object, properties, required}",
              .choices = object_type, .is_required = true),

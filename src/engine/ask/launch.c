@@ -1,8 +1,8 @@
 /*
  * launch.c - an ask handed to a terminal (R6.2): the agent gets a command with a code that opens it
- * once. Only the code's hash is kept. Whoever opens it brings a key of its own, and what is kept
+ * once. Only the code's hash is kept. Anyone who opens it brings a key of its own, and what is kept
  * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
- * nobody else can. A fresh command replaces the hash, so the code before is worth nothing.
+ * no one else can. A fresh command replaces the hash, so the code before is worth nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct launch {
     struct active_ask *active;
 };
 
-/* `key` NULL: nobody has used it. */
+/* `key` NULL: no one has used it. */
 static void hash_code(const char *code, const char *key, uint8_t out[DIGEST_BYTES])
 {
     const struct hash_part parts[] = {
@@ -167,7 +167,7 @@ static void on_renewed(void *context, const struct store_reply *reply)
         launch_reply(operation_call(operation), active, &opening->fresh);
         operation_end(operation);
     } else if (reply->outcome == STORE_LOST && !active) {
-        /* decided meanwhile: that is what is wanted */
+        /* decided in the meantime: that is what is wanted */
         wait_reply_row(operation, reply->row, false);
         operation_end(operation);
     } else if (reply->outcome == STORE_FAILED) {
@@ -214,13 +214,13 @@ static void on_attached(void *context, const struct store_reply *reply)
     } else if (reply->outcome == STORE_FAILED) {
         operation_fail(operation, &reply->err, NULL);
     } else if (reply->row && !state_is_open(reply->row->ask.state)) {
-        list_reply_ask(operation); /* over meanwhile: the terminal shows how */
+        list_reply_ask(operation); /* over in the meantime: the terminal shows how */
     } else {
         operation_say(operation, ERROR_wrong_state, "/launch", TEXT_REASON_LAUNCH_TAKEN, NULL);
     }
 }
 
-/* `opened` NULL: by its id, which changes nobody's code. */
+/* `opened` NULL: by its id, which changes no one's code. */
 static void attach(struct operation *operation, struct active_ask *active, const uint8_t *opened)
 {
     struct opening *opening = (struct opening *)operation;

@@ -1,8 +1,9 @@
 /*
  * question.c - a question of a conversation is an ask like any other (R3.5). The
- * conversation is kept first, with the id its ask will have; whoever starts next makes the ask if
- * it is not there. A session of our own waits for it as an agent does. The ask decides; when it is
- * over its end is said to the conversation, which counts it as delivered in the same transaction.
+ * conversation is kept first, with the id its ask will have; anyone who starts next makes the ask
+ * if it is not there. A session of our own waits for it as an agent does. The ask decides; when it
+ * is over its end is said to the conversation, which counts it as delivered in the same
+ * transaction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +102,7 @@ static bool read_end(struct conversation_operation *update, const struct store_r
     case STATE_AUTO_SUBMITTED:
         update->kind = SAID_EXPIRED;
         return true;
-    default: /* a no, whoever said it */
+    default: /* a no, anyone who said it */
         update->kind = SAID_CANCEL;
         return true;
     }
@@ -458,7 +459,7 @@ static void on_asked_row(void *context, const struct store_reply *reply)
         conversation_operation_refuse(update);
     } else if (update->if_version != 0 && update->if_version != record->version) {
         error_set(&err, ERROR_wrong_state, "/version",
-                  "the conversation went on meanwhile: look at it again, then answer");
+                  "the conversation has changed: review it, then answer");
         refuse_or_read_again(update, &err);
     } else if (is_good) {
         decide(update, text_string(&params));

@@ -108,8 +108,10 @@ static void save(struct confirm_operation *confirm)
         effects_change(engine, confirm->results[0].id, EVENT_DELIVERED, NULL, NULL);
     struct text others = { 0 };
 
-    for (size_t i = 1; i < confirm->count; i++)
-        text_add_format(&others, " %s", confirm->results[i].id);
+    for (size_t i = 1; i < confirm->count; i++) {
+        text_add_char(&others, ' ');
+        text_add_text(&others, confirm->results[i].id);
+    }
     change.principal = confirm->operation.session->principal;
     change.more_ids = others.used ? others.bytes : NULL;
     change.delivered_ms = change.now_ms;
@@ -333,9 +335,10 @@ void in_flight_return_all(struct engine *engine, struct session *session)
     notices_mark(engine, principal_get(engine, session->principal));
 }
 
-/* Answers that no agent has confirmed, known by heart, so that a new call need not ask the store
+/* Answers that no agent has confirmed, known in memory, so that a new call need not ask the store
  * for one that is its own (R5.5). Only a filter: the store says what is so. When they become too
- * many to know, or other hubs share the store, every call asks. */
+ * many to know, every call asks. One of another hub that is not known here is joined when it is
+ * made once more (store_create). */
 
 struct undelivered {
     struct table_link by_id, by_call;
@@ -394,8 +397,8 @@ bool undelivered_knows(const struct engine *engine, const uint8_t call_match[MAT
 bool undelivered_may_match(const struct engine *engine, const uint8_t call_match[MATCH_BYTES],
                            bool has_key)
 {
-    return engine->forgets_undelivered || follow_is_shared(engine) ||
-           (has_key && engine->undelivered.count > 0) || undelivered_knows(engine, call_match);
+    return engine->forgets_undelivered || (has_key && engine->undelivered.count > 0) ||
+           undelivered_knows(engine, call_match);
 }
 
 void delivery_init(struct engine *engine)
@@ -422,7 +425,7 @@ void delivery_release(struct engine *engine)
     table_release(&engine->delivering);
 }
 
-/* A late answer, decided while nobody waited for it, is announced in the results of its principal's
+/* A late answer, decided while no one waited for it, is announced in the results of its principal's
  * next calls (R5.7): once on each connection, until it is collected. The store is asked only when
  * there may be something new for that connection.
  *
@@ -526,7 +529,7 @@ void notices_heard(struct engine *engine, struct session *session, const struct 
     }
 }
 
-/* Neither on its way to somebody, nor within its undo window, nor told before. What is no answer
+/* Neither on its way to someone, nor within its undo window, nor told before. What is no answer
  * can go along with the result of its own ask. */
 static bool is_news(const struct due_notices *announcement, const struct ask *ask)
 {

@@ -26,9 +26,9 @@ void wait_end_silent(struct engine *engine, struct active_ask *active,
 void wait_fail_session(struct engine *engine, struct active_ask *active,
                        const struct session *session, const struct error *err);
 void wait_fail(struct engine *engine, struct active_ask *active, const struct error *err);
-/* Its creation is on disk: waits whose time was up meanwhile may end. */
+/* Its creation is on disk: waits whose time was up in the meantime may end. */
 void wait_stored(struct engine *engine, struct active_ask *active);
-/* All who wait get this reply, which is not the end of the ask. False: nobody was there. */
+/* All who wait get this reply, which is not the end of the ask. False: no one was there. */
 bool wait_tell_open(struct engine *engine, struct active_ask *active, const struct reply *reply);
 /* How patient its client is became known: those of its waits that would be too long end sooner. */
 void wait_bound_session(struct engine *engine, struct session *session);
@@ -87,7 +87,7 @@ void notices_reply(struct method_call call, const struct reply *reply);
 /* hold.c: how long a client lets its calls be held */
 store_done client_timeout_loaded; /* gets an operation, which ends */
 int64_t client_timeout_bound_ms(struct session *session, int64_t wait_ms); /* -1: no end */
-/* Everything that was learnt; `done` gets the operation. */
+/* Everything that was learned; `done` gets the operation. */
 void client_timeout_forget(struct engine *engine, store_done *done, struct operation *operation);
 
 /* State with which a client comes back for its ask; `round` counts from 1. */
@@ -104,7 +104,7 @@ struct client_side client_read(const struct json *params);
 void client_offer(struct engine *engine, struct active_ask *active, const char *form_json);
 bool client_shows(const struct active_ask *active); /* one does, or is to bring it back */
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
- * it. Who showed it to the very end without a word shows it to nobody. */
+ * it. Who showed it to the very end without a word shows it to no one. */
 void client_end(struct engine *engine, struct active_ask *active, enum ask_event event);
 
 /* What is known of a client's own forms. */

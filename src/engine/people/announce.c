@@ -18,9 +18,9 @@
  * once the agent's own client has had the time to show it, and once more when it has waited for
  * long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
  *
- * What is told later is told by whoever marks the ask first: of all hubs that share the store one
- * does, whichever are alive by then, and a hub that was started again does not repeat what the last
- * one said. A hub that dies between the mark and the words leaves them unsaid. */
+ * What is told later is told by anyone who marks the ask first: of all hubs that share the store
+ * one does, whichever are alive by then, and a hub that was started again does not repeat what the
+ * last one said. A hub that dies between the mark and the words leaves them unsaid. */
 
 enum { ANNOUNCE_MINUTE_MS = 60000 };
 static const int64_t ANNOUNCE_OTHERS_MS = 2000; /* for the hub that has the ask to tell of it */
@@ -74,7 +74,7 @@ static void arm(struct engine *engine)
         alarm_set(&engine->alarms, &engine->announce_alarm, next->boot_ms);
 }
 
-/* Where there are too many at once, the oldest is not told of again: there is noise enough. */
+/* If there are too many, the oldest is not announced again: there is noise enough. */
 static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is_reminder)
 {
     struct announcing *announcing = engine->announcing;
@@ -103,7 +103,7 @@ static bool is_due(const struct active_ask *active, bool is_reminder)
            (is_reminder ? !(active->flags & ASK_REMINDED) : active->flags & ASK_UNTOLD);
 }
 
-/* At a moment after it was asked, in UTC; one that has just gone by is made up for at once. */
+/* At a moment after it was asked, in UTC; one that has just gone by is made up for immediately. */
 static void plan_after(struct engine *engine, const struct active_ask *active, int64_t after_ms,
                        bool is_reminder)
 {
@@ -352,7 +352,7 @@ void ask_later_method(struct method_call call)
     operation_find_ask(&own->operation, call.params, snooze_found);
 }
 
-/* Asks that timed out while nobody looked: a person who comes back hears how many there were since
+/* Asks that timed out while no one looked: a person who comes back hears how many there were since
  * the last visit, and after the second within a day is offered more time. An ask was looked at
  * when a person opened it; the last visit ended when a person had these shown and went on. An
  * agent's own processes look at nothing: they would hide what its user should hear of. */

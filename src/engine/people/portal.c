@@ -88,7 +88,9 @@ static bool write_address(const struct engine *engine, const char *base, const c
 {
     if (!engine->portal_url[0] || !settings_is_on(engine->parts.settings, SETTING_PORTAL))
         return false;
-    text_add_format(out, "%s/%s%s", base, id[0] ? "choice/" : "", id);
+    text_add_text(out, base);
+    text_add_text(out, id[0] ? "/choice/" : "/");
+    text_add_text(out, id);
     return true;
 }
 
@@ -111,7 +113,7 @@ static struct portal_code *find_place(struct engine *engine)
 
 struct sharing {
     struct operation operation; /* first */
-    struct operation *waits;    /* for the code to be kept; NULL: nobody */
+    struct operation *waits;    /* for the code to be kept; NULL: no one */
     struct text reply;
 };
 
@@ -137,7 +139,7 @@ static void on_shared(void *context, const struct store_reply *reply)
     operation_end(&sharing->operation);
 }
 
-/* Whoever waits is told the reply once every hub can know the code; then it ends. */
+/* Anyone who waits is told the reply once every hub can know the code; then it ends. */
 static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES],
                        struct operation *waits, struct text *take_reply)
 {
@@ -156,7 +158,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES],
     store_write_token(engine->parts.store, &token, on_shared, sharing);
 }
 
-/* Behind the address, in its fragment: a browser sends that to nobody. */
+/* Behind the address, in its fragment: a browser sends that to no one. */
 static void write_code(struct engine *engine, struct text *url, uint8_t ret_hash[HASH_BYTES])
 {
     struct portal_code *code = find_place(engine);

@@ -2,7 +2,7 @@
  * peer.c - who is on the other side of /mcp. A legacy client has a session, bound to its token; a
  * modern one has nothing but the token. Both are kept while they are in use and for some time
  * after, and how many there are is bounded. A session that is kept no longer, or was begun at
- * another hub, is built anew from its id, which says all that was said when it was opened.
+ * another hub, is built again from its id, which says all that was said when it was opened.
  */
 #include "http/mcp/peer.h"
 
@@ -77,6 +77,13 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
 
     return settings_hold_limit_s(peer->front->parts.settings, client_name, has_progress,
                                  timeout ? strtoll(timeout, NULL, 10) : 0);
+}
+
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    const struct gate_call call = { .tool = tool, .input = input };
+
+    return settings_gate(((struct peer *)context)->front->parts.settings, &call).kind != GATE_NONE;
 }
 
 static bool offers_modern(void *context, const char *client_name)
@@ -192,6 +199,7 @@ static struct peer *peer_new(struct http_mcp *front, const struct guard_identity
                                                                             : NULL,
         .context = peer,
         .hold_limit_s = hold_limit_s,
+        .is_gated = is_gated,
         .offers_modern = offers_modern,
         .tools = tools,
         .seal = seal,

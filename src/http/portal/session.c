@@ -28,7 +28,7 @@
 
 enum { SECRET_BYTES = 128, NONCE_BYTES = 64, KEY_BYTES = 87, SIGNATURE_BYTES = 86 };
 
-/* A code on its way to the service; outlives its page if that goes meanwhile. */
+/* A code on its way to the service; outlives its page if that goes in the meantime. */
 struct sign_in {
     struct portal_session *session; /* NULL: gone */
     struct web *web;
@@ -164,7 +164,7 @@ static void try_code(struct portal_session *session, const char *code, const cha
     struct sign_in *sign_in;
     char browser[KEY_BYTES + 16];
 
-    if (session_side(session) == GUARD_PUBLIC) { /* from elsewhere nobody can say whose it is */
+    if (session_side(session) == GUARD_PUBLIC) { /* from elsewhere no one can say whose it is */
         refuse(session, id_json, "unauthorized",
                "links of sayso open are good on the hub's own machine: sign in with a token "
                "(sayso token new --kind person)",
@@ -292,7 +292,7 @@ static void hello_take(struct portal_session *session, const struct json *params
     }
     if (!rpc_is_ours(params)) {
         rpc_peer_refuse(&session->wire, id_json, RPC_NUMBER_REFUSED,
-                        "this hub speaks another wire number");
+                        "unsupported protocol version");
         ws_peer_close(session->peer, WS_CLOSE_POLICY, "another wire number");
     } else if (session->token_holder) {
         remote_client_enter(session, params, id_json);
@@ -312,7 +312,7 @@ static void hello_take(struct portal_session *session, const struct json *params
 
 /* Another user's program may have taken the port while no hub was there, and a page that is still
  * open comes back to it. So the page asks for this first, and says neither its token nor anything
- * else to whoever cannot give it. The port is part of it: a proof of ours that somebody fetched
+ * else to anyone who cannot give it. The port is part of it: a proof of ours that someone fetched
  * elsewhere is worth nothing here (C5). */
 static void hello_prove(struct portal_session *session, const struct json *params,
                         const char *id_json)

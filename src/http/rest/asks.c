@@ -282,8 +282,8 @@ void serve_act(struct call *call)
     rest_call_method(call, call->operation->calls, &writer, &params, on_done, call);
 }
 
-/* Lists, and one ask: at once, or when it has changed. A look that waits is parked and taken again
- * when its ask changed, or when its time is over. */
+/* Lists, and one ask: immediately, or when it has changed. A look that waits is parked and taken
+ * again when its ask changed, or when its time is over. */
 
 static bool check_status(struct call *call)
 {
@@ -342,7 +342,7 @@ void serve_list(struct call *call)
 /*
  * Looks that wait. While there is one, a session of ours watches and hears of every
  * change; what it hears only marks the looks of that ask, and rest_flush takes them again when
- * nobody is in the middle of telling. Who may wait is watched for before his ask is read: the store
+ * no one is in the middle of telling. Who may wait is watched for before his ask is read: the store
  * may be far away, and what is told while it reads is not told again. One timer serves all of them.
  */
 

@@ -164,7 +164,7 @@ static const char *describe_status(int status)
         { 403, "Not with this token, or from this page." },
         { 404, "No such ask or conversation." },
         { 409, "Decided already, or not possible as it stands." },
-        { 410, "Over: nobody decided in time, or the agent took it back; or no longer kept." },
+        { 410, "Completed: timed out, withdrawn by the agent, or no longer kept." },
         { 412, "Changed since it was looked at." },
         { 413, "The body is too long." },
         { 415, "The body is not called application/json." },

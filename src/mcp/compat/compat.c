@@ -40,7 +40,7 @@ static const char *need_text(const struct compat_ask *ask, const char *const *na
 
     if (!text)
         error_set(ask->err, ERROR_missing_property, path,
-                  "%s is missing: what the person shall answer", names[0]);
+                  "%s is missing: the question for the user", names[0]);
     return text;
 }
 
@@ -155,7 +155,7 @@ static void write_back(struct compat_reply *reply, const char *how)
                        back ? json_member_text(reply->result, "instructions") : how);
 }
 
-/* How it ended where nobody answered, for objects: pending, session_id, timeout … */
+/* How it ended where no one answered, for objects: pending, session_id, timeout … */
 static void write_ending(struct compat_reply *reply)
 {
     char *how;
@@ -164,7 +164,7 @@ static void write_ending(struct compat_reply *reply)
         json_write_bool(&reply->writer, "timeout", true);
     if (reply->ending != ENDING_PENDING)
         return;
-    how = mem_format("Nobody has answered yet. Call %s again with the same arguments to go on "
+    how = mem_format("Not answered yet. Call %s again with the same arguments to keep "
                      "waiting, or get_answer with this session_id.",
                      reply->name);
     json_write_bool(&reply->writer, "pending", true);
@@ -478,7 +478,7 @@ static void begin(struct compat_reply *reply)
 {
     json_write_bool(&reply->writer, "success", reply->ending == ENDING_ANSWERED);
     if (reply->ending == ENDING_TIMEOUT)
-        json_write_text(&reply->writer, "error", "the person did not answer in time");
+        json_write_text(&reply->writer, "error", "the user did not answer in time");
     write_ending(reply);
 }
 

@@ -19,6 +19,8 @@ struct compat_ask {
     const char *tool;          /* of ours, by its name; left NULL: it is called as it is */
     struct json_writer writer; /* of its arguments, an object that is open */
     struct error *err;
+    bool (*is_gated)(void *context, const char *tool, const struct json *input); /* NULL: all are */
+    void *context;
 };
 /* What it returns. */
 struct compat_reply {

@@ -17,7 +17,6 @@
 #include "core/limits.h"
 #include "mcp/mcp.h"
 #include "mcp/mcp_features.h"
-#include "mcp/stdio/current_settings.h"
 #include "rpc/client.h"
 #include "rpc/service.h"
 #include "settings/settings.h"
@@ -49,8 +48,8 @@ struct stdio {
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
     size_t out_done;         /* bytes of `out` the client has */
-    int in_flags, out_flags; /* of the descriptions we share with whoever started us */
-    struct current_settings settings;
+    int in_flags, out_flags; /* of the descriptions we share with anyone who started us */
+    struct current_settings *settings;
     char directory[STDIO_DIRECTORY_BYTES];
 };
 
@@ -87,15 +86,27 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
 {
     struct stdio *stdio = context;
 
-    return settings_hold_limit_s(current_settings(&stdio->settings), client_name, has_progress,
+    return settings_hold_limit_s(current_settings(stdio->settings), client_name, has_progress,
                                  stdio->client_timeout_s);
+}
+
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    struct stdio *stdio = context;
+    char home[STDIO_DIRECTORY_BYTES];
+    const struct gate_call call = { .tool = tool,
+                                    .input = input,
+                                    .directory = stdio->directory,
+                                    .home = os_home(home, sizeof home) ? home : NULL };
+
+    return settings_gate(current_settings(stdio->settings), &call).kind != GATE_NONE;
 }
 
 static bool offers_modern(void *context, const char *client_name)
 {
     struct stdio *stdio = context;
 
-    return settings_offers_modern(current_settings(&stdio->settings), client_name);
+    return settings_offers_modern(current_settings(stdio->settings), client_name);
 }
 
 static const char *tools(void *context)
@@ -103,12 +114,12 @@ static const char *tools(void *context)
     struct stdio *stdio = context;
 
     return stdio->tools ? stdio->tools
-                        : settings_text(current_settings(&stdio->settings), SETTING_TOOLS);
+                        : settings_text(current_settings(stdio->settings), SETTING_TOOLS);
 }
 
 static bool refuses(void *context, struct error *err)
 {
-    return settings_problem(current_settings(&((struct stdio *)context)->settings), err);
+    return settings_problem(current_settings(((struct stdio *)context)->settings), err);
 }
 
 static void end(struct stdio *stdio)
@@ -332,7 +343,7 @@ static void before_sleep(void *context)
 
     if (out_left(stdio) && !stdio->is_writing)
         write_out(stdio);
-    current_settings_end_turn(&stdio->settings);
+    stdio->settings->is_seen = false;
 }
 
 void stdio_run(const struct stdio_options *options)
@@ -340,6 +351,7 @@ void stdio_run(const struct stdio_options *options)
     struct stdio stdio = { .clock = { stdio_boot_ms, stdio_utc_ms, stdio_wake_at, 0 },
                            .stream = { .ops = &stream_ops },
                            .tools = options->tools,
+                           .settings = options->settings,
                            .client_timeout_s = options->client_timeout_s };
     struct mcp_parts parts = {
         .clock = &stdio.clock,
@@ -351,6 +363,7 @@ void stdio_run(const struct stdio_options *options)
         .transport = "stdio",
         .context = &stdio,
         .hold_limit_s = hold_limit_s,
+        .is_gated = is_gated,
         .offers_modern = offers_modern,
         .tools = tools,
     };
@@ -363,7 +376,7 @@ void stdio_run(const struct stdio_options *options)
     if (os_working_directory(stdio.directory, sizeof stdio.directory))
         parts.directory = stdio.directory;
     parts.service = stdio.service;
-    if (settings_is_on(current_settings(&stdio.settings), SETTING_COMPAT))
+    if (settings_is_on(current_settings(stdio.settings), SETTING_COMPAT))
         parts.features = mcp_compat_features();
     stdio.mcp = mcp_new(&parts);
     mcp_stand(stdio.mcp, &stdio.stream);
@@ -376,7 +389,6 @@ void stdio_run(const struct stdio_options *options)
     loop_timer_free(stdio.timer);
     loop_free(stdio.loop);
     client_service_free(stdio.service);
-    current_settings_release(&stdio.settings);
     text_release(&stdio.in);
     text_release(&stdio.out);
 }

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct current_settings;
+
 struct stdio_options {
+    struct current_settings *settings;
     const char *as_name;      /* NULL: none */
     const char *tools;        /* that are listed; NULL: the setting says */
     int64_t client_timeout_s; /* of a call, as its configuration says; 0: unknown */

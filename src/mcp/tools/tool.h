@@ -3,6 +3,7 @@
 #define MCP_TOOLS_TOOL_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/text.h"
 #include "core/tools/arguments.h"
@@ -13,13 +14,14 @@ struct mcp_call;
 /* A property of a result; nested ones are spelt as JSON in `type`. */
 struct schema_property {
     const char *name;
-    const char *type_json; /* "\"type\":\"string\"" */
-    const char *help;      /* NULL: its name says it */
+    const char
+        *type_json; /* "\"type\":\"string\""; NULL: in results, but no model needs it in the list */
+    const char *help; /* NULL: its name says it */
 };
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
-/* What a good call wants of the service; or an answer that needs nobody. */
+/* What a good call wants of the service; or an answer that needs no one. */
 enum tool_action { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
     enum tool_action action;
@@ -27,7 +29,7 @@ struct tool_plan {
     struct json *arguments; /* TOOL_ASKS: in their order; the caller frees them */
     char session_id[27];    /* TOOL_COLLECTS */
     int64_t wait_s;         /* TOOL_COLLECTS; -1: as long as the client waits */
-    bool wants_launch;      /* TOOL_COLLECTS: a command for a terminal, at once */
+    bool wants_launch;      /* TOOL_COLLECTS: a command for a terminal, immediately */
     /* TOOL_COLLECTS: for a person who asked back; "": none. The caller releases it. */
     struct text explanation;
 };
@@ -42,6 +44,7 @@ struct tool {
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
+    int64_t hold_s; /* of those: how long a call is held, anyone who calls; 0: as long as any */
     const struct schema_property *results;
     size_t result_count;
 };
@@ -54,15 +57,14 @@ extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
 
-/* What a call comes to. False: `err` names the field; nobody was disturbed. */
+/* What a call comes to. False: `err` names the field; no one was disturbed. */
 bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
                struct error *err);
 
 /* The last row of every tool's results: how a bad call is told what is wrong with it. */
 #define TOOL_ERROR_RESULT                                                                          \
     {                                                                                              \
-        "error", "\"type\":\"object\"",                                                            \
-            "Instead of all else: code, path and message of what was wrong with the call."         \
+        "error", NULL, NULL                                                                        \
     }
 
 #endif

@@ -64,29 +64,26 @@ static const struct schema_property provide_choice_results[] = {
       STRING ",\"enum\":[\"selected\",\"custom_input\",\"cancelled\",\"timeout\",\"pending\","
              "\"pending_terminal_launch\"]",
       NULL },
-    { "session_id", STRING, "The ask's id; collects it later." },
+    { "session_id", STRING, NULL },
     { "selection",
       OBJECT ",\"properties\":{\"selected_ids\":{" STRINGS "},\"custom_input\":{" STRING
-             "},\"option_annotations\":{" OBJECT "},\"global_annotation\":{" STRING
-             "},\"placeholder_visible\":{" BOOLEAN "},\"interface\":{" STRING
-             "},\"summary\":{" STRING "},\"url\":{" STRING "}}",
-      "What the person chose or wrote; empty unless it was answered." },
-    { "explicit", BOOLEAN, "true only when a person acted." },
-    { "auto_submitted", BOOLEAN, NULL },
-    { "declined", BOOLEAN, NULL },
-    { "withdrawn", BOOLEAN, NULL },
-    { "replayed", BOOLEAN, "Given earlier, when nobody was waiting for it." },
-    { "answered_by", OBJECT, NULL },
-    { "answered_at", STRING, NULL },
-    { "instructions", STRING, NULL },
-    { "terminal_command", STRING, "For the person to run; only while pending." },
-    { "url", STRING, NULL },
-    { "asked_back", STRING, "The person wants to know more before answering." },
-    { "rule", STRING, NULL },
-    { "warnings", STRINGS, NULL },
-    { "notices", "\"type\":\"array\",\"items\":{" OBJECT "}",
-      "Earlier asks of yours that were decided when nobody waited: collect them with get_answer." },
-    { "notices_more", "\"type\":\"integer\"", NULL },
+             "},\"option_annotations\":{" OBJECT "},\"global_annotation\":{" STRING "}}",
+      NULL },
+    { "explicit", BOOLEAN, "True only if the user acted." },
+    { "auto_submitted", NULL, NULL },
+    { "declined", NULL, NULL },
+    { "withdrawn", NULL, NULL },
+    { "replayed", NULL, NULL },
+    { "answered_by", NULL, NULL },
+    { "answered_at", NULL, NULL },
+    { "instructions", NULL, NULL },
+    { "terminal_command", STRING, "For the user to run once." },
+    { "url", NULL, NULL },
+    { "asked_back", STRING, "A question for you; reply with get_answer." },
+    { "rule", NULL, NULL },
+    { "warnings", NULL, NULL },
+    { "notices", "\"type\":\"array\",\"items\":{" OBJECT "}", "Late answers: call get_answer." },
+    { "notices_more", NULL, NULL },
     TOOL_ERROR_RESULT,
 };
 
@@ -101,25 +98,23 @@ static const struct schema_property provide_choice_results[] = {
         .result_count = ARRAY_LEN(which##_results),                                                \
     }
 
-/* Several questions at once; its description has the seed's facts (R3.1). */
+/* Several questions at the same time; its description has the seed's facts (R3.1). */
 
 /* published: ask_user_question */
 static const struct schema_property ask_user_question_results[] = {
-    { "status", "\"enum\":[\"answered\",\"cancelled\",\"timeout\",\"pending\"]",
-      "Only answered has answers." },
-    { "answers", OBJECT, "{question: text}, several labels joined with \", \"." },
+    { "status", "\"enum\":[\"answered\",\"cancelled\",\"timeout\",\"pending\"]", NULL },
+    { "answers", OBJECT, "{question: answer}" },
     { "answer_list", "\"type\":\"array\",\"items\":{\"type\":\"object\"}",
-      "{question, header, selected: [labels], other, notes}, one each." },
-    { "session_id", STRING, "For get_answer." },
-    { "instructions", STRING, "What to do now." },
+      "{question, header, selected, other, notes}" },
+    { "session_id", NULL, NULL },
+    { "instructions", NULL, NULL },
 };
 
-ROW(ask_user_question, "Ask a person some questions",
-    "Asks the person clarifying questions when you need input to proceed: several "
-    "valid approaches, and their preference matters. 1-4 questions with 2-4 options "
-    "each; they can also type an answer of their own. NOT available to sub-agents.");
+ROW(ask_user_question, "Ask several questions",
+    "Ask the user 1-4 questions with 2-4 options each when several approaches are valid and their "
+    "preference matters. A free-text \"Other\" is added. NOT available to sub-agents.");
 
-/* Says whether a situation must be put to a person (R11.2). Asks nobody. */
+/* Says whether a situation must be put to a person (R11.2). Asks no one. */
 
 struct check_decision_values {
     int64_t paths, destructive;
@@ -127,16 +122,16 @@ struct check_decision_values {
 };
 static const struct argument check_decision_arguments[] = {
     ARGUMENT("paths", INTEGER, offsetof(struct check_decision_values, paths),
-             "How many viable ways you see.", ARGUMENT_LIMITS(0, 1000000, NUMBER)),
+             "Number of viable approaches.", ARGUMENT_LIMITS(0, 1000000, NUMBER)),
     ARGUMENT("destructive", BOOL, offsetof(struct check_decision_values, destructive),
-             "true if what you would do can't be undone."),
+             "The action can't be undone."),
     ARGUMENT("missing_configuration", IDS, offsetof(struct check_decision_values, missing),
-             "Names of settings nobody gave you.", ARGUMENT_LIMITS(0, 100, ITEMS)),
+             "Settings you were not given.", ARGUMENT_LIMITS(0, 100, ITEMS)),
 };
 /* published: check_decision */
 static const struct schema_property check_decision_results[] = {
-    { "must_ask", BOOLEAN, "true: ask with provide_choice before going on." },
-    { "reasons", STRINGS, "Why." },
+    { "must_ask", BOOLEAN, NULL },
+    { "reasons", STRINGS, NULL },
     TOOL_ERROR_RESULT,
 };
 
@@ -168,10 +163,8 @@ static void plan_check_decision(const void *read, struct tool_plan *plan)
 
 const struct tool tool_row_check_decision = {
     .name = "check_decision",
-    .title = "Must a person decide this?",
-    .description = "Tells whether a situation must be put to the person before you go on: more "
-                   "than two viable paths, something destructive, or missing configuration. Asks "
-                   "nobody.",
+    .title = "Check whether to ask",
+    .description = "Check whether you must ask the user first. Does not contact the user.",
     .arguments = check_decision_arguments,
     .argument_count = ARRAY_LEN(check_decision_arguments),
     .results = check_decision_results,
@@ -185,52 +178,51 @@ const struct tool tool_row_check_decision = {
 /* What is the same in every result; the value stands between. */
 #define ACTION                                                                                     \
     {                                                                                              \
-        "action", "\"enum\":[\"accept\",\"decline\",\"cancel\",\"timeout\",\"pending\"]",          \
-            "Only accept has a value."                                                             \
+        "action", "\"enum\":[\"accept\",\"decline\",\"cancel\",\"timeout\",\"pending\"]", NULL     \
     }
 /* published: elicit */
 #define REST                                                                                       \
-    { "session_id", STRING, "For get_answer." },                                                   \
+    { "session_id", NULL, NULL },                                                                  \
     {                                                                                              \
-        "instructions", STRING, "What to do now."                                                  \
+        "instructions", NULL, NULL                                                                 \
     }
 static const struct schema_property elicit_choice_results[] = {
     ACTION,
-    { "choice", STRING, "The value chosen." },
+    { "choice", STRING, NULL },
     REST,
 };
-ROW(elicit_choice, "Ask for one of several values", "Asks the person to choose one of the values.");
+ROW(elicit_choice, "Ask for one value",
+    "Ask the user to choose one value. Only action accept carries a value.");
 
 static const struct schema_property elicit_input_results[] = {
     ACTION,
-    { "input", "\"anyOf\":[{\"type\":\"string\"},{\"type\":\"number\"}]",
-      "What they wrote; under field_name if given." },
+    { "input", "\"description\":\"Under field_name if given.\"", NULL },
     REST,
 };
-ROW(elicit_input, "Ask for a text or number",
-    "Asks the person for a text or a number. Never ask for passwords, tokens or keys.");
+ROW(elicit_input, "Ask for text or a number",
+    "Ask the user for text or a number. Never ask for secrets.");
 
 static const struct schema_property elicit_confirm_results[] = {
     ACTION,
-    { "confirmed", BOOLEAN, "true: they said yes; silence never is." },
+    { "confirmed", BOOLEAN, NULL },
     REST,
 };
-ROW(elicit_confirm, "Ask for a yes or no",
-    "Asks the person to say yes or no. Go on only if confirmed is true.");
+ROW(elicit_confirm, "Ask for yes or no",
+    "Ask the user to confirm. Proceed only if confirmed is true.");
 
 static const struct schema_property elicit_number_results[] = {
     ACTION,
-    { "value", "\"type\":\"number\"", "The number." },
+    { "value", "\"type\":\"number\"", NULL },
     REST,
 };
-ROW(elicit_number, "Ask for a number", "Asks the person for a number: a field, a slider or stars.");
+ROW(elicit_number, "Ask for a number", "Ask the user for a number.");
 
 static const struct schema_property elicit_form_results[] = {
     ACTION,
-    { "content", OBJECT, "Values by property." },
+    { "content", OBJECT, NULL },
     REST,
 };
-ROW(elicit_form, "Ask with a small form", "Asks the person to fill in a small form.");
+ROW(elicit_form, "Ask with a form", "Ask the user to fill in a short form. Never ask for secrets.");
 
 /* Collects the answer of an earlier ask, whatever tool made it. */
 
@@ -241,24 +233,23 @@ struct get_answer_values {
 };
 static const struct argument get_answer_arguments[] = {
     ARGUMENT("session_id", ID, offsetof(struct get_answer_values, session_id),
-             "The session_id an earlier call returned.", .is_required = true),
+             "from an earlier result", .is_required = true, .is_obvious = true),
     ARGUMENT("wait_seconds", INTEGER, offsetof(struct get_answer_values, wait_s),
-             "How many seconds to wait; leave it out to wait as long as possible.",
-             ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER), .fallback = -1),
+             "Default: as long as possible.", ARGUMENT_LIMITS(0, LIMIT_WAIT_S, NUMBER),
+             .fallback = -1),
     ARGUMENT("explanation", TEXT, offsetof(struct get_answer_values, explanation),
-             "Only after a result with asked_back: what the person wanted to know.",
-             ARGUMENT_LIMITS(1, LIMIT_EXPLANATION_CHARS, CHARS)),
+             "Your reply to asked_back.", ARGUMENT_LIMITS(1, LIMIT_EXPLANATION_CHARS, CHARS)),
 };
 
 /* In the shape of the tool that asked, which says more about it. */
 /* published: get_answer */
 static const struct schema_property get_answer_results[] = {
-    { "action_status", STRING, "Of provide_choice." },
-    { "selection", OBJECT, "Of provide_choice." },
-    { "action", STRING, "Of the elicit tools; beside it the value." },
-    { "status", STRING, "Of ask_user_question; beside it answers." },
-    { "session_id", STRING, "The ask's id." },
-    { "instructions", STRING, "What to do now." },
+    { "action_status", NULL, NULL },
+    { "selection", NULL, NULL },
+    { "action", NULL, NULL },
+    { "status", NULL, NULL },
+    { "session_id", NULL, NULL },
+    { "instructions", NULL, NULL },
     TOOL_ERROR_RESULT,
 };
 
@@ -279,10 +270,9 @@ static void plan_get_answer(const void *read, struct tool_plan *plan)
 const struct tool tool_row_get_answer = {
     .name = "get_answer",
     .title = "Collect an answer",
-    .description =
-        "Returns the answer of an earlier ask by its session_id, waiting up to wait_seconds; "
-        "pending means that nobody has answered yet, never that the answer is no. Collecting "
-        "again returns the same.",
+    .description = "Get the answer to an earlier question, in the format of the tool that asked. "
+                   "pending means "
+                   "not answered yet; it never means no. Safe to repeat.",
     .arguments = get_answer_arguments,
     .argument_count = ARRAY_LEN(get_answer_arguments),
     .results = get_answer_results,
@@ -292,11 +282,8 @@ const struct tool tool_row_get_answer = {
 
 /* Asks a person to choose, to write, or both; or collects an earlier ask. */
 
-ROW(provide_choice, "Ask a person to decide",
-    "Asks the person you work for to decide, and waits for the answer. Use it when there are "
-    "more than two viable paths, before anything destructive, and when configuration is "
-    "missing. Put the task's context and why a choice is needed into prompt; recommend at "
-    "least one option. The person may also cancel (then stop this subtask and assume nothing) "
-    "or not answer in time (then nothing was chosen). A result with action_status pending is "
-    "not an answer: collect it with get_answer and its session_id, don't ask again. A "
-    "terminal_command may be run once only.");
+ROW(provide_choice, "Ask the user to decide",
+    "Ask the user to make a decision and wait for the answer. Use it when more than two approaches "
+    "are viable, before anything destructive, or when configuration is missing. cancelled: stop "
+    "this subtask and assume nothing. timeout: nothing was chosen. pending: not answered yet; "
+    "collect it with get_answer, do not ask again. Run a terminal_command at most once.");

@@ -92,7 +92,7 @@ static bool is_path(const char *host)
 }
 
 /* libpq looks names up while everybody waits, so that is done for it; where a socket of this
- * machine is among them, or where they were looked up by somebody, they stay as they are. */
+ * machine is among them, or where they were looked up by someone, they stay as they are. */
 static void take_hosts(struct address *address)
 {
     char *ports[ADDRESS_MAX_HOSTS];

@@ -14,7 +14,6 @@
 #include "store/postgres/connection.h"
 #include "store/postgres/libpq.h"
 #include "store/postgres/write.h"
-#include "store/row.h"
 #include "store/writes.h"
 
 enum {
@@ -25,6 +24,7 @@ enum {
     BATCH_TRIES = 6,
     BATCH_PAUSE_MS = 20,
     BATCH_WRITER_CHARS = 13, /* of an id that are the writer's; sweep.sql knows it */
+    BATCH_ASKS = 2048,       /* places for those that a batch is about */
 };
 enum { NUMBER_BEGIN = 0, NUMBER_LOCK = 1, NUMBER_FIRST = 2 };
 
@@ -43,10 +43,16 @@ static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_
 enum batch_state {
     BATCH_NONE,
     BATCH_SENT,
-    BATCH_IN_DOUBT, /* nobody knows; to be asked as soon as there is a connection */
+    BATCH_IN_DOUBT, /* no one knows; to be asked as soon as there is a connection */
     BATCH_ASKED,
     BATCH_ROWLESS, /* committed; rows that are wanted have to be read again */
     BATCH_READING,
+};
+
+/* The part that an ask's newest write is in. */
+struct batch_ask {
+    uint64_t hash;
+    enum write_part part;
 };
 
 struct batch_queue {
@@ -55,12 +61,13 @@ struct batch_queue {
     struct loop_timer *timer;
     struct loop_turn *turn;
     struct write_list waiting;
-    int64_t not_before_ms; /* a pause after somebody was in the way; 0: none */
+    int64_t not_before_ms; /* a pause after someone was in the way; 0: none */
     int64_t moved_ms;      /* when the last transaction was known to be committed */
 
     /* the transaction under way */
     enum batch_state state;
     struct write_list current;
+    struct batch_ask asks[BATCH_ASKS];
     char id[27];
     int count, end_number; /* statements of writes; sayso_end's, COMMIT is the next */
     int tries;
@@ -205,7 +212,24 @@ static void take_refusal(struct batch_queue *queue)
     }
 }
 
-/* By the number of its statement; NULL: it is none of theirs. */
+static bool is_row_missing(const struct batch_queue *queue)
+{
+    const struct write *write = queue->current.first;
+
+    while (write && !write->sent.wants_row)
+        write = write->next;
+    return write;
+}
+
+/* Rows that are wanted are read behind the transaction (in_doubt_go_on). */
+static void take_committed(struct batch_queue *queue)
+{
+    queue->state = BATCH_ROWLESS;
+    if (!is_row_missing(queue))
+        batch_complete(queue);
+}
+
+/* The first of its statement, by that one's number; NULL: it is none of theirs. */
 static struct write *find_write(const struct batch_queue *queue, int number)
 {
     struct write *write = queue->current.first;
@@ -213,6 +237,17 @@ static struct write *find_write(const struct batch_queue *queue, int number)
     while (write && write->sent.number != number)
         write = write->next;
     return write;
+}
+
+/* How many its statement is about; they stand behind each other. */
+static int count_same(const struct write *first)
+{
+    int count = 0;
+
+    for (const struct write *write = first; write && write->sent.number == first->sent.number;
+         write = write->next)
+        count++;
+    return count;
 }
 
 static void on_result(void *context, int number, const PGresult *result)
@@ -232,8 +267,10 @@ static void on_result(void *context, int number, const PGresult *result)
                            strcmp(libpq.cmdStatus((PGresult *)result), "COMMIT") == 0;
     write = find_write(queue, number);
     if (write)
-        write_take(write, result);
+        write_take(write, count_same(write), result);
 }
+
+static void in_doubt_go_on(struct batch_queue *queue);
 
 static void on_end(void *context, bool is_lost)
 {
@@ -241,8 +278,10 @@ static void on_end(void *context, bool is_lost)
 
     CRASH_POINT(postgres_after_commit);
     if (queue->is_committed) {
-        metrics_observe(&queue->batches, &batch_scale, queue->count);
-        batch_complete(queue);
+        metrics_observe(&queue->batches, &batch_scale, queue->current.count);
+        take_committed(queue);
+        if (queue->state == BATCH_ROWLESS)
+            in_doubt_go_on(queue);
     } else if (is_lost || queue->fault == FAULT_NONE || queue->refused > queue->end_number) {
         /* A COMMIT that fails may have been heard all the same: by the disk, not by a standby. */
         queue->in_doubt_count++;
@@ -254,20 +293,72 @@ static void on_end(void *context, bool is_lost)
     }
 }
 
+/* Where an ask is in this list, or would be; NULL: there is no more room. */
+static struct batch_ask *find_ask(struct batch_queue *queue, const char *id, size_t length)
+{
+    uint64_t hash = 14695981039346656037U;
+
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)id[i]) * 1099511628211U;
+    for (size_t i = 0; i < BATCH_ASKS / 2; i++) {
+        struct batch_ask *ask = &queue->asks[(hash + i) % BATCH_ASKS];
+
+        if (ask->part == PART_NONE || ask->hash == hash) {
+            ask->hash = hash;
+            return ask;
+        }
+    }
+    return NULL;
+}
+
+/* Effects come in the order they were asked for: a statement sees nothing of what it does itself,
+ * and those of earlier parts are run before. */
+static bool may_join(struct batch_queue *queue, const struct write *write)
+{
+    enum write_part part = write_part_of(write);
+    const char *id = NULL;
+
+    for (size_t length; (length = write_next_ask(write, &id)) > 0;) {
+        const struct batch_ask *ask = find_ask(queue, id, length);
+
+        if (!ask || ask->part > part || (ask->part == part && part != PART_SINGLE))
+            return false;
+    }
+    return true;
+}
+
+static void note_asks(struct batch_queue *queue, const struct write *write)
+{
+    const char *id = NULL;
+
+    for (size_t length; (length = write_next_ask(write, &id)) > 0;) {
+        struct batch_ask *ask = find_ask(queue, id, length);
+
+        if (ask)
+            ask->part = write_part_of(write);
+    }
+}
+
+/* In the order of parts; within one, in that they came in. */
 static void take_writes(struct batch_queue *queue)
 {
+    struct write_list parts[PART_COUNT] = { 0 };
     struct write *write;
     size_t bytes = 0;
-    int count = 0;
+    bool is_alone = false;
 
-    while ((write = queue->waiting.first)) {
-        if (count > 0 && (write->sent.is_alone || queue->current.first->sent.is_alone ||
-                          count >= BATCH_WRITES || bytes + write->bytes > BATCH_BYTES))
+    memset(queue->asks, 0, sizeof queue->asks);
+    for (int count = 0; (write = queue->waiting.first); count++) {
+        if (count > 0 && (is_alone || write->sent.is_alone || count >= BATCH_WRITES ||
+                          bytes + write->bytes > BATCH_BYTES || !may_join(queue, write)))
             break;
-        write_list_add(&queue->current, write_list_take(&queue->waiting));
+        note_asks(queue, write);
+        is_alone = write->sent.is_alone;
         bytes += write->bytes;
-        count++;
+        write_list_add(&parts[write_part_of(write)], write_list_take(&queue->waiting));
     }
+    for (int part = 0; part < PART_COUNT; part++)
+        write_list_append(&queue->current, &parts[part]);
 }
 
 static void add(struct pg_link *link, const struct sql *sql, struct column_value value)
@@ -279,19 +370,30 @@ static void add(struct pg_link *link, const struct sql *sql, struct column_value
     params_release(&params);
 }
 
-static void add_write(struct batch_queue *queue, struct write *write)
+/* A statement for those of one part, from this one on. Returns the first of the next. */
+static struct write *add_part(struct batch_queue *queue, struct write *first)
 {
+    enum write_part part = write_part_of(first);
     struct params params = { 0 };
+    struct write *write = first;
     const struct sql *sql;
+    int count = 0;
 
-    write->sent.number = -1;
-    if (write_bind(write, &sql, &params)) {
-        write->sent.number = NUMBER_FIRST + queue->count++;
+    do {
+        write->sent.number = part == PART_NONE ? -1 : NUMBER_FIRST + queue->count;
+        write->sent.wants_row = false;
+        if (part == PART_NONE)
+            write_reset(write);
+        write = write->next;
+        count++;
+    } while (write && part != PART_SINGLE && write_part_of(write) == part);
+    if (part != PART_NONE) {
+        queue->count++;
+        write_bind(first, count, &sql, &params);
         pg_link_add(queue->link, sql, &params);
-    } else {
-        write_reset(write);
+        params_release(&params);
     }
-    params_release(&params);
+    return write;
 }
 
 static void send_batch(struct batch_queue *queue)
@@ -312,8 +414,8 @@ static void send_batch(struct batch_queue *queue)
     pg_link_add(queue->link, &sql_begin, NULL);
     add(queue->link, address_is_pooled(queue->parts.address) ? &sql_lock_pooled : &sql_lock,
         value_number(queue->parts.hub));
-    for (struct write *write = queue->current.first; write; write = write->next)
-        add_write(queue, write);
+    for (struct write *write = queue->current.first; write;)
+        write = add_part(queue, write);
     queue->end_number = NUMBER_FIRST + queue->count;
     add(queue->link, &sql_end, value_text(queue->id));
     pg_link_add(queue->link, &sql_commit, NULL);
@@ -342,8 +444,6 @@ static void fail_old(struct batch_queue *queue, int64_t now)
     while (queue->waiting.first && fails_at_ms(queue, queue->waiting.first) <= now)
         fail(write_list_take(&queue->waiting), &err);
 }
-
-static void in_doubt_go_on(struct batch_queue *queue);
 
 static void on_time(void *context)
 {
@@ -398,10 +498,11 @@ void batch_queue_close(struct batch_queue *queue)
         return;
     pg_link_close(queue->link);
     loop_turn_free(queue->turn);
-    error_set(&err, ERROR_storage_failed, "",
-              queue->state == BATCH_NONE
-                  ? "the store is closing; nothing was stored"
-                  : "the database went away; whether this was stored shows when it is back");
+    error_set(
+        &err, ERROR_storage_failed, "",
+        queue->state == BATCH_NONE
+            ? "the store is closing; nothing was stored"
+            : "lost the connection to the database; the result will be known after reconnecting");
     while (queue->current.first)
         fail(write_list_take(&queue->current), &err);
     error_set(&err, ERROR_storage_failed, "", "the store is closing; nothing was stored");
@@ -439,56 +540,12 @@ void batch_queue_write_metrics(const struct batch_queue *queue, struct text *out
 enum { DOUBT_PAUSE_MS = 200 };
 
 static const struct sql sql_resolve = { "sayso_resolve", "SELECT sayso_resolve($1)" };
-static const struct sql sql_row = { "row_again", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
-                                                 "WHERE k.id = $1" };
-/* Of an ask that was there when one was to be made: its outcome tells the number. */
-static const struct sql sql_row_other = { "row_other", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN
-                                                       "WHERE k.number = $1" };
-
-static enum store_outcome outcome_of(char letter)
-{
-    static const char letters[] = {
-        [STORE_DONE] = 'D', [STORE_LOST] = 'L', [STORE_REPEATED] = 'R', [STORE_MISSING] = 'M'
-    };
-    const char *found = memchr(letters, letter, sizeof letters);
-
-    return found ? (enum store_outcome)(found - letters) : STORE_FAILED;
-}
-
-/* Only changes have a row, and what was not made because it is there. */
-static bool wants_row(const struct write *write)
-{
-    if (write->what == WRITE_create)
-        return write->reply.outcome == STORE_REPEATED;
-    return write->what == WRITE_change &&
-           (write->reply.outcome == STORE_LOST || write->reply.outcome == STORE_REPEATED ||
-            (write->reply.outcome == STORE_DONE && !write->of.change.skips_row));
-}
-
-/* "D12 L0 R5 ": a letter and a number a write, in the order they were sent. */
+/* "D12 L0 R5 ": in the order they were sent. */
 static void take_outcomes(struct batch_queue *queue, const char *said)
 {
-    bool is_row_wanted = false;
-
-    for (struct write *write = queue->current.first; write; write = write->next) {
-        char *end = NULL;
-
-        if (write->sent.number >= 0) {
-            enum store_outcome outcome = outcome_of(*said);
-            int64_t seq = *said ? strtoll(said + 1, &end, 10) : 0;
-
-            write->reply.outcome = outcome;
-            write->reply.seq = seq;
-            if (outcome == STORE_FAILED)
-                fault_describe(FAULT_SCHEMA, "", &write->reply.err);
-            said = end ? end + (*end == ' ') : said;
-        }
-        write->sent.wants_row = wants_row(write);
-        is_row_wanted |= write->sent.wants_row;
-    }
-    queue->state = BATCH_ROWLESS;
-    if (!is_row_wanted)
-        batch_complete(queue);
+    for (struct write *write = queue->current.first; write; write = write->next)
+        said = write->sent.number >= 0 ? write_take_said(write, said) : said;
+    take_committed(queue);
 }
 
 static void on_resolved(void *context, int number, const PGresult *result)
@@ -535,31 +592,13 @@ static void ask(struct batch_queue *queue)
     pg_link_end(queue->link);
 }
 
-/* A row that is gone by now was dropped by retention: its ask is over for everybody. */
 static void on_row(void *context, int number, const PGresult *result)
 {
     struct batch_queue *queue = context;
     struct write *write = find_write(queue, number);
-    struct store_row row;
 
-    if (!write || fault_of(result) != FAULT_NONE)
-        return;
-    write->sent.wants_row = false;
-    if (result_count(result) > 0) {
-        result_read(result, 0, 0, &row_columns, &row);
-        write_set_row(write, &row);
-    } else {
-        write->reply.outcome = STORE_MISSING;
-    }
-}
-
-static bool is_row_missing(const struct batch_queue *queue)
-{
-    const struct write *write = queue->current.first;
-
-    while (write && !write->sent.wants_row)
-        write = write->next;
-    return write;
+    if (write && fault_of(result) == FAULT_NONE)
+        write_take_row(write, result);
 }
 
 static void on_rows_end(void *context, bool is_lost)
@@ -576,16 +615,19 @@ static void on_rows_end(void *context, bool is_lost)
 static void read_rows(struct batch_queue *queue)
 {
     const struct pg_exchange exchange = { on_row, on_rows_end, queue };
+    struct params params = { 0 };
+    const struct sql *sql;
     int count = 0;
 
     queue->state = BATCH_READING;
     pg_link_begin(queue->link, &exchange);
     for (struct write *write = queue->current.first; write; write = write->next) {
         write->sent.number = write->sent.wants_row ? count++ : -1;
-        if (write->sent.wants_row && write->what == WRITE_create)
-            add(queue->link, &sql_row_other, value_number(write->reply.seq));
-        else if (write->sent.wants_row)
-            add(queue->link, &sql_row, value_text(write->of.change.ask_id));
+        if (write->sent.wants_row) {
+            write_bind_row(write, &sql, &params);
+            pg_link_add(queue->link, sql, &params);
+            params_release(&params);
+        }
     }
     pg_link_end(queue->link);
 }

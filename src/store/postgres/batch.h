@@ -1,8 +1,9 @@
 /*
  * batch.h - the connection that writes. What queues up while one transaction is under way is the
- * next: BEGIN, a statement a write, COMMIT, sent at once and answered once.
+ * next: BEGIN, a statement for all asks that are made, one for all changes and so on (write.h),
+ * COMMIT, sent together and answered together.
  *
- * Nobody is told anything before it is known. Where the connection is lost under a transaction,
+ * No one is told anything before it is known. Where the connection is lost under a transaction,
  * the database is asked by the transaction's own id what became of it, and whatever of it may
  * still be on its way is made void. A write that can't even be sent within five seconds fails.
  */

@@ -1,7 +1,7 @@
 /*
- * cache.h - the small tables that everybody asks for at once, in memory: settings, tokens, rules,
- * keys and meta. One statement reads them all, so they fit each other and counter.misc, which every
- * write to one of them raises, whichever hub's it is.
+ * cache.h - the small tables that everybody asks for at the same time, in memory: settings, tokens,
+ * rules, keys and meta. One statement reads them all, so they fit each other and counter.misc,
+ * which every write to one of them raises, whichever hub's it is.
  */
 #ifndef STORE_POSTGRES_CACHE_H
 #define STORE_POSTGRES_CACHE_H
@@ -23,7 +23,7 @@ typedef void cache_done(void *context, bool has_changed, const struct error *err
 struct cache *cache_new(void);
 void cache_free(struct cache *cache); /* once no load is under way; NULL is fine */
 
-/* For whoever reads by a connection of his own: the statement, which has no parameters, and its
+/* For anyone who reads by a connection of his own: the statement, which has no parameters, and its
  * result. True: something changed. */
 extern const struct sql cache_sql;
 bool cache_take(struct cache *cache, const PGresult *result);

@@ -133,7 +133,7 @@ static bool exchange_is_due(const struct pg_link *link)
     return link->items.used > 0;
 }
 
-/* libpq may have closed its socket: whoever gets that number next must not be watched as ours. */
+/* libpq may have closed its socket; whatever gets that number next must not be watched as ours. */
 static void link_fail_soon(struct pg_link *link)
 {
     watch_free(link->watch);
@@ -478,7 +478,7 @@ static void become_ready(struct pg_link *link)
     link->plan.on_ready(link->plan.context);
 }
 
-/* libpq may close its socket for another at any of these calls, so nobody watches meanwhile. */
+/* libpq may replace its socket during any of these calls, so it is not watched until then. */
 static void connect_on(struct pg_link *link)
 {
     PostgresPollingStatusType status;
@@ -589,7 +589,7 @@ struct pg_link *pg_link_open(const struct pg_link_plan *plan)
     link->pause_ms = PAUSE_FIRST_MS;
     link->silent_since_ms = loop_boot_ms();
     link->timer = loop_timer_new(plan->loop, on_time, link);
-    loop_timer_at(link->timer, 1); /* the first try is at once, but from the loop */
+    loop_timer_at(link->timer, 1); /* the first try is immediately, but from the loop */
     return link;
 }
 

@@ -36,11 +36,11 @@ const char *pg_link_why(const struct pg_link *link); /* of the last failure; "" 
 int64_t pg_link_connects(const struct pg_link *link);
 int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not connected */
 
-/* NULL: nobody looks at it. */
+/* NULL: no one looks at it. */
 struct pg_exchange {
     /* Of each statement in order, from 0; behind one that failed PGRES_PIPELINE_ABORTED. */
     void (*result)(void *context, int number, const PGresult *result);
-    /* All is answered. `is_lost`: or the link is lost, and nobody knows what became of those
+    /* All is answered. `is_lost`: or the link is lost, and no one knows what became of those
      * statements without a result. */
     void (*end)(void *context, bool is_lost);
     void *context;

@@ -3,8 +3,8 @@
  * tables, conversations. Each has its own position, which moves once it was told, so that a look
  * that fails half way is made up for by the next.
  *
- * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: whoever has
- * seen one has seen all before it.
+ * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: anyone who
+ * has seen one has seen all before it.
  */
 #include "store/postgres/follow.h"
 
@@ -70,7 +70,7 @@ struct follow {
     struct pool *pool;
     struct cache *cache;
     int64_t hub;
-    const struct store_news *news; /* NULL: nobody listens yet */
+    const struct store_news *news; /* NULL: no one listens yet */
     void *context;
     struct position told, now; /* `now`: as the look under way found it */
     int64_t newest_seq;
@@ -474,7 +474,7 @@ bool pg_listener_is_hearing(const struct pg_listener *listener)
 
 enum {
     HEARTBEAT_MS = 3000,       /* hubs.sql says how many may be missed */
-    HEARTBEAT_MAX = 1000,      /* asks at once */
+    HEARTBEAT_MAX = 1000,      /* asks at the same time */
     HEARTBEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
     HEARTBEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
     HEARTBEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */
@@ -487,7 +487,7 @@ struct heartbeat {
     struct pool *pool;
     struct loop_timer *timer;
     int64_t hub;
-    const struct store_news *news; /* NULL: nobody listens */
+    const struct store_news *news; /* NULL: no one listens */
     void *context;
     bool is_beating, is_leaving, has_left;
     int64_t left_number; /* of the last ask that was marked */

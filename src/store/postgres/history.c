@@ -19,6 +19,7 @@
 #include "store/postgres/libpq.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/read.h"
+#include "store/postgres/write.h"
 #include "store/reads.h"
 #include "store/row.h"
 
@@ -56,7 +57,7 @@ static const struct sql hits_rows_sql = { NULL,
 /* Numbers below $1 that may fit: $2 are threes of characters, $3 patterns. */
 static const struct sql hits_sql = {
     NULL, "SELECT number FROM words WHERE number < $1::bigint"
-          " AND threes_of(body) @> $2::text[] AND body LIKE ALL ($3::text[])"
+          " AND threes @> $2::bigint[] AND body LIKE ALL ($3::text[])"
           " UNION ALL SELECT number FROM unindexed WHERE number < $1 UNION ALL"
           " SELECT number FROM asks WHERE number < $1 AND number >= (SELECT next FROM search)"
           " ORDER BY number DESC LIMIT $4::bigint"
@@ -111,7 +112,7 @@ static void add_pattern(struct text *array, const char *term)
 }
 
 /* Patterns for LIKE, one a term; and every three characters of the terms that have three, as
- * threes_of() makes them of a text (sql/step_1.sql). An array that would be empty is "". */
+ * the index has them of a text. An array that would be empty is "". */
 static void take_search(struct looking *looking, const struct search_terms *search)
 {
     for (size_t i = 0; i < search->count; i++) {
@@ -119,8 +120,9 @@ static void take_search(struct looking *looking, const struct search_terms *sear
 
         looking->search.terms[i] = mem_text(at);
         add_pattern(&looking->patterns, at);
-        for (size_t length; (length = read_three(at, end)); text_decode(&at, end))
-            add_element(&looking->threes, at, length);
+        for (int64_t three; (three = write_three(&at, end)) >= 0;)
+            text_add_format(&looking->threes, "%c%lld", looking->threes.used ? ',' : '{',
+                            (long long)three);
     }
     looking->search.count = search->count;
     looking->query.search = &looking->search;

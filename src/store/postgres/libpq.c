@@ -1,52 +1,36 @@
 #include "store/postgres/libpq.h"
 
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/os.h"
 #include "base/text.h"
 #include "store/columns.h"
 
 struct libpq libpq;
 
-static const struct {
-    const char *name;
-    size_t member;
-} functions[] = {
-#define LIBPQ_ROW(name) { "PQ" #name, offsetof(struct libpq, name) },
+static const struct os_function functions[] = {
+#define LIBPQ_ROW(name) { "PQ" #name, offsetof(struct libpq, name), OS_LINKED(PQ##name) },
     LIBPQ_FUNCTIONS(LIBPQ_ROW)
 };
 
-static bool find_all(void *library, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-        void *symbol = dlsym(library, functions[i].name);
-
-        if (!symbol)
-            return error_set(err, ERROR_unavailable, "",
-                             "PostgreSQL's client library libpq.so.5 is too old (%s is missing): "
-                             "install the one of PostgreSQL 14 or newer",
-                             functions[i].name);
-        /* ISO C has no cast from data to functions */
-        memcpy((char *)&libpq + functions[i].member, &symbol, sizeof symbol);
-    }
-    return true;
-}
-
 bool libpq_load(struct error *err)
 {
-    static void *library; /* never unloaded: OpenSSL behind it would not survive that */
+    const char *missing;
 
-    if (!library)
-        library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-    if (!library)
+    if (os_load("libpq.so.5", functions, ARRAY_LEN(functions), &libpq, &missing))
+        return true;
+    if (missing)
         return error_set(err, ERROR_unavailable, "",
-                         "the store is PostgreSQL, but its client library libpq.so.5 is not here: "
-                         "install it (Debian, Ubuntu: apt-get install libpq5)");
-    return find_all(library, err);
+                         "PostgreSQL's client library libpq.so.5 is too old (%s is missing): "
+                         "install the one of PostgreSQL 14 or newer",
+                         missing);
+    return error_set(err, ERROR_unavailable, "",
+                     "the store is PostgreSQL, but its client library libpq.so.5 is not here: "
+                     "install it (Debian, Ubuntu: apt-get install libpq5)");
 }
 
 /* Codes: PostgreSQL's documentation, appendix A. */
@@ -120,11 +104,16 @@ void fault_describe(enum fault fault, const char *sqlstate, struct error *err)
               *sqlstate ? " (SQLSTATE " : "", sqlstate, *sqlstate ? ")" : "");
 }
 
-static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
+static int next_param(struct params *params)
 {
     if (params->count >= PARAMS_MAX)
         abort(); /* a statement of ours with too many */
-    params->each[params->count++] = (struct param){
+    return params->count++;
+}
+
+static void add(struct params *params, const void *bytes, size_t length, bool is_binary)
+{
+    params->each[next_param(params)] = (struct param){
         .at = params->bytes.used,
         .length = (int)length,
         .is_null = !bytes,
@@ -164,6 +153,58 @@ void params_values(struct params *params, const struct column *list, size_t coun
 
         params_add(params, &value, 1);
     }
+}
+
+enum params_element params_element_of(const struct column *column)
+{
+    switch (column->kind) {
+    case COLUMN_TEXT:
+    case COLUMN_FILLED:
+    case COLUMN_CHARS:
+        return PARAMS_TEXT;
+    case COLUMN_BYTES:
+    case COLUMN_HASH:
+        return PARAMS_BYTES;
+    default:
+        return PARAMS_NUMBER;
+    }
+}
+
+static void add_big_endian(struct text *out, uint64_t number, size_t bytes)
+{
+    while (bytes-- > 0)
+        text_add_char(out, (char)(number >> 8 * bytes));
+}
+
+static void add_binary(struct text *out, const struct column_value *value)
+{
+    size_t length = value->kind == VALUE_TEXT ? strlen(value->bytes) : value->length;
+
+    if (value->kind == VALUE_NULL) {
+        add_big_endian(out, UINT32_MAX, 4);
+    } else if (value->kind == VALUE_NUMBER) {
+        add_big_endian(out, sizeof value->number, 4);
+        add_big_endian(out, (uint64_t)value->number, sizeof value->number);
+    } else {
+        add_big_endian(out, length, 4);
+        text_add(out, value->bytes, length);
+    }
+}
+
+/* Its head: dimensions, whether any is NULL, whose type; of the dimension length and first index.
+ */
+void params_array(struct params *params, enum params_element element,
+                  const struct column_value *values, size_t count)
+{
+    const uint64_t head[] = { 1, 1, element, count, 1 };
+    size_t at = params->bytes.used;
+
+    for (size_t i = 0; i < ARRAY_LEN(head); i++)
+        add_big_endian(&params->bytes, head[i], 4);
+    for (size_t i = 0; i < count; i++)
+        add_binary(&params->bytes, &values[i]);
+    params->each[next_param(params)] =
+        (struct param){ .at = at, .length = (int)(params->bytes.used - at), .is_binary = true };
 }
 
 void params_release(struct params *params)

@@ -70,7 +70,7 @@ bool libpq_load(struct error *err);
 enum fault {
     FAULT_NONE,
     FAULT_DATA,     /* this one statement was refused, and would be again */
-    FAULT_AGAIN,    /* the next try may do: somebody was in the way */
+    FAULT_AGAIN,    /* the next try may do: someone was in the way */
     FAULT_SESSION,  /* what this session had prepared is gone: there is a pooler between us */
     FAULT_GONE,     /* this server serves us no longer: connect again */
     FAULT_FULL,     /* its disk, its memory, its connections */
@@ -107,6 +107,15 @@ void params_add(struct params *params, const struct column_value *values, size_t
 /* Members of `from`. */
 void params_values(struct params *params, const struct column *list, size_t count,
                    const void *from);
+/* An array, in PostgreSQL's binary form, which needs no quoting. */
+enum params_element {
+    PARAMS_BYTES = 17,
+    PARAMS_NUMBER = 20,
+    PARAMS_TEXT = 25
+}; /* PostgreSQL's OIDs */
+enum params_element params_element_of(const struct column *column);
+void params_array(struct params *params, enum params_element element,
+                  const struct column_value *values, size_t count);
 void params_release(struct params *params);
 /* A text as PostgreSQL writes it in an array. */
 void params_add_element(struct text *out, const char *text, size_t length);

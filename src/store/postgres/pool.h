@@ -16,7 +16,7 @@ struct loop;
 /* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
 typedef void pool_done(void *context, const PGresult *result, const struct error *err);
 
-/* Whoever reads needs this much of it: a test hands in one whose reads it runs itself. */
+/* Anyone who reads needs this much of it: a test hands in one whose reads it runs itself. */
 struct pool {
     void (*read)(struct pool *pool, const struct sql *sql, struct params *take_params,
                  pool_done *done, void *context);
@@ -39,7 +39,7 @@ struct pool *pool_open(struct loop *loop, struct address *address);
 /* Connects no more; what is under way fails, and so does what is asked for from then on, whenever
  * this is called again. */
 void pool_stop(struct pool *pool);
-bool pool_is_empty(const struct pool *pool);    /* nobody waits for a read */
+bool pool_is_empty(const struct pool *pool);    /* no one waits for a read */
 void pool_free_all(struct pool *pool);          /* once stopped; NULL is fine */
 bool pool_is_ready(const struct pool *pool);    /* one of its connections is there */
 int64_t pool_connects(const struct pool *pool); /* how often one was made */

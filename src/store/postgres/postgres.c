@@ -58,7 +58,7 @@ static void on_swept(void *context, const PGresult *result, const struct error *
     if (err)
         write_set_failed(write, err);
     else
-        write_take(write, result);
+        write_take(write, 1, result);
     write_answer(write);
 }
 
@@ -68,7 +68,7 @@ static void sweep(struct postgres_store *store, struct write *take_write)
     struct params params = { 0 };
     const struct sql *sql;
 
-    write_bind(take_write, &sql, &params);
+    write_bind(take_write, 1, &sql, &params);
     pool_read(store->reads.pool, sql, &params, on_swept, take_write);
 }
 
@@ -142,7 +142,7 @@ static bool store_is_reachable(struct store *store)
 
 static bool store_is_broken(struct store *store)
 {
-    (void)store; /* whatever happens to a database, it mends itself under us */
+    (void)store; /* whatever happens to a database, it fixes itself under us */
     return false;
 }
 
@@ -159,7 +159,7 @@ static void store_write_metrics(struct store *store, struct text *out)
     metrics_write_one(out, "sayso_store_reachable", "gauge", "1: the database answers.",
                       store_is_reachable(store));
     metrics_write_one(out, "sayso_store_hearing", "gauge",
-                      "1: what other hubs write is heard of at once.",
+                      "1 if changes from other hubs arrive immediately.",
                       pg_listener_is_hearing(postgres->listener));
     metrics_write_one(out, "sayso_store_reader_connects_total", "counter",
                       "Connections made for reading.", pool_connects(postgres->reads.pool));
@@ -240,7 +240,7 @@ static const struct store_ops postgres_ops = {
 };
 /* clang-format on */
 
-/* Whoever writes as this hub is known to be there. */
+/* Anyone who writes as this hub is known to be there. */
 static bool arrive(struct postgres_store *store, struct start *start, struct error *err)
 {
     char first[64];

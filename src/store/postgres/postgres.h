@@ -25,7 +25,7 @@ struct postgres_facts {
     bool is_commit_kept; /* a commit is on the server's disk before it is told */
     bool has_standby;    /* and on a standby's: a failover loses nothing */
     bool is_pooled;      /* a pooler stands between: others' writes are seen within 2 s */
-    bool is_hearing;     /* others' writes are heard of at once */
+    bool is_hearing;     /* others' writes are heard of immediately */
 };
 void postgres_store_facts(struct store *store, struct postgres_facts *out);
 

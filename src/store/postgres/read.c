@@ -1,5 +1,5 @@
 /*
- * read.c - see read.h. Statements whose filters may be absent have no name: they are planned anew
+ * read.c - see read.h. Statements whose filters may be absent have no name: they are planned again
  * with the values they have, so that what is absent costs nothing and an index is found.
  */
 #include "store/postgres/read.h"
@@ -13,15 +13,19 @@
 #include "store/reads.h"
 #include "store/row.h"
 
-/* As the conditions of the indices asks_undelivered and asks_unsettled (schema.c) are written. */
-#define UNDELIVERED                                                                                \
-    "WHERE k.delivered_ms = 0 AND k.state " SQL_BY_PERSON " AND k.principal = $1::text "
-#define UNSETTLED                                                                                  \
-    "(k.state " SQL_IS_OPEN " OR (k.delivered_ms = 0 AND (k.state " SQL_BY_PERSON                  \
-    " OR k.deliver_after_ms > 0)))"
+/* What no one has heard is among what is unsettled (sql/step_5.sql). */
+#define IS_UNDELIVERED                                                                             \
+    "k.delivered_ms = 0 AND k.state " SQL_BY_PERSON " AND k.principal = $1::text "
+/* Without OFFSET all asks there are may be read to join them with a handful, of whose rows most are
+ * dead. */
+#define FROM_UNSETTLED                                                                             \
+    "unsettled u CROSS JOIN LATERAL (SELECT * FROM asks WHERE number = u.number OFFSET 0) AS k"
+#define UNDELIVERED(call)                                                                          \
+    "SELECT " ROW_WHOLE "0 FROM " FROM_UNSETTLED ROW_JOIN "WHERE u.call = " call                   \
+    " AND " IS_UNDELIVERED
 #define NEWEST "ORDER BY k.number DESC LIMIT "
 
-/* Whoever reads within this time of the end of an undo window might be handed an answer that
+/* Anyone who reads within this time of the end of an undo window might be handed an answer that
  * another hub is just undoing. */
 #define MAY_BE_UNDOING                                                                             \
     "(k.state " SQL_IS_OVER " AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                   \
@@ -29,24 +33,27 @@
 
 /* $1 limit, $2 before_ms, $3 before_number, $4 principal, $5 states, $6 agent, $7 id prefix: ids
  * are made of a-z and 2-7, and '{' is what follows z; $8 which. */
-#define LIST(condition)                                                                            \
-    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " condition                         \
-    " AND k.number < $3::bigint AND k.created_ms < $2::bigint"                                     \
+#define LIST(from, number, condition)                                                              \
+    "SELECT " ROW_BRIEF "0 FROM " from ROW_JOIN_ANSWER "WHERE " condition " AND " number           \
+    " < $3::bigint AND k.created_ms < $2::bigint"                                                  \
     " AND CASE $8::bigint WHEN 1 THEN k.state " SQL_IS_OPEN " WHEN 2 THEN k.state " SQL_IS_OVER    \
     " ELSE true END"                                                                               \
     " AND ($4::text IS NULL OR k.principal = $4)"                                                  \
     " AND ($5::bigint = 0 OR ($5 >> k.state::integer) & 1 = 1)"                                    \
     " AND ($6::text IS NULL OR k.agent = $6)"                                                      \
-    " AND ($7::text IS NULL OR (k.id >= $7 AND k.id < $7 || '{')) " NEWEST "$1::bigint"
+    " AND ($7::text IS NULL OR (k.id >= $7 AND k.id < $7 || '{')) ORDER BY " number                \
+    " DESC LIMIT $1::bigint"
 /* Limited as in store/sqlite/read.c. With a join, all asks might be searched for these. */
 #define CANDIDATES                                                                                 \
     "k.number = ANY (ARRAY((SELECT number FROM asks WHERE id >= $7 AND id < $7 || '{'"             \
     " ORDER BY id LIMIT 256) UNION (SELECT number FROM asks WHERE principal = $4"                  \
     " ORDER BY number DESC LIMIT 256)))"
 
+/* Calls of one principal stand behind each other. */
 #define UNHEARD_TOO                                                                                \
-    "WHERE k.number = ANY (ARRAY(SELECT k.number FROM asks k " UNDELIVERED                         \
-    "UNION ALL SELECT number FROM asks WHERE principal = $1 AND " SCHEMA_UNHEARD ")) " NEWEST      \
+    "WHERE k.number = ANY (ARRAY(SELECT k.number FROM " FROM_UNSETTLED " WHERE NOT u.is_key"       \
+    " AND u.call BETWEEN sayso_call($1::text, '\\x00000000') AND sayso_call($1, '\\xffffffff')"    \
+    " AND ((" IS_UNDELIVERED ") OR (k.principal = $1 AND " SCHEMA_UNHEARD ")))) " NEWEST           \
     "$2::bigint"
 /* The events of one ask, followed back from the newest. */
 #define SAID                                                                                       \
@@ -69,22 +76,27 @@ static const struct sql get_sql = { "get", "SELECT " ROW_WHOLE MAY_BE_UNDOING
 static const struct sql get_lock_sql = { "get_lock",
                                          "SELECT 1 FROM asks k WHERE k.id = $1::text FOR SHARE" };
 static const struct sql active_sql = {
-    "live",
-    "SELECT " ROW_BRIEF "0 FROM asks k" ROW_JOIN_ANSWER "WHERE " UNSETTLED
-    " AND (k.state " SQL_IS_OPEN " OR k.state " SQL_BY_PERSON " OR k.deliver_after_ms > $1::bigint)"
-    " AND k.number > $2::bigint ORDER BY k.number LIMIT $3::bigint"
+    "live", "SELECT " ROW_BRIEF "0 FROM " FROM_UNSETTLED ROW_JOIN_ANSWER
+            "WHERE NOT u.is_key AND (k.state " SQL_IS_OPEN
+            " OR (k.delivered_ms = 0 AND (k.state " SQL_BY_PERSON
+            " OR k.deliver_after_ms > $1::bigint))) AND u.number > $2::bigint"
+            " ORDER BY u.number LIMIT $3::bigint"
 };
+static const struct sql list_open_sql = { NULL, LIST(FROM_UNSETTLED, "u.number", "NOT u.is_key") };
 enum { LIVE_PAGE = 1000 };
 
 static const struct sql statements[READ_COUNT] = {
-    [READ_UNDELIVERED] = { "undelivered", "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
-                                          "AND k.digest = $2::bytea " NEWEST "1" },
+    [READ_UNDELIVERED] = { "undelivered",
+                           UNDELIVERED(
+                               "sayso_call($1::text, $2::bytea)") "AND k.digest = $2::bytea " NEWEST
+                                                                  "1" },
     [READ_UNDELIVERED_KEY] = { "undelivered_key",
-                               "SELECT " ROW_WHOLE "0 FROM asks k" ROW_JOIN UNDELIVERED
-                               "AND k.idempotency_key = $2::text " NEWEST "1" },
+                               UNDELIVERED(
+                                   "sayso_key_call($1::text, $2::text)") "AND k.idempotency_key = "
+                                                                         "$2::text " NEWEST "1" },
     [READ_UNDELIVERED_ALL] = { "undelivered_all", "SELECT " ROW_TOLD("e.body::json") UNHEARD_TOO },
-    [READ_LIST] = { NULL, LIST("true") },
-    [READ_LIST_PREFIX] = { NULL, LIST(CANDIDATES) },
+    [READ_LIST] = { NULL, LIST("asks k", "k.number", "true") },
+    [READ_LIST_PREFIX] = { NULL, LIST("asks k", "k.number", CANDIDATES) },
     [READ_DRAFT] = { "draft",
                      "SELECT body FROM drafts WHERE ask = $1::text AND person = $2::text" },
     [READ_SAID] = { "said", SAID },
@@ -205,12 +217,16 @@ void pg_get(struct store *store, const char *ask_id, int64_t seq, store_done *do
 void pg_list(struct store *store, const struct store_list_query *query, store_each *each,
              void *context)
 {
-    bool is_prefix = query->id_prefix && query->which != STORE_LIST_OPEN;
+    const struct reading reading = { &read_asks, { .each = each }, context };
     struct column_value values[READ_LIST_VALUES];
 
     read_list_values(query, query->limit, values);
-    pg_read(store, is_prefix ? READ_LIST_PREFIX : READ_LIST, values, READ_LIST_VALUES,
-            &(struct reading){ &read_asks, { .each = each }, context });
+    if (query->which == STORE_LIST_OPEN)
+        pool_read_with(pool_of(store), &list_open_sql, values, READ_LIST_VALUES, on_read,
+                       reading_new(store, &reading));
+    else
+        pg_read(store, query->id_prefix ? READ_LIST_PREFIX : READ_LIST, values, READ_LIST_VALUES,
+                &reading);
 }
 
 static void on_live(void *context, const PGresult *result, const struct error *err);

@@ -1,6 +1,6 @@
 /*
  * schema.c - see schema.h; the SQL is in sql/. Released steps are never edited, only followed by
- * new ones. Functions are made anew whenever their text is another one than the database has.
+ * new ones. Functions are made again whenever their text is another one than the database has.
  */
 #include "store/postgres/schema.h"
 
@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "store/postgres/address.h"
 #include "store/postgres/libpq.h"
-#include "store/row.h"
 #include "store/store.h"
 
 _Static_assert(STORE_DONE == 0 && STORE_LOST == 1 && STORE_REPEATED == 2 && STORE_MISSING == 3,
@@ -27,33 +26,21 @@ _Static_assert(STORE_PAST_DEADLINE == 1 && STORE_BEFORE_DELIVERY == 2 && STORE_A
 
 /* Made of sql/ by tools/bundle_sql. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],
-    schema_step_2[], schema_step_3[], schema_step_4[];
+    schema_step_2[], schema_step_3[], schema_step_4[], schema_step_5[];
 
-static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3, schema_step_4 };
-
-/* What stands for the columns of struct store_row in the functions. */
-#define TYPE_CHARS                     "text"
-#define TYPE_TEXT                      "text"
-#define TYPE_BYTES                     "bytea"
-#define TYPE_NUMBER                    "bigint"
-#define COLUMN_TYPE(sql, kind, member) "\"" sql "\" " TYPE_##kind ", "
-static const struct {
-    const char *mark, *text;
-} marks[] = {
-    { "@ROW_WHOLE@", ROW_WHOLE },
-    { "@ROW_TYPES@",
-      ROW_ASK_COLUMNS(COLUMN_TYPE) ROW_LONG_COLUMNS(COLUMN_TYPE) ROW_ANSWER_COLUMNS(COLUMN_TYPE) },
-};
+static const char *const steps[] = { schema_step_1, schema_step_2, schema_step_3, schema_step_4,
+                                     schema_step_5 };
 
 static const struct {
     const char *sqlstate, *remedy;
 } refusals[] = {
     { "SY001", "it was written by a later sayso: use that one, or a newer one" },
-    { "SY002", "it holds somebody else's tables: give sayso a database of its own, or a schema "
+    { "SY002", "it contains other tables: use a separate database, or a schema "
                "(options=-csearch_path=NAME)" },
     { "SY003", "its tables and its version do not belong together: restore it from a backup" },
     { "SY004", "create the database with ENCODING 'UTF8'" },
     { "SY005", "PostgreSQL 13 or later is needed" },
+    { "SY007", "an earlier sayso still uses it: stop all hubs, wait 15 seconds, then start again" },
     { "SY006", "no schema that it names is there: create it, or name another" },
 };
 
@@ -74,40 +61,20 @@ bool postgres_schema_refused(const char *sqlstate, const char *message, struct e
     return false;
 }
 
-static void write_marked(const char *sql, struct text *out)
-{
-    for (const char *at; (at = strchr(sql, '@')); sql = at) {
-        size_t i = 0;
-
-        while (i < ARRAY_LEN(marks) && strncmp(at, marks[i].mark, strlen(marks[i].mark)) != 0)
-            i++;
-        text_add(out, sql, (size_t)(at - sql));
-        if (i < ARRAY_LEN(marks)) {
-            text_add_text(out, marks[i].text);
-            at += strlen(marks[i].mark);
-        } else {
-            text_add_char(out, *at++);
-        }
-    }
-    text_add_text(out, sql);
-}
-
 static void write_functions(struct text *out)
 {
-    struct text functions = { 0 };
     uint8_t hash[HASH_BYTES];
     char hex[HASH_HEX_BYTES];
 
-    write_marked(schema_functions, &functions);
-    hash_parts(&(struct hash_part){ text_string(&functions), functions.used }, 1, hash);
+    hash_parts(&(struct hash_part){ schema_functions, strlen(schema_functions) }, 1, hash);
     hash_hex(hash, HASH_BYTES, hex);
     text_add_format(out, "IF behind < %d OR made_of <> '%s' THEN\n", postgres_schema_version(),
                     hex);
     text_add_text(out, schema_drop);
-    text_add_text(out, text_string(&functions));
+    text_add_text(out, schema_functions);
+    text_add_text(out, "IF behind < 5 THEN PERFORM sayso_list_asks(); END IF;\n");
     text_add_format(out, "UPDATE sayso SET version = %d, functions = '%s';\nEND IF;\n",
                     postgres_schema_version(), hex);
-    text_release(&functions);
 }
 
 void postgres_schema_write(struct text *out)
@@ -130,7 +97,7 @@ enum {
     START_PAUSE_MS = 200,
     START_SAID_BYTES = 300,
     STATE_BYTES = 6,
-    SCHEMA_MS = 60000, /* others may be bringing it up to date, or it is big */
+    SCHEMA_MS = 600000, /* others may be bringing it up to date, or it is big */
     BEHIND_SCHEMA_MS = 10000,
 };
 
@@ -197,7 +164,7 @@ static void keep_why(struct start *start, const char *said)
     address_clean(start->address, said, start->said, sizeof start->said);
 }
 
-/* Once through all hosts. libpq looks names up by itself here: nobody else waits yet. */
+/* Once through all hosts. libpq looks names up by itself here: no one else waits yet. */
 static bool try_once(struct start *start)
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
@@ -336,7 +303,7 @@ bool start_make_schema(struct start *start, struct error *err)
 
     start_extend(start, SCHEMA_MS);
     postgres_schema_write(&schema);
-    ok = start_run(start, "SET statement_timeout = '58s'; SET lock_timeout = '55s'", NULL, NULL,
+    ok = start_run(start, "SET statement_timeout = '595s'; SET lock_timeout = '590s'", NULL, NULL,
                    err) &&
          start_run(start, text_string(&schema), NULL, NULL, err);
     if (!ok)

@@ -1,7 +1,7 @@
 /*
  * schema.h - the tables and functions in PostgreSQL, as one statement that makes them, brings them
  * up to date or finds that there is nothing to do. It is one transaction under a lock of its own,
- * so hubs that start at once wait for each other, and a killed one leaves the old or the new.
+ * so hubs that start together wait for each other, and a killed one leaves the old or the new.
  *
  * Everything is in the first schema of the connection's search_path (public, where nothing else is
  * said). Ours is known by the table `sayso`, which counts the steps behind it; who finds other
@@ -29,11 +29,11 @@ bool postgres_schema_refused(const char *sqlstate, const char *message, struct e
  * fit for us and brings its schema up to date. Everything here waits, and fails when the time
  * given to it is over. What it fails with names the remedy and never a password. */
 
-/* Tries again while nobody listens there or the server is only starting. */
+/* Tries again while no one listens there or the server is only starting. */
 bool start_open(struct address *address, int64_t limit_ms, struct start **ret_start,
                 struct error *err);
 void start_close(struct start *start); /* NULL is fine */
-/* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: nobody
+/* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: no one
  * looks at it; else the caller ends it with libpq.clear. On false `err` is storage_failed with
  * what PostgreSQL said; then start_state is its SQLSTATE, "" if it said nothing. */
 bool start_run(struct start *start, const char *text, const struct params *params,

@@ -26,7 +26,7 @@
 #include "store/sqlite/statement.h"
 
 enum {
-    READER_BUSY_MS = 1000, /* the loop stands still meanwhile */
+    READER_BUSY_MS = 1000, /* the loop stands still in the meantime */
     SMALL_BYTES = 16 * 1024 * 1024,
 };
 static const char shared_pragmas[] =
@@ -246,7 +246,7 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
     return outcome;
 }
 
-/* Reads at once: log and index are opened then, and later there may be no descriptors left. */
+/* Reads immediately: log and index are opened then, and later there may be no descriptors left. */
 static bool open_reader(struct database *database, const char *vfs_name, struct error *err)
 {
     struct event_head head;
@@ -308,8 +308,7 @@ static bool move_one(const char *path, const char *to, const char *suffix)
 {
     char *from_name = mem_format("%s%s", path, suffix);
     char *to_name = mem_format("%s%s", to, suffix);
-    bool ok =
-        renameat2(AT_FDCWD, from_name, AT_FDCWD, to_name, RENAME_NOREPLACE) == 0 || errno == ENOENT;
+    bool ok = os_rename_new(from_name, to_name) || errno == ENOENT;
 
     free(from_name);
     free(to_name);

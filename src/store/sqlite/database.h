@@ -27,17 +27,17 @@ bool database_open(const char *path, const char *vfs_name, struct database *out,
  * start looks closer. */
 void database_close(struct database *database, bool is_clean);
 
-/* What an SQLite code means for us: whose fault it is and what mends it. A disk that is full or
- * read-only mends itself under a running hub. After any other I/O error we cannot know what the
+/* What an SQLite code means for us: whose fault it is and what fixes it. A disk that is full or
+ * read-only fixes itself under a running hub. After any other I/O error we cannot know what the
  * disk kept, so nothing is acknowledged any more until a restart read it. */
 
 enum failure {
-    FAILURE_JOB, /* this one write was refused; its neighbours are fine */
+    FAILURE_JOB, /* this one write was refused; its neighbors are fine */
     FAILURE_FULL,
     FAILURE_READ_ONLY,
     FAILURE_BUSY,
     FAILURE_MEMORY,
-    FAILURE_BROKEN, /* only a restart mends it */
+    FAILURE_BROKEN, /* only a restart fixes it */
     FAILURE_COUNT,
 };
 

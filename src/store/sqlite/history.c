@@ -6,7 +6,7 @@
  * index, the list of an agent, or all asks. Asks that no index knows yet are the newest, and a few
  * whose answer may still change; of these the texts themselves are looked at. Each number is then
  * looked up with the filters. What this costs is counted, and ends a reply early: the loop waits
- * meanwhile.
+ * in the meantime.
  */
 #include <string.h>
 

@@ -3,7 +3,7 @@
  *
  * The log is a header and frames, each frame 24 bytes and a page (SQLite, walformat). Bytes 4 to 7
  * of a frame's header are zero unless the frame ends a transaction. Held is only what continues
- * the last write: what goes elsewhere is written at once, as is everything about a frame whose
+ * the last write: what goes elsewhere is written immediately, as is everything about a frame whose
  * header was not seen or ends a transaction.
  */
 #include "store/sqlite/log_vfs.h"
@@ -17,7 +17,7 @@
 
 enum {
     FRAME_HEADER_BYTES = 24,
-    HELD_MAX = 31 * 4120, /* SQLite's own VFS takes less than 128 KB at once */
+    HELD_MAX = 31 * 4120, /* SQLite's own VFS takes less than 128 KB at the same time */
 };
 
 struct log_vfs {
@@ -34,7 +34,7 @@ struct log_file {
     bool ends_transaction;
 };
 
-/* What could not be written is not tried again: whoever wrote it was told. */
+/* What could not be written is not tried again: anyone who wrote it was told. */
 static int flush(struct log_file *log)
 {
     int used = log->used;

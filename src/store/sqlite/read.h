@@ -37,7 +37,7 @@ STORE_READS(READER_FUNCTION)
 void reader_read(struct store *store, enum read_statement which, const struct column_value *values,
                  size_t count, const struct reading *reading);
 
-/* Ends a statement. False: `err`, and is_broken where only a restart mends it. */
+/* Ends a statement. False: `err`, and is_broken where only a restart fixes it. */
 bool reader_end(struct reader *reader, struct statement *statement, struct error *err);
 /* All reads until reader_rest see the same. False: it is so already, and who began it ends it. */
 bool reader_begin(struct reader *reader);

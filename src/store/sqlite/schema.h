@@ -20,7 +20,7 @@ enum { SCHEMA_APPLICATION_ID = 0x73617973 };
 enum schema_outcome {
     SCHEMA_READY,   /* ours, or empty */
     SCHEMA_NEWER,   /* written by a later sayso */
-    SCHEMA_FOREIGN, /* somebody else's database */
+    SCHEMA_FOREIGN, /* someone else's database */
     SCHEMA_DAMAGED, /* tables and version do not belong together */
     SCHEMA_FAILED,  /* sqlite3_errcode says why */
 };

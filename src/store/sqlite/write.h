@@ -12,19 +12,22 @@
 #include "store/sqlite/statement.h"
 #include "store/writes.h"
 
-/* How long work that nobody waits for may hold the writer: so long as it was told, or a part of
- * that where somebody came meanwhile. Whoever works in slices looks after each small step, so a
- * slice is longer than said by one step and the commit. */
+/* How long work that no one waits for may hold the writer: so long as it was told, or a part of
+ * that where someone came in the meantime. Anyone who works in slices looks after each small step,
+ * so a slice is longer than said by one step and the commit. */
 
 struct slice {
-    const atomic_bool *is_wanted; /* the writer, by somebody; borrowed, NULL: never */
+    const atomic_bool *is_wanted; /* the writer, by someone; borrowed, NULL: never */
     int64_t began_us, max_us;     /* max_us 0: without an end */
 };
 
 void slice_begin(struct slice *slice, int64_t max_us);
 bool slice_is_over(const struct slice *slice);
 
-enum { WRITE_HINTS = 4096 }; /* many more than asks come between two changes of one */
+/* Many more than asks come between two changes of one. With one place each, every thirtieth was
+ * lost at 64 in flight, and to search for an ask that no index has yet takes longer than all its
+ * writes. */
+enum { WRITE_HINT_SETS = 1024, WRITE_HINT_WAYS = 4 };
 
 /* An ask as the transaction has it. */
 struct found {
@@ -49,7 +52,7 @@ struct write_context {
     struct write_hint {
         char id[ASK_ID_BYTES];
         struct found ask;
-    } hints[WRITE_HINTS];
+    } hints[WRITE_HINT_SETS][WRITE_HINT_WAYS];
 };
 
 enum sqlite_statement {
@@ -83,15 +86,16 @@ void write_event(struct write_context *writing, struct event *event);
 
 struct found write_look(struct write_context *writing, const char *id, int64_t seq);
 void write_hint(struct write_context *writing, const char *id, const struct found *ask);
+struct found write_hinted(struct write_context *writing, const char *id); /* a guess */
 
 /* it may change: is taken up again later */
 void index_reopen(struct write_context *writing, int64_t number);
 /* What was added to the index is merged in small steps, as long as the slice lasts. True: all. */
 bool index_merge(struct write_context *writing);
-/* Whoever asks, once. */
+/* Anyone who asks, once. */
 void write_principal(struct write_context *writing, const struct store_principal *principal,
                      int64_t now_ms);
-/* Some conversations that did not change since and wait for nobody. */
+/* Some conversations that did not change since and wait for no one. */
 void conversation_sweep(struct write_context *writing, const struct store_sweep *sweep,
                         int64_t *ret_count);
 

@@ -16,19 +16,28 @@
 
 /* An ask by its id, on the writer's thread. */
 
-/* Ids are random, so three of their characters spread well; anything else fits into a place too. */
-static struct write_hint *place_of(struct write_context *writing, const char *id)
+/* Of this ask, or in the place of the oldest in its set. Ids are random, so three of their
+ * characters spread well; anything else fits into a set too. */
+static struct write_hint *hint_of(struct write_context *writing, const char *id)
 {
+    struct write_hint *set, *oldest;
     unsigned place = 0;
 
     for (size_t i = 0; i < 3 && id[i]; i++)
         place = place * 131 + (unsigned char)id[i];
-    return &writing->hints[place % WRITE_HINTS];
+    oldest = set = writing->hints[place % ARRAY_LEN(writing->hints)];
+    for (struct write_hint *hint = set; hint < set + WRITE_HINT_WAYS; hint++) {
+        if (strcmp(hint->id, id) == 0)
+            return hint;
+        if (hint->ask.number < oldest->ask.number)
+            oldest = hint;
+    }
+    return oldest;
 }
 
 void write_hint(struct write_context *writing, const char *id, const struct found *ask)
 {
-    struct write_hint *hint = place_of(writing, id);
+    struct write_hint *hint = hint_of(writing, id);
     size_t length = strnlen(id, sizeof hint->id - 1);
 
     hint->ask = *ask;
@@ -36,10 +45,9 @@ void write_hint(struct write_context *writing, const char *id, const struct foun
     hint->id[length] = '\0';
 }
 
-/* a guess */
-static struct found write_hinted(struct write_context *writing, const char *id)
+struct found write_hinted(struct write_context *writing, const char *id)
 {
-    const struct write_hint *hint = place_of(writing, id);
+    const struct write_hint *hint = hint_of(writing, id);
 
     return strcmp(hint->id, id) == 0 ? hint->ask : (struct found){ 0 };
 }
@@ -151,7 +159,7 @@ static void describe(const struct store_change *change, const struct changed *ch
     event_write_end(change, &writer);
 }
 
-/* After a change that changed nothing. Somebody else's ask is, for this principal, none at all. */
+/* After a change that changed nothing. Someone else's ask is, for this principal, none at all. */
 static void reply_lost(struct write_context *writing, struct write *write)
 {
     const struct store_change *change = &write->of.change;
@@ -248,8 +256,8 @@ void abandon_run(struct write_context *writing, struct write *write)
     text_release(&body);
 }
 
-/* Agents confirm what reached them, often many results at once: one event tells it of all of them.
- * It stands beside the chains of the asks, for it is about several. */
+/* Agents confirm what reached them, often many results at the same time: one event tells it of all
+ * of them. It stands beside the chains of the asks, for it is about several. */
 
 static bool deliver_here(struct write_context *writing, const struct store_change *change,
                          const char *id, int64_t number)

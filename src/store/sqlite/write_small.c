@@ -181,44 +181,23 @@ void setting_run(struct write_context *writing, struct write *write)
     CRASH_POINT(store_setting_written);
 }
 
-void token_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_TOKEN, STORE_DONE);
-    CRASH_POINT(store_token_written);
-}
-
-void token_revoke_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_TOKEN_REVOKE, STORE_MISSING);
-    CRASH_POINT(store_token_revoked);
-}
-
-void token_use_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_TOKEN_USE, STORE_MISSING);
-}
-
-void rule_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_RULE, STORE_LOST);
-    CRASH_POINT(store_rule_written);
-}
-
-void rule_revoke_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_RULE_REVOKE, STORE_MISSING);
-    CRASH_POINT(store_rule_revoked);
-}
+#define PLAIN_WRITE(kind, statement, unless_changed, crash_point)                                  \
+    void kind##_run(struct write_context *writing, struct write *write)                            \
+    {                                                                                              \
+        write_plain(writing, write, STATEMENT_##statement, STORE_##unless_changed);                \
+        crash_point;                                                                               \
+    }
+PLAIN_WRITE(token, TOKEN, DONE, CRASH_POINT(store_token_written))
+PLAIN_WRITE(token_revoke, TOKEN_REVOKE, MISSING, CRASH_POINT(store_token_revoked))
+PLAIN_WRITE(token_use, TOKEN_USE, MISSING, (void)0)
+PLAIN_WRITE(rule, RULE, LOST, CRASH_POINT(store_rule_written))
+PLAIN_WRITE(rule_revoke, RULE_REVOKE, MISSING, CRASH_POINT(store_rule_revoked))
+PLAIN_WRITE(meta, META, DONE, (void)0)
 
 void key_run(struct write_context *writing, struct write *write)
 {
     write_plain(writing, write, STATEMENT_KEY, STORE_DONE);
     write->reply.seq = sqlite3_last_insert_rowid(writing->db);
-}
-
-void meta_run(struct write_context *writing, struct write *write)
-{
-    write_plain(writing, write, STATEMENT_META, STORE_DONE);
 }
 
 /* Names are the clients' to invent, so there is room for so many. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     return rc;
 }
 
-/* What nobody did needs no disk: a batch with something a person did waits for it. */
+/* What no one did needs no disk: a batch with something a person did waits for it. */
 static bool needs_sync(const struct write *writes)
 {
     const struct write *write = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : writes;
@@ -159,7 +160,7 @@ static void roll_back(sqlite3 *db)
  * A commit that failed late, in its sync, may stand complete in the log, where the next start would
  * find it, though everybody was told that it failed. One more small commit, unsynced, overwrites
  * its first frame. If that fails too, a full disk has nothing complete to find; of a broken one
- * nobody can know.
+ * no one can know.
  */
 static void forget_failed_commit(struct batch_runner *runner)
 {
@@ -179,7 +180,7 @@ static void fail_all(struct write *writes, const struct error *err)
 }
 
 /* Runs a list of writes as one transaction on the writer's connection (group commit). A write that
- * is refused leaves its neighbours alone: they are run once more, each write with a savepoint. If
+ * is refused leaves its neighbors alone: they are run once more, each write with a savepoint. If
  * the transaction itself fails, every write of it fails. Afterwards each write->reply says what
  * became of it. */
 static void batch_run(struct batch_runner *runner, struct write *writes)
@@ -220,7 +221,9 @@ static void batch_run(struct batch_runner *runner, struct write *writes)
 enum {
     LOG_MAX_PAGES = 1000, /* 4 MB; below journal_size_limit, or the file shrinks and grows again */
     EARLY_WRITES = 32,
-    IDLE_S = 2, /* without work the log is folded into the file */
+    LINGER_US = 100,
+    LINGER_WRITES = 8, /* after more, what the others do needs every processor */
+    IDLE_S = 2,        /* without work the log is folded into the file */
 };
 
 struct writer {
@@ -233,7 +236,7 @@ struct writer {
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
-    atomic_bool is_wanted;            /* somebody waits for what is in the queue; only a hint */
+    atomic_bool is_wanted;            /* someone waits for what is in the queue; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -282,6 +285,14 @@ static void checkpoint(struct writer *writer, int mode)
         atomic_store(writer->runner.is_broken, true);
 }
 
+static int64_t now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /* Under the lock. Returns once there is work or the end has come. */
 static void wait_for_work(struct writer *writer)
 {
@@ -304,15 +315,29 @@ static void wait_for_work(struct writer *writer)
     }
 }
 
+/* What follows mostly comes soon, and a processor that has gone to sleep is slow to begin again:
+ * not to sleep for a moment takes less of its time than to be woken. */
+static void linger(const struct writer *writer)
+{
+    int64_t until_us = now_us() + LINGER_US;
+
+    while (atomic_load(&writer->is_idle) && now_us() < until_us && sched_yield() == 0) {
+    }
+}
+
 static void *writer_main(void *context)
 {
     struct writer *writer = context;
 
     pthread_mutex_lock(&writer->lock);
-    for (;;) {
+    for (int64_t last_count = 0;;) {
         struct write_list batch;
 
         atomic_store(&writer->is_idle, write_queue_is_empty(&writer->queue));
+        pthread_mutex_unlock(&writer->lock);
+        if (last_count <= LINGER_WRITES)
+            linger(writer);
+        pthread_mutex_lock(&writer->lock);
         wait_for_work(writer);
         batch = write_queue_take(&writer->queue);
         atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
@@ -322,7 +347,8 @@ static void *writer_main(void *context)
         batch_run(&writer->runner, batch.first);
         CRASH_POINT(store_before_hand_back);
         pthread_mutex_lock(&writer->lock);
-        metrics_observe(&writer->batches, &batch_scale, batch.count);
+        last_count = batch.count;
+        metrics_observe(&writer->batches, &batch_scale, last_count);
         write_list_append(&writer->done, &batch);
         pthread_mutex_unlock(&writer->lock);
         loop_wake_send(writer->wake);
@@ -368,9 +394,9 @@ static void hand_over(void *context)
 
     if (write_queue_is_empty(&writer->added))
         return;
-    atomic_store(&writer->is_idle, false);
     pthread_mutex_lock(&writer->lock);
     write_queue_append(&writer->queue, &writer->added);
+    atomic_store(&writer->is_idle, false); /* it is looked at without the lock */
     atomic_store(&writer->is_wanted, writer->queue.awaited.first != NULL);
     pthread_mutex_unlock(&writer->lock);
     pthread_cond_signal(&writer->has_work); /* not under the lock: it would wake to wait for it */
@@ -490,15 +516,7 @@ void writer_free(struct writer *writer)
     free(writer);
 }
 
-enum { SLICE_PART = 5 }; /* with somebody waiting it ends after a fifth: else it would never end */
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
+enum { SLICE_PART = 5 }; /* with someone waiting it ends after a fifth: else it would never end */
 
 void slice_begin(struct slice *slice, int64_t max_us)
 {

@@ -292,7 +292,7 @@ static void migrate_rows_release(struct migrate_rows *rows)
 
 enum { CHAIN_EVENTS = 2000 }; /* compared at a time */
 
-/* What a hub makes by itself when it starts is nobody's loss; everything else is. */
+/* What a hub makes by itself when it starts is no one's loss; everything else is. */
 #define IS_IN_USE                                                                                  \
     "EXISTS (SELECT FROM asks) OR EXISTS (SELECT FROM events) OR EXISTS (SELECT FROM rules)"       \
     " OR EXISTS (SELECT FROM conversations) OR EXISTS (SELECT FROM settings)"                      \
@@ -346,7 +346,7 @@ static bool parse_mark(const char *text, struct mark *out)
 /* The tables of a new database: empty, and in the begin of a move without the counter row. */
 static void add_empty(struct text *sql)
 {
-    text_add_text(sql, "TRUNCATE counter, batches, words, unindexed, search");
+    text_add_text(sql, "TRUNCATE counter, batches, words, unindexed, search, unsettled, ended");
     for (size_t i = 0; i < SCAN_TABLES; i++) {
         if (strcmp(table_scan_tables[i].name, "meta") != 0)
             text_add_format(sql, ", %s", table_scan_tables[i].name);
@@ -580,6 +580,8 @@ static bool finish(struct migration *migration, struct error *err)
     char done[MOVE_FACT_BYTES];
     bool ok;
 
+    if (!migrate_link_read(&migration->move, NO_LIMIT "SELECT sayso_list_asks()", NULL, NULL, err))
+        return false;
     write_done(migration, done);
     params_add(&params,
                VALUES(value_text(migration->mark), value_number(scan->head.seq),
@@ -592,7 +594,7 @@ static bool finish(struct migration *migration, struct error *err)
     return ok;
 }
 
-/* Somebody may have been killed between the last commit and the word that it is done. */
+/* Someone may have been killed between the last commit and the word that it is done. */
 static bool is_done(struct migration *migration, bool *ret_is_done, struct error *err)
 {
     char found[MOVE_FACT_BYTES], done[MOVE_FACT_BYTES];

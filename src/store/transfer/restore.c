@@ -326,7 +326,7 @@ static bool take_event(struct restore *restore, const struct backup_line *line, 
     struct event event = read_event(line);
 
     if (!can_be_shown(line))
-        return backup_is_damaged(&restore->place, "the event cannot be shown", err);
+        return backup_is_damaged(&restore->place, "unreadable event", err);
 
     if (event.seq <= restore->first_seq)
         return compare_event(restore, &event, err);

@@ -66,7 +66,7 @@ static bool is_fit(const char *path, struct error *err)
         return error_say(err, ERROR_wrong_state, "", TEXT_REASON_BACKUP_INCOMPLETE, NULL);
     case INSPECT_UNREADABLE:
         return error_set(err, ERROR_storage_failed, "",
-                         "cannot read %.250s: %.150s; check its owner and mode", path,
+                         "can't read %.250s: %.150s; check its owner and mode", path,
                          found.message);
     }
     if (found.version < found.our_version)

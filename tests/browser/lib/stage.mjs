@@ -195,9 +195,9 @@ export class Stage {
 export const option = (page, text) => page.locator(".ask .opt:visible", { hasText: text }).locator("> label");
 export const sendButton = (page) => page.locator(".act .primary");
 
-// Sends at once what waits to be undone.
+// Sends immediately what waits to be undone.
 export async function sendNow(page) {
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor();
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     await page.getByRole("button", { name: "Send now" }).click();
-    await page.getByRole("heading", { name: /Goes to the agent/ }).waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor({ state: "detached" });
 }

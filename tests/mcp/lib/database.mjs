@@ -1,4 +1,4 @@
-// database.mjs - a database of its own on the server that SAYSO_TEST_POSTGRES names; tools/run_tests starts it. Nobody waits
+// database.mjs - a database of its own on the server that SAYSO_TEST_POSTGRES names; tools/run_tests starts it. No one waits
 // for psql but who needs it: other tests of the same process go on.
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";

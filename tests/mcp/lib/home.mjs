@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dropDatabase, newDatabase, ON_POSTGRES } from "./database.mjs";
+import { Person } from "./wire.mjs";
 
 // Agents and people are below us, as below a service manager: neither is the other's client.
 process.title = "supervisord";
@@ -28,7 +29,7 @@ function newDirectory() {
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
 // Polls, because most of what is waited for happens in another process. Returns the value. Looks at most half of the time:
-// a look that starts a process, by many tests at once, would keep a busy machine from what they all wait for.
+// a look that starts a process, by many tests at the same time, would keep a busy machine from what they all wait for.
 export async function until(isSo, what, usual_ms = 60000) {
     const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;
@@ -109,7 +110,7 @@ export class Home {
             XDG_CONFIG_HOME: path.join(this.path, ".config"),
             XDG_RUNTIME_DIR: path.join(this.path, "run"),
             SAYSO_TOOLS: "all", // results are held against what is listed; the default has tests of its own (tools.test.mjs)
-            SAYSO_PORT: "0", // any that is free: many hubs run at once
+            SAYSO_PORT: "0", // any that is free: many hubs run at the same time
             ...env,
         };
         this.endings = []; // what stop() must close first
@@ -151,8 +152,17 @@ export class Home {
         return readFileSync(out, "utf8");
     }
 
-    async list(...more) {
-        return existsSync(this.data) ? JSON.parse(await this.must("list", "--json", ...more)) : [];
+    // What `sayso list --json` prints, as the hub says it: a program that is started for every look costs more than what is tested.
+    async list(which = "--all") {
+        if (!existsSync(this.data))
+            return [];
+        try {
+            const person = await Person.open(this);
+            const { asks } = await person.call("ask/list", which === "--all" ? {} : { which: which.slice(2) }).finally(() => person.close());
+            return asks;
+        } catch { // there is no hub, or it has just gone: who comes starts one
+            return JSON.parse(await this.must("list", "--json", ...(which === "--all" ? [] : [which])));
+        }
     }
 
     // Waits until so many asks are open; returns their rows.
@@ -201,13 +211,17 @@ export class Home {
 
     // Each process is told to end once, so that a hub can still check its memory on the way out.
     async endAll() {
-        const told = new Set();
+        const told = new Map(); // pid: its start
+        let looked = 0;
         try {
             await until(() => {
+                if (Date.now() - looked < 100 && [...told].some(([pid, start]) => start && (startOf(pid) === start || hasThreads(pid))))
+                    return false; // a look at all processes of this machine takes longer
+                looked = Date.now();
                 const left = processesOf(this.path);
                 for (const pid of left.filter((one) => !told.has(one))) {
+                    told.set(pid, startOf(pid));
                     kill(pid, "SIGTERM");
-                    told.add(pid);
                 }
                 return left.length === 0 && !this.isLocked();
             }, "no process uses this home");

@@ -7,16 +7,22 @@ export class Person {
     // Who says nothing for 5 s is closed, and here others may take all the time there is: once more, then. `who` may be an agent.
     static async at(home, who = { role: "person" }, tries = 5) {
         await until(() => home.hubPid(), "a hub");
-        const person = new Person(net.connect(home.hub().socket));
-        await once(person.socket, "connect");
         try {
-            await person.call("hello", { wire: 1, version: "test", features: [], ...who });
+            const person = await Person.open(home, who);
+            home.endings.push(() => person.close());
+            return person;
         } catch (problem) {
             if (tries === 0)
                 throw problem;
             return Person.at(home, who, tries - 1);
         }
-        home.endings.push(() => person.close());
+    }
+
+    // At the hub that is there.
+    static async open(home, who = { role: "person" }) {
+        const person = new Person(net.connect(home.hub().socket));
+        await once(person.socket, "connect");
+        await person.call("hello", { wire: 1, version: "test", features: [], ...who });
         return person;
     }
 
@@ -79,7 +85,7 @@ export class Person {
     }
 
     close() {
-        this.calls.clear(); // whoever still waits does so for ever, in a test that is over
+        this.calls.clear(); // anyone who still waits does so for ever, in a test that is over
         this.socket.destroy();
     }
 }

@@ -20,6 +20,17 @@ CREATE FUNCTION sayso_said(p_letter text, p_seq bigint) RETURNS text LANGUAGE sq
                     current_setting('sayso.outcomes') || p_letter || p_seq || ' ', true)
 $f$;
 
+-- The same of many writes, which have theirs already; and where the chain ends now.
+CREATE FUNCTION sayso_said_all(p_said text) RETURNS text LANGUAGE plpgsql AS $f$
+BEGIN
+  PERFORM set_config('sayso.outcomes', current_setting('sayso.outcomes') || p_said, true);
+  RETURN p_said;
+END $f$;
+CREATE FUNCTION sayso_went_on(p_seq bigint, p_hash bytea) RETURNS text LANGUAGE sql VOLATILE AS $f$
+  SELECT set_config('sayso.seq', p_seq::text, true)
+    || set_config('sayso.hash', encode(p_hash, 'hex'), true)
+$f$;
+
 -- A length in eight bytes, the lowest first, as hash_parts of base/crypto.c puts it before a part.
 CREATE FUNCTION sayso_length(p_bytes integer) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
   SELECT set_byte(set_byte(set_byte(set_byte('\x0000000000000000'::bytea,
@@ -37,6 +48,53 @@ CREATE FUNCTION sayso_hash(p_previous bytea, p_seq text, p_ask text, p_kind text
     || sayso_length(octet_length(p_actor)) || convert_to(p_actor, 'UTF8')
     || sayso_length(octet_length(p_body)) || convert_to(p_body, 'UTF8'))
 $f$;
+
+-- By what the same call is found: 4 bytes of its principal, and 4 of its words or its key.
+CREATE FUNCTION sayso_call(p_principal text, p_what bytea) RETURNS bigint
+LANGUAGE sql STABLE AS $f$
+  SELECT ('x' || encode(substring(sha256(convert_to(p_principal, 'UTF8')), 1, 4)
+    || substring(p_what, 1, 4), 'hex'))::bit(64)::bigint
+$f$;
+CREATE FUNCTION sayso_key_call(p_principal text, p_key text) RETURNS bigint
+LANGUAGE sql STABLE AS $f$
+  SELECT sayso_call(p_principal, sha256(convert_to(p_key, 'UTF8')))
+$f$;
+
+-- Open, or with a person's answer that nobody has heard: who makes the same call joins it.
+CREATE FUNCTION sayso_is_joined(p_state bigint, p_delivered_ms bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $f$
+  SELECT p_state :IS_OPEN OR (p_delivered_ms = 0 AND p_state :BY_PERSON)
+$f$;
+-- That, or its answer may still be undone, or it was told behind its deadline.
+CREATE FUNCTION sayso_is_unsettled(p_state bigint, p_delivered_ms bigint, p_deliver_after_ms bigint,
+                                   p_flags bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS $f$
+  SELECT sayso_is_joined(p_state, p_delivered_ms) OR (p_delivered_ms = 0 AND p_deliver_after_ms > 0)
+    OR (p_flags & :ASK_TOLD_OR_HEARD) = :ASK_TOLD
+$f$;
+
+-- The tables of what is unsettled and of what is over, as asks are: at first, and where all asks came from
+-- elsewhere.
+CREATE FUNCTION sayso_list_asks() RETURNS void
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
+BEGIN
+  DELETE FROM unsettled;
+  DELETE FROM ended;
+  INSERT INTO ended (number, ended_ms) SELECT k.number, k.ended_ms FROM asks k WHERE k.state :IS_OVER;
+  INSERT INTO unsettled (call, nth, number, is_key)
+    SELECT f.call, CASE WHEN f.is_joined AND f.place = 1 THEN 0 ELSE f.number END, f.number, f.is_key
+      FROM (SELECT c.call, c.is_key, k.number, j.is_joined, row_number() OVER
+              (PARTITION BY c.call ORDER BY j.is_joined DESC, k.number DESC) AS place
+            FROM asks k
+              CROSS JOIN LATERAL (SELECT sayso_is_joined(k.state, k.delivered_ms) AS is_joined) AS j
+              CROSS JOIN LATERAL (SELECT sayso_call(k.principal, k.digest) AS call, false AS is_key
+                UNION ALL SELECT sayso_key_call(k.principal, k.idempotency_key), true
+                  WHERE k.idempotency_key IS NOT NULL) AS c
+            WHERE sayso_is_unsettled(k.state, k.delivered_ms, k.deliver_after_ms, k.flags)) AS f;
+  IF (SELECT count(*) FROM ended) + (SELECT count(*) FROM asks WHERE state :IS_OPEN)
+      <> (SELECT count(*) FROM asks) THEN
+    RAISE EXCEPTION 'asks are missing';
+  END IF;
+END $f$;
 
 -- The row that every writer of every hub takes first: numbers are given in the order of commits.
 CREATE FUNCTION sayso_begin(p_hub bigint) RETURNS bigint

@@ -76,8 +76,8 @@ END $f$;
 -- Where an answer went into it, that answer's delivery is in the same transaction.
 CREATE FUNCTION sayso_conversation_step(
   p_id text, p_if_version bigint, p_state text, p_body text, p_ask text, p_earlier_ask text,
-  p_now bigint, p_events text, p_delivered text, p_delivered_from bigint, p_event bigint,
-  p_most bigint, p_bytes bigint, OUT outcome integer, OUT seq bigint)
+  p_now bigint, p_events text, p_delivered text, p_delivered_from bigint, p_most bigint,
+  p_bytes bigint, OUT outcome integer, OUT seq bigint)
 LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off AS $f$
 DECLARE
   lines text[] := sayso_lines(p_events);
@@ -104,7 +104,8 @@ BEGIN
   END IF;
   PERFORM sayso_happened(p_id, lines, seq, p_most, p_bytes);
   IF p_delivered IS NOT NULL THEN
-    PERFORM sayso_hand_over(p_delivered, NULL, p_delivered_from, NULL, p_event, p_now, p_now, '');
+    PERFORM sayso_hand_over(ARRAY[p_delivered], '{1}', ARRAY[p_delivered_from], ARRAY[NULL],
+      ARRAY[p_now], ARRAY[p_now], '{""}');
   END IF;
   said := sayso_said('D', seq);
 END $f$;

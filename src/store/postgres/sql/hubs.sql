@@ -35,9 +35,9 @@ BEGIN
     RETURN;
   END IF;
   there := ARRAY(SELECT h.id FROM hubs h WHERE sayso_is_fresh(h.seen_ms));
-  RETURN QUERY SELECT k.id FROM asks k
-    WHERE k.state :IS_OPEN AND k.flags & :ASK_DETACHED = 0 AND k.hub <> ALL (there)
-    ORDER BY k.number LIMIT p_most;
+  RETURN QUERY SELECT k.id FROM unsettled u JOIN asks k ON k.number = u.number
+    WHERE NOT u.is_key AND k.state :IS_OPEN AND k.flags & :ASK_DETACHED = 0 AND k.hub <> ALL (there)
+    ORDER BY u.number LIMIT p_most;
   IF NOT FOUND THEN
     UPDATE hubs h SET has_looked = true WHERE h.id = p_hub AND NOT h.has_looked;
     DELETE FROM hubs h WHERE h.id IN (
@@ -52,7 +52,7 @@ END $f$;
 -- collect and sort all that are open would take longer than to mark them.
 CREATE FUNCTION sayso_leave(p_hub bigint, p_after bigint, p_most bigint) RETURNS bigint
 LANGUAGE plpgsql SET search_path FROM CURRENT SET enable_seqscan = off
-SET enable_bitmapscan = off AS $f$
+SET enable_bitmapscan = off SET enable_hashjoin = off AS $f$
 DECLARE
   last bigint := 0;
   list text;
@@ -62,11 +62,12 @@ BEGIN
   UPDATE hubs h SET seen_ms = 0 WHERE h.id = p_hub AND h.seen_ms <> 0;
   head := sayso_begin(p_hub) + 1;
   WITH waiting AS (
-    SELECT a.number FROM asks a
-      WHERE a.state :IS_OPEN AND a.hub = p_hub AND a.flags & :ASK_DETACHED = 0 AND a.number > p_after
-      ORDER BY a.number LIMIT p_most),
+    SELECT a.number FROM unsettled u JOIN asks a ON a.number = u.number
+      WHERE NOT u.is_key AND a.state :IS_OPEN AND a.hub = p_hub AND a.flags & :ASK_DETACHED = 0
+        AND u.number > p_after
+      ORDER BY u.number LIMIT p_most),
   gone AS (
-    UPDATE asks k SET flags = k.flags | :ASK_DETACHED FROM waiting w WHERE k.number = w.number
+    UPDATE asks k SET rev = k.rev + 1, flags = k.flags | :ASK_DETACHED FROM waiting w WHERE k.number = w.number
       RETURNING k.id, k.number)
   SELECT COALESCE(max(g.number), 0), string_agg('"' || g.id || '"', ',' ORDER BY g.number)
     INTO last, list FROM gone g;

@@ -8,6 +8,7 @@ DECLARE
   others bigint;
   behind bigint;
   made_of text;
+  made_by text;
 BEGIN
   IF current_setting('server_version_num')::integer < 130000 THEN
     RAISE EXCEPTION 'PostgreSQL %', current_setting('server_version') USING ERRCODE = 'SY005';
@@ -39,4 +40,12 @@ BEGIN
   SELECT s.version, s.functions INTO behind, made_of FROM sayso s;
   IF behind IS NULL OR behind < 0 OR (behind > 0) <> (ours = 3) OR (behind = 0 AND ours > 0) THEN
     RAISE EXCEPTION 'version % with % of its tables', behind, ours USING ERRCODE = 'SY003';
+  END IF;
+  -- Its hubs would write what later ones rely on, and not what they rely on.
+  IF behind BETWEEN 2 AND 4 THEN
+    SELECT string_agg(h.id::text, ', ') INTO made_by FROM hubs h
+      WHERE extract(epoch FROM clock_timestamp()) * 1000 - h.seen_ms < 12000;
+    IF made_by IS NOT NULL THEN
+      RAISE EXCEPTION 'hubs %', made_by USING ERRCODE = 'SY007';
+    END IF;
   END IF;

@@ -15,6 +15,8 @@ BEGIN
   DELETE FROM drafts d USING asks k WHERE k.number = ANY (p_numbers) AND d.ask = k.id;
   DELETE FROM unindexed WHERE number = ANY (p_numbers);
   DELETE FROM words WHERE number = ANY (p_numbers);
+  DELETE FROM unsettled WHERE number = ANY (p_numbers);
+  DELETE FROM ended WHERE number = ANY (p_numbers);
   DELETE FROM asks WHERE number = ANY (p_numbers);
 END $f$;
 
@@ -72,18 +74,19 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(1935765877, hashtext(current_schema())) THEN
     RETURN;
   END IF;
-  numbers := ARRAY(SELECT number FROM asks WHERE state :IS_OVER AND ended_ms < p_older
-                   ORDER BY ended_ms LIMIT p_batch FOR UPDATE SKIP LOCKED);
+  numbers := ARRAY(SELECT k.number FROM ended o JOIN asks k ON k.number = o.number
+                   WHERE o.ended_ms < p_older AND k.state :IS_OVER
+                   ORDER BY o.ended_ms LIMIT p_batch FOR UPDATE OF k SKIP LOCKED);
   room := p_batch - cardinality(numbers);
   IF room > 0 THEN
-    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM asks WHERE state :IS_OVER
-      LIMIT p_keep + p_batch) AS ended) - cardinality(numbers) - p_keep);
+    room := LEAST(room, (SELECT count(*) FROM (SELECT 1 FROM ended
+      LIMIT p_keep + p_batch) AS kept) - cardinality(numbers) - p_keep);
   END IF;
   IF room > 0 THEN
-    numbers := numbers || ARRAY(SELECT number FROM asks
-      WHERE state :IS_OVER AND ended_ms >= p_older AND (delivered_ms > 0 OR state :BY_NOBODY)
-        AND (flags & :ASK_TOLD_OR_HEARD) <> :ASK_TOLD
-      ORDER BY ended_ms LIMIT room FOR UPDATE SKIP LOCKED);
+    numbers := numbers || ARRAY(SELECT k.number FROM ended o JOIN asks k ON k.number = o.number
+      WHERE o.ended_ms >= p_older AND k.state :IS_OVER AND (k.delivered_ms > 0 OR k.state :BY_NOBODY)
+        AND (k.flags & :ASK_TOLD_OR_HEARD) <> :ASK_TOLD
+      ORDER BY o.ended_ms LIMIT room FOR UPDATE OF k SKIP LOCKED);
   END IF;
   seq := cardinality(numbers);
   IF seq > 0 THEN
@@ -95,13 +98,14 @@ BEGIN
 END $f$;
 
 -- What the hub made of the texts it read (store/postgres/write.c): of each ask its number, its newest event then,
--- and its words, NULL where it may still change. An ask that changed meanwhile, or is just being
+-- and its words, NULL where it may still change; p_threes are those of all words, of each up to its p_ends. An ask that changed meanwhile, or is just being
 -- changed, is left for the next time. p_next is the first number that was not looked at.
 --
 -- This is no part of a batch: to take words apart takes long, and nobody shall wait meanwhile. It
 -- waits for no writer (SKIP LOCKED), so it is in nobody's way for good, and one hub does it at a
 -- time. Returns how many were taken up.
-CREATE FUNCTION sayso_index(p_numbers bigint[], p_seqs bigint[], p_words text[], p_next bigint)
+CREATE FUNCTION sayso_index(p_numbers bigint[], p_seqs bigint[], p_words text[], p_ends bigint[],
+                            p_threes bigint[], p_next bigint)
 RETURNS bigint LANGUAGE plpgsql SET search_path FROM CURRENT AS $f$
 DECLARE
   held bigint[];
@@ -113,10 +117,13 @@ BEGIN
     FROM asks k JOIN unnest(p_numbers, p_seqs, p_words) AS g (number, newest, body)
       ON k.number = g.number AND k.seq = g.newest AND g.body IS NOT NULL
     FOR SHARE OF k SKIP LOCKED);
-  INSERT INTO words (number, body)
-    SELECT g.number, g.body FROM unnest(p_numbers, p_words) AS g (number, body)
+  INSERT INTO words (number, body, threes)
+    SELECT g.number, g.body, p_threes[g.starts + 1:g.ends]
+      FROM (SELECT u.number, u.body, u.ends::integer AS ends,
+              lag(u.ends::integer, 1, 0) OVER (ORDER BY u.i) AS starts
+            FROM unnest(p_numbers, p_words, p_ends) WITH ORDINALITY AS u (number, body, ends, i)) AS g
       WHERE g.number = ANY (held)
-    ON CONFLICT (number) DO UPDATE SET body = excluded.body;
+    ON CONFLICT (number) DO UPDATE SET body = excluded.body, threes = excluded.threes;
   DELETE FROM unindexed WHERE number = ANY (held);
   INSERT INTO unindexed (number)
     SELECT k.number FROM asks k WHERE k.number = ANY (p_numbers) AND k.number <> ALL (held)
