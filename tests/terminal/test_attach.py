@@ -105,7 +105,7 @@ def left_when_saved(home: Home) -> None:
         tmux.keys("2")
         tmux.wait(r"Saved: Materialized view.*u undo")
         tmux.keys("C-c")
-        assert "stays open" not in tmux.end(0)
+        assert "still pending" not in tmux.end(0)
     assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
 
 
