@@ -688,52 +688,50 @@ static struct holder {
         long number;
     } * sockets;
     size_t count, capacity;
-    long last; /* of the numbers that were looked at */
     int links_left;
 } last_holder;
 
-/* The inode of a descriptor; 0: it is no socket. False: there is no such descriptor. */
-static bool read_link(struct holder *holder, long number, unsigned long long *ret_inode)
+/* The inode of a descriptor; 0: it is no socket, or there is none. */
+static unsigned long long socket_at(struct holder *holder, long number)
 {
     char name[24], target[64];
     ssize_t length;
 
     if (!holder->files || holder->links_left-- <= 0)
-        return false;
+        return 0;
     snprintf(name, sizeof name, "%ld", number);
     length = readlinkat(dirfd(holder->files), name, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
-    *ret_inode = strncmp(target, "socket:[", 8) == 0 ? strtoull(target + 8, NULL, 10) : 0;
-    return length > 0;
+    return strncmp(target, "socket:[", 8) == 0 ? strtoull(target + 8, NULL, 10) : 0;
 }
 
-static bool see(struct holder *holder, long number, unsigned long long *ret_inode)
+static unsigned long long see(struct holder *holder, long number)
 {
-    if (!read_link(holder, number, ret_inode))
-        return false;
-    if (number > holder->last)
-        holder->last = number;
+    unsigned long long inode = socket_at(holder, number);
+
     if (holder->count == holder->capacity) {
         holder->capacity = 2 * holder->capacity + 64;
         holder->sockets = mem_resize(holder->sockets, holder->capacity * sizeof *holder->sockets);
     }
-    holder->sockets[holder->count] = (struct held){ *ret_inode, number };
-    holder->count += *ret_inode != 0;
-    return true;
+    if (inode)
+        holder->sockets[holder->count++] = (struct held){ inode, number };
+    return inode;
 }
 
-/* Among those that were seen, the newest first, or behind them: numbers are given in order. */
+/* Among those that were seen, or right behind the last: numbers are given in order. */
 static bool holds_socket(struct holder *holder, unsigned long long inode)
 {
     unsigned long long found = 0;
+    long next = holder->count ? holder->sockets[holder->count - 1].number : 0;
 
     for (size_t i = holder->count; i-- > 0;) {
         if (holder->sockets[i].inode == inode)
-            return read_link(holder, holder->sockets[i].number, &found) && found == inode;
+            return socket_at(holder, holder->sockets[i].number) == inode;
     }
-    while (found != inode && see(holder, holder->last + 1, &found))
-        continue;
-    return found == inode;
+    do
+        found = see(holder, ++next);
+    while (found && found != inode);
+    return found != 0;
 }
 
 /* All that it has now. */
@@ -742,19 +740,17 @@ static bool search(struct holder *holder, const char *pid, int64_t uid, unsigned
     char path[64];
     const struct dirent *entry;
     struct stat owner;
-    unsigned long long found;
 
     if (holder->files)
         closedir(holder->files);
     if (pid != holder->pid)
         text_put(holder->pid, sizeof holder->pid, pid);
     holder->count = 0;
-    holder->last = -1;
     snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
     holder->files = stat(path, &owner) == 0 && owner.st_uid == uid ? opendir(path) : NULL;
     while (holder->files && holder->links_left > 0 && (entry = readdir(holder->files)))
         if (isdigit((unsigned char)entry->d_name[0]))
-            see(holder, strtol(entry->d_name, NULL, 10), &found);
+            see(holder, strtol(entry->d_name, NULL, 10));
     return holds_socket(holder, inode);
 }
 

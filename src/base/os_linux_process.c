@@ -112,20 +112,19 @@ static size_t read_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS]
 
 /* A program that calls over HTTP is looked at for every call, so the last one's are kept: a process
  * has the ancestors it was seen with, whatever becomes of them. Whether its number is still its own
- * is asked once in a millisecond: no number is given away and again in that. */
+ * is asked once a tick of the clock: no number is given twice in one. */
 size_t os_lineage(int64_t pid, struct os_identity out[OS_MAX_ANCESTORS])
 {
     static struct os_identity last[OS_MAX_ANCESTORS];
     static size_t count;
-    static int64_t seen_ms;
+    static struct timespec seen;
     struct timespec now;
-    int64_t now_ms;
 
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-    if (count == 0 || last[0].pid != pid || (seen_ms != now_ms && !os_is_alive(pid, last[0].start)))
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (count == 0 || last[0].pid != pid ||
+        (memcmp(&seen, &now, sizeof now) != 0 && !os_is_alive(pid, last[0].start)))
         count = read_lineage(pid, last);
-    seen_ms = now_ms;
+    seen = now;
     memcpy(out, last, count * sizeof *out);
     return count;
 }

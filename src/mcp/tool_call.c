@@ -92,12 +92,6 @@ static void reply_failure(const struct mcp_request *request, const struct error 
     text_release(&out);
 }
 
-static void ignore(void *context, const struct reply *reply)
-{
-    (void)context;
-    (void)reply;
-}
-
 void tool_act(enum method method, struct hub_session *session, struct json_writer *params,
               reply_done *done, void *context)
 {
@@ -105,7 +99,7 @@ void tool_act(enum method method, struct hub_session *session, struct json_write
     struct service *service = session->mcp->parts.service;
 
     json_write_end_object(params);
-    service->ops->call(service, session->session, &request, done ? done : ignore, context);
+    service->ops->call(service, session->session, &request, done ? done : reply_ignore, context);
     text_release(params->out);
 }
 

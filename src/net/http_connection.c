@@ -78,12 +78,6 @@ void http_connection_free(struct http_connection *connection)
     pool_free(connection, sizeof *connection);
 }
 
-void http_connection_leave_address(struct http_connection *connection)
-{
-    if (!connection->is_known)
-        http_address_leave(&connection->address);
-}
-
 /* It is no longer one of ours; the descriptor stays open. */
 static void let_go(struct http_connection *connection)
 {
@@ -108,7 +102,8 @@ void http_connection_close(struct http_connection *connection)
         return;
     let_go(connection);
     connection->server->count--;
-    http_connection_leave_address(connection);
+    if (!connection->is_known)
+        http_address_leave(&connection->address);
     stream_close(connection->fd, connection->tls);
     connection->tls = NULL;
     if (exchange)

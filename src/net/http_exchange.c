@@ -364,8 +364,10 @@ void http_recognise(struct http_exchange *exchange, uint64_t owner)
 
     if (!connection)
         return;
-    connection->server->strangers -= !connection->is_known;
-    http_connection_leave_address(connection);
+    if (!connection->is_known) {
+        connection->server->strangers--;
+        http_address_leave(&connection->address);
+    }
     connection->is_known = true;
     connection->owner = owner;
 }

@@ -195,8 +195,6 @@ void http_connection_close(struct http_connection *connection); /* its exchange 
 void http_connection_settle(struct http_connection *connection, enum http_fate fate);
 void http_connection_ready(struct http_connection *connection, unsigned events);
 void http_connection_free(struct http_connection *connection);
-void http_connection_leave_address(
-    struct http_connection *connection); /* it is about to be known */
 /* The one way of every malformed, late or oversized request: a reply, and the end. */
 void http_connection_refuse(struct http_connection *connection, int status, const char *why);
 void http_connection_resume(struct http_connection *connection);

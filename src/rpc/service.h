@@ -86,6 +86,7 @@ struct reply {
     const char *session_id; /* where one is concerned; else NULL */
 };
 typedef void reply_done(void *context, const struct reply *reply);
+reply_done reply_ignore; /* whatever came of it */
 
 /* A call of a method. Borrowed for service_ops.call only. */
 struct request {

@@ -236,7 +236,7 @@ static void foreign_ones_are_left_alone(void **state)
     if (!place)
         skip();
     postgres_run(place->url, "CREATE TABLE invoices (number bigint)");
-    assert_refused(place, "public", "of its own");
+    assert_refused(place, "public", "separate database");
     assert_int_equal(postgres_number(place->url, "SELECT count(*) FROM pg_class"
                                                  " WHERE relname IN ('sayso', 'asks')"),
                      0);

@@ -336,7 +336,7 @@ static void databases_that_do_not_fit_are_refused(void **state)
     refuse(stage.url, "a later sayso");
     postgres_clear(stage.url);
     postgres_run(stage.url, "CREATE TABLE asks (theirs text)");
-    refuse(stage.url, "somebody else's tables");
+    refuse(stage.url, "other tables");
     postgres_clear(stage.url);
     postgres_run(stage.url, "CREATE SCHEMA locked; ALTER SCHEMA locked OWNER TO sayso;"
                             "REVOKE CREATE ON SCHEMA locked FROM sayso");

@@ -262,12 +262,6 @@ static void end_showing(struct engine *engine, struct active_ask *active,
         active_mark_dirty(engine, active);
 }
 
-static void ignore(void *context, const struct reply *reply)
-{
-    (void)context;
-    (void)reply;
-}
-
 /* A person filled in part of the form, so it works. */
 static bool is_unfinished(const struct error *err)
 {
@@ -292,7 +286,8 @@ static void give_up(struct engine *engine, struct session *session, const char *
     if (has_others(engine))
         return;
     if (why == CLIENT_REFUSED) { /* with no one else to ask it stands */
-        decide_by_client(refusal, (struct method_call){ engine, session, NULL, ignore, NULL, true },
+        decide_by_client(refusal,
+                         (struct method_call){ engine, session, NULL, reply_ignore, NULL, true },
                          id, NULL);
         return;
     }

@@ -382,12 +382,6 @@ static void on_event(void *context, const char *line, size_t length)
     json_free(event);
 }
 
-static void on_watching(void *context, const struct reply *reply)
-{
-    (void)context;
-    (void)reply; /* the list is not wanted: each look has seen its ask */
-}
-
 static void start_watching(struct rest *rest)
 {
     struct service *service = rest->parts.service;
@@ -399,7 +393,8 @@ static void start_watching(struct rest *rest)
         return;
     text_add_text(&one, "{\"limit\":1}");
     rest->watcher = rest_enter(rest, &identity);
-    service->ops->call(service, rest->watcher, &request, on_watching, NULL);
+    /* the list is not wanted: each look has seen its ask */
+    service->ops->call(service, rest->watcher, &request, reply_ignore, NULL);
     text_release(&one);
 }
 
