@@ -47,7 +47,7 @@ def answer_opens(home: Home) -> None:
         assert home.sayso("show", session_id, "--json").json["ask"]["status"] == "pending"
     with Tmux(home) as tmux:
         tmux.command("answer", "--note", "x")
-        assert "nothing is chosen" in tmux.end(2)
+        assert "nothing chosen" in tmux.end(2)
 
 
 @test("an ask speaks the language of its agent's client, in the inbox until it is left; a saved one is stronger", "R8.2 R6.3")
@@ -62,7 +62,7 @@ def of_the_client(home: Home) -> None:
         tmux.keys("C-c")
         tmux.end(5)
         shown = tmux.start("inbox", shows="Which cache")
-        assert "waiting" in shown and "设置" not in shown, shown
+        assert "pending" in shown and "设置" not in shown, shown
         tmux.keys("Enter")
         tmux.wait("设置")
         let_answer()
@@ -105,7 +105,7 @@ def left_when_saved(home: Home) -> None:
         tmux.keys("2")
         tmux.wait(r"Saved: Materialized view.*u undo")
         tmux.keys("C-c")
-        assert "stays open" not in tmux.end(0)
+        assert "still pending" not in tmux.end(0)
     assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
 
 
@@ -417,7 +417,7 @@ def over(home: Home) -> None:
     home.sayso("answer", session_id, "--select", "view")
     with Tmux(home) as tmux:
         tmux.command("attach", session_id)
-        assert "submitted" in tmux.end(0)
+        assert "answered" in tmux.end(0)
         tmux.command("attach", "zzzz")
         shown = tmux.end(1)
         assert "o such ask" in shown, shown

@@ -235,7 +235,7 @@ def later(home: Home) -> None:
         tmux.keys("l")
         tmux.wait("2 in 1 h")
         tmux.keys("3")
-        assert "stays open" in tmux.end(5)
+        assert "still pending" in tmux.end(5)
         assert home.sayso("show", session_id, "--json").json["ask"]["later_until"] > row["later_until"]
         tmux.start("attach", session_id, shows="Not now")
         tmux.keys("1")

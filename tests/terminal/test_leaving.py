@@ -29,7 +29,7 @@ def interrupt(home: Home) -> None:
         tmux.start("attach", session_id)
         tmux.keys("C-c")
         shown = tmux.end(5)
-        assert "stays open" in shown and "▸" not in shown, shown
+        assert "still pending" in shown and "▸" not in shown, shown
         assert tmux.modes() == before
     assert is_open(home, session_id)
 

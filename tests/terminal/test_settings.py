@@ -39,7 +39,7 @@ def panel(home: Home) -> None:
         for place, row in enumerate(rows):
             def line(shown: str) -> str:
                 lines = shown.splitlines()
-                first = next(i for i, text in enumerate(lines) if "Interface" in text or "界面" in text)
+                first = next(i for i, text in enumerate(lines) if "Where to notify" in text or "通知位置" in text)
                 return lines[first + place]
             was = line(before)
             assert "default" in was, (row["name"], was)

@@ -44,7 +44,7 @@ def looks(name: str, value: str, before: str, after: str | None) -> tuple[str, C
 def interface(scene: Scene) -> None:
     scene.terminal.wait("interface auto")
     scene.terminal.keys("s")
-    differs(scene, "interface", "web", r"Interface +(< )?auto", r"Interface +(< )?web")
+    differs(scene, "interface", "web", r"Where to notify +(< )?auto", r"Where to notify +(< )?web")
     scene.terminal.keys("Escape")
     scene.terminal.wait("interface auto")  # the line is about this ask alone
 

@@ -66,7 +66,7 @@ def whole_way(home: Home) -> None:
         tmux.wait("No suggestions: you haven't")
         made = rules(home)[0]
         assert made["rule"]["any_prompt"] is True and made["expires_at"][:10] > made["created_at"][:10], made
-        tmux.wait("until " + made["expires_at"][:4])
+        tmux.wait("expires " + made["expires_at"][:4])
         given = ask(home, prompt="A fourth shop needs a cache: which one?").json
         assert given["rule"] == made["id"] and given["auto_submitted"] is True, given
         tmux.keys("Enter")

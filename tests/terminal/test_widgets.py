@@ -392,7 +392,7 @@ def widths() -> None:
                     rails = re.findall(r"^[╍╌]+$", shown, re.MULTILINE)
                     assert all(len(rail) == columns for rail in rails), shown
                     tmux.keys("C-c")
-                    assert ("stays open" if language == "en" else "仍待答复") in tmux.end(5).replace("\n", "")
+                    assert ("still pending" if language == "en" else "仍待答复") in tmux.end(5).replace("\n", "")
         side_by_side(*(lambda language=language, columns=columns: look(language, columns)
                        for language in ("en", "zh") for columns in (40, 80, 200)))
 
