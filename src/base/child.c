@@ -1,4 +1,4 @@
-/* child.c - see child.h. Its input lies ready in memory, so no one has to wait until it reads. */
+/* child.c - see child.h. Its input is a file in memory: the loop need not wait until it is read. */
 #include "base/child.h"
 
 #include <signal.h>
@@ -13,7 +13,7 @@
 struct child {
     uv_process_t process;
     uv_timer_t limit;
-    void (*done)(void *context, int status); /* NULL: no one wants to hear of it */
+    void (*done)(void *context, int status); /* NULL: it is not to be called */
     void *context;
     int open; /* handles */
     int status;

@@ -22,7 +22,7 @@ struct child_plan {
 
 /* `done` is called from the loop, later. */
 struct child *child_start(struct loop *loop, const struct child_plan *plan);
-/* Ends it immediately; `done` is not called. */
+/* Kills it and what it started; `done` is not called. */
 void child_end(struct child *child);
 
 #endif

@@ -19,7 +19,7 @@ void hash_bytes(const void *bytes, size_t length, uint8_t out[HASH_BYTES]); /* p
 /* Each part is hashed with its length in front, so that no two lists of parts run together. */
 void hash_parts(const struct hash_part *parts, size_t count, uint8_t out[HASH_BYTES]);
 void hash_hex(const uint8_t *hash, size_t bytes, char *out); /* 2 * bytes + 1 characters */
-/* HMAC-SHA-256: who makes it knows the key, and anyone who reads it learns nothing of it. */
+/* HMAC-SHA-256: only a holder of the key can make it, and it reveals nothing of the key. */
 void hash_keyed(const uint8_t key[HASH_BYTES], const void *bytes, size_t length,
                 uint8_t out[HASH_BYTES]);
 bool hash_same(const void *a, const void *b, size_t length); /* constant time */
@@ -36,8 +36,9 @@ bool base64_decode(const char *text, size_t length, uint8_t *out, size_t size, s
 enum { ACCEPT_KEY_BYTES = 29 }; /* with the NUL */
 void accept_key(const char *key, char out[ACCEPT_KEY_BYTES]);
 
-/* Secrets that stand for someone: "sayso_a_" and 32 random bytes, base64url. The name in front is
- * for people and for scanners of leaked secrets; only the hash is ever kept. */
+/* Secrets that stand for an agent, a person or a host: "sayso_a_" and 32 random bytes, base64url.
+ * The name in front is for people and for scanners of leaked secrets; only the hash is ever kept.
+ */
 
 enum { TOKEN_BYTES = 52, TOKEN_ID_BYTES = 17 }; /* with the NUL */
 

@@ -1,8 +1,9 @@
 /*
  * json_parser.c - RFC 8259 and nothing else: strict UTF-8, no duplicate keys, no lone surrogates.
  * The bytes are copied into the document once and read there: no text needs more room than it was
- * written with, and each is closed by a NUL where its quote was. Bytes that no JSON has are behind
- * the copy: no one looks for its end. One look at the text says how many values to allocate.
+ * written with, and each is closed by a NUL where its quote was. NULs follow the copy:
+ * no JSON has them, so the reader stops there without comparing with the end. One look at the text
+ * says how many values to allocate.
  */
 #include <errno.h>
 #include <math.h>
@@ -58,7 +59,7 @@ static bool fail_memory(struct reader *reader)
     return fail(reader, "out of memory");
 }
 
-/* Most JSON has none, so the usual byte is looked immediately. */
+/* Most JSON has none, so the first comparison decides for the usual byte. */
 static void skip_blanks(struct reader *reader)
 {
     while ((uint8_t)*reader->at <= ' ' && (*reader->at == ' ' || *reader->at == '\n' ||

@@ -30,7 +30,7 @@ bool jsonrpc_parse(const char *bytes, size_t length, struct json_piece *ret_resu
 bool jsonrpc_read(const struct json *value, struct jsonrpc_message *ret_message);
 
 /* The id of a message that is not JSON or was cut, as JSON; the caller frees it. NULL: it has none,
- * or more than one, or is a response. Anyone who sent a request waits for an answer with its id. */
+ * or more than one, or is a response. The sender of a request waits for an answer with its id. */
 char *jsonrpc_find_id(const char *bytes, size_t length);
 
 /* Looks like an answer, even a broken one: to answer it would start an endless exchange. */

@@ -13,7 +13,7 @@
 #include "base/os.h"
 
 static enum log_level min_level = LOG_INFO;
-static char *own_path; /* of stderr; NULL: anyone who gave it to us looks after it */
+static char *own_path; /* of stderr, which we keep short; NULL: the process that started us does */
 
 static const char *const level_names[] = {
     [LOG_DEBUG] = "debug",

@@ -1,7 +1,8 @@
 /*
  * log.h - one line an event on stderr: `event key=value` on a terminal, else a JSON object.
- * stdout belongs to results. Only engine, fronts, channels, hub and cli log; anyone who handles an
- * error logs it, anyone who returns it does not. People's and agents' words are never logged.
+ * stdout belongs to results. Only engine, fronts, channels, hub and cli log; the function that
+ * handles an error logs it, one that returns it does not. People's and agents' words are never
+ * logged.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

@@ -30,7 +30,7 @@ struct loop {
     void (*signal_call)(void *context, int number);
     void *signal_context;
     bool is_waiting; /* within loop_run_until */
-    int kept_signal; /* came in the meantime; 0: none */
+    int kept_signal; /* came during it; 0: none */
 };
 struct loop_turn {
     struct loop *loop;

@@ -20,7 +20,7 @@ void loop_run(struct loop *loop);  /* until loop_stop */
 void loop_stop(struct loop *loop);
 /* Turns the loop until `is_done` says so or this time has come; what it said last. For what must
  * end before anything else goes on: opening and closing a part, never from within the loop. A
- * signal that comes in the meantime is heard of once the loop runs again. */
+ * signal that comes during it is reported once the loop runs again. */
 bool loop_run_until(struct loop *loop, bool (*is_done)(void *context), void *context,
                     int64_t boot_ms);
 void *loop_uv(struct loop *loop); /* the uv_loop_t, for loop/ and net/ and wire/ only */

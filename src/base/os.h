@@ -51,7 +51,7 @@ int64_t os_unacknowledged_bytes(int socket_fd);
 int os_socket_error(int socket_fd); /* errno of what went wrong, once; 0: nothing */
 
 /* Directory owned by us with mode 0700, made if missing (parents too). Refuses one that belongs to
- * someone else or that others may write; `err` says how to fix it. */
+ * another user or that others may write; `err` says how to fix it. */
 bool os_private_directory(const char *path, struct error *err);
 bool os_is_network_file_system(const char *path);
 int64_t os_free_bytes(const char *path); /* -1: unknown */
@@ -96,9 +96,10 @@ bool os_write_file_as(const char *path, const char *bytes, size_t length, unsign
                       int64_t group, struct error *err);
 /* Never over a file that is there: then errno is EEXIST. */
 bool os_rename_new(const char *from, const char *to);
-/* Removes what killed writers of that file left beside it; no one may write it in the meantime. */
+/* Removes what killed writers of that file left beside it. The caller keeps other writers away. */
 void os_drop_unfinished(const char *path);
-/* Who listens on a TCP port of this machine's loopback: a uid, or -1: no one, or not to be told. */
+/* The uid of the process that listens on a TCP port of this machine's loopback; -1: none, or it
+ * can't be told. */
 int64_t os_port_owner(int port);
 
 /* Zeroed pages at a multiple of their size, a power of two; only what is touched is taken. */
@@ -125,7 +126,7 @@ int os_poller_take(int poller, struct os_ready *ready, int max);
 enum os_lock { OS_LOCK_HELD, OS_LOCK_BUSY, OS_LOCK_FAILED };
 /* Open-file-description lock; released by closing *ret_fd or by the process's end. */
 enum os_lock os_lock_file(const char *path, int *ret_fd);
-bool os_is_locked(const char *path); /* by someone; takes nothing */
+bool os_is_locked(const char *path); /* by any process; takes no lock */
 
 enum { OS_LOG_BYTES = 1048576 };
 /* To append to, 0600. Without room for so many bytes more it is first put aside as PATH.1, the one
@@ -168,7 +169,7 @@ enum os_notify os_notify_desktop(const char *title, const char *body, bool is_ur
 /* The listening unix socket that a service manager passed to this very process, and its path; -1:
  * none. To be called once. False: something else was passed; `err` says how to fix it. */
 bool os_passed_socket(int *ret_fd, char *path, size_t path_size, struct error *err);
-void os_turn_away(int listening_fd); /* closes anyone who waits there to be let in */
+void os_turn_away(int listening_fd); /* closes connections that wait there */
 /* "READY=1" and the like; false where no service manager wants to hear it. */
 bool os_tell_manager(const char *state);
 /* In the daemon, once. NULL: it or another one serves; else why not, as error_pack writes it. */

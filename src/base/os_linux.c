@@ -542,7 +542,8 @@ static void print_address(const struct sockaddr_storage *address, bool as_mapped
              ntohs(address->ss_family == AF_INET ? four->sin_port : six->sin6_port));
 }
 
-/* A socket that no one holds any more is shown as root's, without an inode: it is no one's. */
+/* The tables show a socket that no process holds any more as root's, without an inode: it has no
+ * owner. */
 static bool read_owner(char *line, const char *local, const char *remote, int64_t *ret_uid,
                        unsigned long long *ret_inode)
 {
@@ -581,7 +582,8 @@ static void put_address(const struct sockaddr_storage *address, __be32 words[4],
 enum kernel_reply { NOT_ASKED, NO_SUCH_SOCKET, SOCKET_FOUND };
 
 /* Asks for this one socket: the cost doesn't grow with how many there are. The kernel answers with
- * a listener of that port where there is no such connection. A socket no one holds has no inode. */
+ * a listener of that port where there is no such connection. A socket that no process holds has no
+ * inode. */
 static enum kernel_reply ask_kernel(const struct sockaddr_storage *peer,
                                     const struct sockaddr_storage *own, int64_t *ret_uid,
                                     unsigned long long *ret_inode)

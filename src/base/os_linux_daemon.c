@@ -85,14 +85,16 @@ static void reset_files(void)
     }
 }
 
-/* The child between us and what outlives us; a host program's signals may come in the meantime. */
+/* Waits for the child between us and the program that outlives us. A host program's signals may
+ * interrupt the wait. */
 static void reap(pid_t child)
 {
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
 }
 
-/* In a session of its own, a child of no one; `streams`, /dev/null for -1, are its descriptors. */
+/* Runs it in a session of its own, not as our child; `streams`, /dev/null for -1, are its
+ * descriptors. */
 static void become(const char *program, const char *const *arguments, char **environment,
                    int streams[], int count)
 {
@@ -222,10 +224,10 @@ void os_tell_starter(const struct text *failure)
     if (fd != DAEMON_READY_FD)
         return;
     unsetenv("SAYSO_READY_FD");
-    /* one who no longer listens has started another, or given up */
+    /* a starter that no longer listens has started another daemon, or given up */
     dprintf(fd, "%c", mark);
     if (failure && write(fd, failure->bytes, failure->used) < 0)
-        errno = 0; /* no one listens any more */
+        errno = 0; /* the starter is gone */
     close(fd);
 }
 

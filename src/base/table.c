@@ -10,7 +10,7 @@ enum { TABLE_FIRST_BUCKETS = 16 };
 
 __extension__ typedef unsigned __int128 wide_integer;
 
-/* No one outside knows these: who chooses keys cannot choose where they fall. */
+/* Clients don't know these: one that chooses keys can't choose where they fall. */
 static const uint64_t *secrets(void)
 {
     static uint64_t values[2];

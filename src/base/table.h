@@ -1,7 +1,7 @@
 /*
  * table.h - a hash table of things that carry their own link. Keys are bytes that the owner keeps
  * inside the thing; the table never copies, frees or compares more than that. Hashing is seeded
- * per process, so that no one outside can choose keys that collide.
+ * per process, so that no client can choose keys that collide.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H

@@ -111,7 +111,7 @@ bool text_next_piece(const char **at, const struct text_pairs *pairs, struct tex
 /* Whole decimal integer, nothing before or behind it. */
 bool text_parse_integer(const char *text, int64_t *ret_value);
 
-uint32_t text_hash(const char *text); /* a short one, for what no one chooses to collide */
+uint32_t text_hash(const char *text); /* a short one, for words no client chooses */
 /* Where a word stands among others; `count`: nowhere, or it is NULL. */
 size_t text_index(const char *word, const char *const *words, size_t count);
 static inline bool text_is_among(const char *word, const char *const *words, size_t count)
@@ -119,8 +119,8 @@ static inline bool text_is_among(const char *word, const char *const *words, siz
     return text_index(word, words, count) < count;
 }
 
-/* Printable ASCII that JSON writes as it is, neither a quote nor a backslash, looked for in eight
- * bytes immediately; for text.c and those who read and write JSON. */
+/* Plain bytes are printable ASCII that JSON writes as it is: neither a quote nor a backslash. The
+ * search takes eight bytes at a time. It is for text.c and the code that reads and writes JSON. */
 
 #define PLAIN_EACH 0x0101010101010101U
 #define PLAIN_HIGH 0x8080808080808080U

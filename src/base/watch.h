@@ -1,6 +1,6 @@
 /*
- * watch.h - a descriptor that belongs to someone else, such as a database library's socket. Free
- * the watch before its owner closes the descriptor; the number may be another's right after.
+ * watch.h - a descriptor that other code owns, such as a database library's socket. Free the
+ * watch before its owner closes the descriptor; the number may be another's right after.
  */
 #ifndef BASE_WATCH_H
 #define BASE_WATCH_H

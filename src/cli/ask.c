@@ -37,7 +37,7 @@ static bool is_recommended(const struct arguments *arguments, const char *id, si
     return false;
 }
 
-/* Each --describe is of an option: a misspelt one would be dropped. */
+/* Each --describe is of an option: a misspelled one would be dropped. */
 static bool check_descriptions(const struct arguments *arguments)
 {
     size_t at = 0;
@@ -174,7 +174,7 @@ struct asking {
     const char *explanation; /* NULL: none, or it was said */
     int64_t wait_s;          /* -1: to the end */
     bool wants_launch;       /* collecting: a fresh command for a terminal */
-    bool may_show;           /* here, if a person is looking: no one said where */
+    bool may_show;           /* here, if a person is looking: the call names no place */
     struct client *client;
 };
 

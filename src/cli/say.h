@@ -33,7 +33,7 @@ void say_value(const struct json *value);
 void say_object(struct json_writer *writer); /* the one it is in ends, and its text is released */
 void say_add_json(struct text *out, const char *json); /* the same into a text */
 
-/* Appends someone's words as one visible line, with a badge where something was hidden. */
+/* Appends an agent's or a person's words as one visible line, with a badge for hidden parts. */
 void say_add_shown(struct text *out, const char *words);
 const char *say_member(const struct json *object, const char *key); /* "" where it is no text */
 /* Prints them so between words of ours. */

@@ -169,7 +169,7 @@ static enum exit_code serve_here(const struct arguments *arguments,
     enum hub_outcome outcome = hub_run(options, &err);
 
     if (outcome == HUB_BUSY && is_auto) {
-        os_tell_starter(NULL); /* someone else was faster: anyone who started us will find them */
+        os_tell_starter(NULL); /* another hub was faster: the process that started us finds it */
         return EXIT_DONE;
     }
     if (outcome == HUB_FAILED && is_auto) {

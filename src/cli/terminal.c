@@ -41,7 +41,7 @@ static bool run_popup(const char *command, enum exit_code *ret_code)
     posix_spawn_file_actions_destroy(&actions);
     while (ok && waitpid(pid, &status, 0) < 0)
         ok = errno == EINTR;
-    /* 1 is tmux's own "no one is looking"; the app ends with 1 only after saying why */
+    /* tmux itself ends with 1 where no client is attached; the app does only after saying why */
     if (!ok || !WIFEXITED(status) || WEXITSTATUS(status) == EXIT_ERROR)
         return false;
     *ret_code = (enum exit_code)WEXITSTATUS(status);

@@ -35,7 +35,7 @@ static bool write_new(const struct arguments *arguments, struct text *params)
     return true;
 }
 
-/* A token whose secret reached no one is taken back. */
+/* A token whose secret can't be written to the file is revoked. */
 static bool save_secret(const struct arguments *arguments, struct client *link, const char *path,
                         const struct json *token)
 {

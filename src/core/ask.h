@@ -38,7 +38,7 @@ struct ask {
     int64_t version, form_version;
     int64_t created_ms, deadline_ms; /* deadline_ms 0: it waits for ever */
     int64_t original_ms;  /* length of the time last given; bounds what a restart may leave */
-    int64_t hold_used_ms; /* added because someone typed */
+    int64_t hold_used_ms; /* added because a person typed */
     int64_t deliver_after_ms, delivered_ms, decided_ms; /* 0: not (yet) */
     bool joins; /* one to be made: the same call's, that is open elsewhere, is as good */
 };
@@ -70,7 +70,7 @@ void notices_add(const struct notice *notices, size_t count, size_t more, struct
 
 /* What is known once a call was given up after `held_ms`. */
 int64_t client_timeout_learn(int64_t known_ms, int64_t held_ms, bool says_time_was_up);
-/* How long a call may be held by what is known; -1: as long as anybody likes. */
+/* How long a call may be held by what is known; -1: no limit is known. */
 int64_t client_timeout_hold_ms(int64_t known_ms);
 /* Whether the reason a client gives for a cancellation is its own clock. */
 bool client_timeout_is_time_up(const char *reason);

@@ -141,7 +141,7 @@ int32_t confusable_of(int32_t code_point)
     return row->likes[code_point - row->first];
 }
 
-/* The bar stands for its family: were it l, case folding would add L, which no one mistakes. */
+/* The bar stands for its family: were it l, case folding would add L, which looks different. */
 int32_t confusable_stroke(int32_t code_point)
 {
     switch (code_point) {

@@ -1,7 +1,7 @@
 /*
  * conversation.h - the state machine of an agent that a host runs and a person's answer pauses
- * (R3.4; seed 001). Pure: an event in, the next state and effects out; anyone who performs the
- * effects does so in the order given, what is persisted first, and in one transaction.
+ * (R3.4; seed 001). Pure: an event in, the next state and effects out; the caller performs the
+ * effects in the order given, what is persisted first, and in one transaction.
  *
  *   idle --tool_calls--> tool_executing --ask_user_question_pending--> awaiting_user_response
  *    ^ ^                    | ^   ^  ^--- user_question_response, expired: calls are left ---| |
@@ -11,8 +11,8 @@
  *    `--------------------------------------------------------------------- user_cancel -------'
  *
  * An event without a cell in a state is refused. A call of ask_user_question never reaches the
- * host: it becomes a question, or immediately an error result for the agent. Every tool_use_id gets
- * exactly one result.
+ * host: it becomes a question, or is answered with an error result. Every tool_use_id gets exactly
+ * one result.
  */
 #ifndef CORE_CONVERSATION_H
 #define CORE_CONVERSATION_H

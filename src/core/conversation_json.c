@@ -259,7 +259,7 @@ static bool write_notes(const struct form *form, const struct json *notes,
     return true;
 }
 
-/* Only the two members we know: a misspelt one would lose what someone wrote. */
+/* Only the two members we know: a misspelled one would lose what the person wrote. */
 static bool check_body(const struct form *form, const struct json *body, struct error *err)
 {
     const struct json *answers = json_member(body, "answers");

@@ -2,9 +2,9 @@
  * gate.h - which calls of an agent's own tools a person must allow (R11.3). Pure: rules and a call
  * in, the first rule that speaks of it out.
  *
- * It guards against mistakes, not against an agent that hides what it does: anyone who may run any
- * command can write it so that no rule sees it. In doubt a rule matches; asking once too often is
- * the better mistake.
+ * It guards against mistakes, not against an agent that hides what it does: an agent that may run
+ * any command can write it so that no rule sees it. In doubt a rule matches; asking once too often
+ * is the better mistake.
  */
 #ifndef CORE_GATE_H
 #define CORE_GATE_H

@@ -20,7 +20,8 @@ static bool is_within(int32_t code_point, int32_t first, int32_t last)
     return code_point >= first && code_point <= last;
 }
 
-/* Alone, of a width that terminals may not know: newer than their tables, or no one's. */
+/* Terminals may not know its width even where it stands alone: it is newer than their tables, not
+ * assigned, or for private use. */
 static bool is_doubtful(int32_t code_point, int columns)
 {
     utf8proc_category_t category = utf8proc_category(code_point);

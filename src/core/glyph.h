@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer clusters (towers of marks) are cut: no one reads them, and a cell is bounded. */
+/* Longer clusters (towers of marks) are cut: people can't read them, and a cell is bounded. */
 enum { GLYPH_BYTES = 48 };
 
 struct glyph {

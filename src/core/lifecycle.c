@@ -43,14 +43,14 @@ enum cell_kind {
     CELL_TOO_LATE, /* refused: already_answered, the other side learns who won */
     CELL_IGNORED,  /* fine, nothing to do */
     CELL_OPENS,    /* the ask comes into being */
-    CELL_DECIDES,  /* someone ends it and is told so; on disk before anyone is told */
-    CELL_ENDS,     /* it ends by itself: no one waits to hear that it is kept */
+    CELL_DECIDES,  /* a person or the agent ends it and is told so, once it is on disk */
+    CELL_ENDS,     /* it ends by itself: there is no caller to tell that it is kept */
     CELL_REOPENS,  /* an answer becomes a draft again */
     CELL_RETIMES,  /* version rises: deadline or form changed */
     CELL_NOTES,    /* kept and shown, version stays */
     CELL_SAYS,     /* the same for what a person said */
     CELL_MOVES,    /* a person's act that leads to another state without deciding */
-    CELL_DELIVERS, /* kept, no one is told */
+    CELL_DELIVERS, /* kept, not published */
     CELL_KIND_COUNT,
 };
 static const struct lifecycle_step cell_steps[CELL_KIND_COUNT] = {

@@ -63,11 +63,12 @@ struct lifecycle_step {
 
 struct lifecycle_step lifecycle_next(enum ask_state state, enum ask_event event,
                                      const struct lifecycle_facts *facts);
-bool state_is_open(enum ask_state state); /* someone may still decide */
+bool state_is_open(enum ask_state state); /* it can still be decided */
 bool state_is_over(enum ask_state state);
 bool state_is_decided_by_person(enum ask_state state);
 const char *state_name(enum ask_state state);
-/* The word for people, in the process's language; a hand-off no one took up reads as pending. */
+/* The word for people, in the process's language; a hand-off that was not taken up reads as
+ * pending. */
 const char *state_text(enum ask_state state);
 enum ask_state state_find(const char *name); /* STATE_NEW if unknown or NULL */
 const char *event_name(enum ask_event event);

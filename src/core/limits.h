@@ -37,7 +37,7 @@ enum {
     LIMIT_WAIT_S = 60,
     LIMIT_RPC_LINE_BYTES = 1048576,
     LIMIT_DELIVERED = 256,  /* results that one call confirms */
-    LIMIT_ECHO_CHARS = 120, /* of someone's input in an error message */
+    LIMIT_ECHO_CHARS = 120, /* of the caller's input in an error message */
 };
 
 #endif

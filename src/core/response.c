@@ -1,6 +1,6 @@
 /*
  * response.c - the JSON that tells how an ask ended (R2.2, R4.1).
- * Values are printed only where someone, or a setting of theirs, decided: never a guess.
+ * Values are printed only where a person, or a setting of theirs, decided: never a guess.
  */
 #include "core/response.h"
 
@@ -145,7 +145,7 @@ void response_summary(const struct response_facts *facts, struct text *out)
     text_release(&line);
 }
 
-/* Over the zeros that end at `last`; by hand, since four times are written for each ask. */
+/* Writes over the zeros that end at `last`. By hand, for speed: each ask has four times. */
 static void write_digits(char *last, unsigned number)
 {
     for (; number > 0; number /= 10)

@@ -16,7 +16,7 @@
 struct response_facts;
 
 struct answered_by {
-    const char *person; /* NULL: no one decided */
+    const char *person; /* NULL: no person decided */
     const char *via;    /* "cli" "terminal" "web" "client" "api" */
     int64_t uid, pid;
     const char *tty;        /* NULL: none */

@@ -66,7 +66,7 @@ struct route routing_decide(const struct routing_facts *facts)
     struct route route = { 0 };
 
     route.interface = choose_interface(facts, &route.interface_unavailable);
-    /* The settings alone, not what is built: command line and REST reach people in the meantime. */
+    /* The settings alone, not what is built: people can still use the command line and REST. */
     route.has_channel = facts->portal_on || facts->terminal_on || facts->inbox_connected ||
                         facts->client_form_works;
     route.present_client = facts->client_form_works && (route.interface == INTERFACE_AUTO ||

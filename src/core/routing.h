@@ -1,5 +1,5 @@
 /*
- * routing.h - where an ask is announced (R2.6). Anyone who may answer may do so anywhere.
+ * routing.h - where an ask is announced (R2.6). A person who may answer can do so on any channel.
  */
 #ifndef CORE_ROUTING_H
 #define CORE_ROUTING_H
@@ -9,7 +9,7 @@
 
 /* Stored as numbers: append only. */
 enum ask_interface {
-    INTERFACE_NONE, /* no one named one */
+    INTERFACE_NONE, /* none was named */
     INTERFACE_AUTO,
     INTERFACE_WEB,
     INTERFACE_TERMINAL,
@@ -50,7 +50,7 @@ enum ask_interface interface_find(const char *name);      /* INTERFACE_NONE if u
 struct policy_situation {
     int64_t paths; /* viable ways the agent sees */
     bool is_destructive;
-    size_t missing_count; /* names of configuration no one gave */
+    size_t missing_count; /* names of missing configuration */
 };
 enum policy_reason { POLICY_PATHS = 1, POLICY_DESTRUCTIVE = 2, POLICY_MISSING = 4 };
 

@@ -1,8 +1,8 @@
 /*
- * visible_text.h - the one sanitizer: what a person may be shown of a text someone else wrote.
- * Nothing that comes out can act on a terminal or a page, hide, or reorder what is read. Stored
- * text stays as received; answers given back use ids, never shown text. Also here, because they
- * need the same tables: what is left of a text for the eye, and when two labels look alike.
+ * visible_text.h - the one sanitizer: what a person may be shown of an agent's or another person's
+ * text. Nothing that comes out can act on a terminal or a page, hide, or reorder what is read.
+ * Stored text stays as received; answers given back use ids, never shown text. Also here, because
+ * they need the same tables: what is left of a text for the eye, and when two labels look alike.
  */
 #ifndef CORE_VISIBLE_TEXT_H
 #define CORE_VISIBLE_TEXT_H

@@ -37,8 +37,8 @@ const char *i18n_key(enum text_id id); /* "STATE_PENDING", for tables handed to 
 
 /*
  * Appends the text with {name} replaced: pairs of const char * name and value, ended by NULL.
- * A value goes in as it is, so anyone who passes someone else's words sanitizes them; braces in it
- * mean nothing. A placeholder no one gave stays visible.
+ * A value goes in as it is, so a caller that passes foreign words sanitizes them first; braces in
+ * it mean nothing. A placeholder that was not given stays visible.
  *
  *     i18n_format(&line, TEXT_TUI_WAITING, "count", "3", NULL);
  */

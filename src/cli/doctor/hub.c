@@ -165,6 +165,7 @@ static void check_file(struct doctor *doctor)
         doctor_warning(doctor, TEXT_FOUND_STORE_ASIDE, TEXT_MEND_STORE_ASIDE, "path", quarantine);
 }
 
+/* Connects and sends nothing: a listener that is not our hub learns nothing (C5). */
 static bool answers(int port)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
@@ -181,7 +182,6 @@ static bool answers(int port)
     return ok;
 }
 
-/* No one is sent anything here: who is not a hub of ours learns nothing (C5). */
 void check_store(struct doctor *doctor)
 {
     struct hub_database database;

@@ -28,7 +28,7 @@ struct gate_answer {
     char *directory; /* owned */
 };
 
-/* Returns when a person decided, no one did, or it can't be asked. */
+/* Returns when a person decided, the ask ended without that, or it can't be asked. */
 void gate_ask(const struct gate_question *question, struct gate_answer *ret_answer);
 /* The client has the decision; ends the answer. The watchdog bounds it. */
 void gate_confirm(struct gate_answer *take_answer);

@@ -277,7 +277,7 @@ static void decide(struct mirror *mirror)
             break;
         done += (size_t)written;
     }
-    if (!is_decided || done == out.used) /* else it is for no one, and is kept */
+    if (!is_decided || done == out.used) /* else the client lacks it: it is kept */
         call_confirm(mirror->link, json_member_text(mirror->reply.result, "session_id"), NULL);
     if (!mirror->reason && done < out.used)
         mirror->reason = is_decided ? "not_written" : endings[outcome_read(mirror->reply.result)];

@@ -246,8 +246,8 @@ static void csv_add(const struct json *record, struct text *out)
     text_add_text(out, "\r\n");
 }
 
-/* Asks as a decision record that reads well and that no one else writes in: whatever Markdown or
- * HTML would act upon in other people's words stands behind a backslash. */
+/* Asks as a decision record in Markdown. Words of agents and people can't change its form: a
+ * backslash precedes what Markdown or HTML would act upon. */
 
 static bool is_list_number(const char *at)
 {

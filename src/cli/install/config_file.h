@@ -1,6 +1,6 @@
 /*
- * config_file.h - someone else's configuration file: read with care, replaced as a whole, with
- * what was there before kept beside it. Readers see the old file or the new one.
+ * config_file.h - a client's configuration file: read with care, replaced as a whole, with what
+ * was there before kept beside it. Readers see the old file or the new one.
  */
 #ifndef CLI_INSTALL_CONFIG_FILE_H
 #define CLI_INSTALL_CONFIG_FILE_H
@@ -37,7 +37,7 @@ bool config_file_read_backup(const struct config_file *file, struct text *out);
 int config_file_lock(const struct config_file *file, int held, struct error *err);
 /* Keeps the file as it is now, although it doesn't change. */
 bool config_file_back_up(const struct config_file *file, struct error *err);
-/* One that is the file itself: of someone killed after restoring it. Needs the lock. */
+/* Removes a backup that equals the file: a run was killed after restoring it. Needs the lock. */
 void config_file_drop_same_backup(const struct config_file *file);
 /* Replaces it; `keeps_backup`: the one that is there is of the first time and stays. */
 bool config_file_write(const struct config_file *file, const struct text *bytes, bool keeps_backup,

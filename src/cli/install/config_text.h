@@ -1,5 +1,5 @@
 /*
- * config_text.h - changes one member of someone else's configuration file and leaves every other
+ * config_text.h - changes one member of a client's configuration file and leaves every other
  * byte as it is: comments, order, indentation, line ends, a byte order mark.
  *
  * A path is the keys from the root to the member, or to a list and which item of it; the one

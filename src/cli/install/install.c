@@ -550,7 +550,7 @@ static bool lock_files(struct job *job)
     return true;
 }
 
-/* EXIT_DONE: yes. Without a terminal no one can say so. */
+/* EXIT_DONE: the user said yes. Without a terminal the user can't be asked: EXIT_ERROR. */
 static enum exit_code ask(const struct job *job)
 {
     char typed[16];

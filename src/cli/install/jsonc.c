@@ -68,7 +68,7 @@ static char *jsonc_blank(const struct text *text)
                    (bytes[at + 1] == '/' || bytes[at + 1] == '*')) {
             end = skip_comment(bytes, text->used, at);
             if (!end)
-                break; /* never closed: anyone who checks stumbles over it */
+                break; /* never closed: jsonc_check refuses it */
             for (size_t i = at; i < end; i++)
                 bare[i] = bytes[i] == '\n' || bytes[i] == '\r' ? bytes[i] : ' ';
         }

@@ -339,7 +339,7 @@ static bool is_header_twice(const struct toml_items *items)
     return false;
 }
 
-/* False: not TOML; *ret_at (NULL: no one asks) is where. The items are released either way. */
+/* False: not TOML; *ret_at, if it isn't NULL, is where. The items are released either way. */
 static bool toml_scan(const struct text *text, struct toml_items *ret_items, size_t *ret_at)
 {
     struct scan scan = { .bytes = text_string(text),
@@ -694,7 +694,7 @@ static bool drop_last(struct text *text, const char *wanted, const struct config
                 end = item->value_end;
             }
         } else if (!found || item->from >= end) {
-            ok = refuse(path, err); /* inside of someone's inline table */
+            ok = refuse(path, err); /* inside an inline table, which is not taken apart */
         }
         if (found && item->value_end > end)
             end = item->value_end;

@@ -160,7 +160,7 @@ static bool said_by_value(const struct field *field, const struct json *value, s
     if (class->has_options && class->has_words && json_kind(value) == KIND_OBJECT) {
         if (!said_by_members(value, said, err))
             return false;
-        /* a misspelt member would leave the defaults standing, and no one looked at them */
+        /* a misspelled member would keep the defaults, which the person did not choose */
         return json_length(value) <= (size_t)(said->picks != NULL) + (said->words != NULL) ||
                error_say(err, ERROR_unknown_property, "", TEXT_REASON_ANSWER_MEMBERS, NULL);
     }
@@ -528,7 +528,7 @@ static void write_stored_notes(struct json_writer *writer, const struct form *fo
         json_write_bool(writer, "placeholder_visible", false);
 }
 
-/* What stood there in advance and is gone is written so: left out it would mean the defaults. */
+/* A prefilled value that was removed is written as empty: left out, it would mean the default. */
 void answer_encode(const struct form *form, const struct answer *answer, struct text *out)
 {
     const struct field_value *value = &answer->values[0];

@@ -484,7 +484,7 @@ static void client_hybrid(struct client_reading *reading, size_t field)
     if (is_words && !words) {
         words = client_take(reading, asked->name);
         json_write_raw(writer, NULL, "[]");
-    } else if (json_text(value)) { /* a list no one touched may come back as an empty text */
+    } else if (json_text(value)) { /* an untouched list may come back as an empty text */
         json_write_list(writer, NULL);
         value = client_take(reading, asked->name);
         if (json_length(value) > 0)

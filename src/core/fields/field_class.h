@@ -1,8 +1,8 @@
 /*
  * field_class.h - what a kind of field is: a row of core/field_kinds.def, with what an answer may
- * hold there and the functions that read, judge and write it. No one else compares kinds
- * (tools/check_style sees to it): who needs to know asks what the class has. A kind also has a row
- * in tui/field_view.c, in mcp/form_schema.c, in web/js/values.js, and in web/js/fields.js;
+ * hold there and the functions that read, judge and write it. Other code never compares kinds
+ * (tools/check_style sees to it): it asks what the class has. A kind also has a row in
+ * tui/field_view.c, in mcp/form_schema.c, in web/js/values.js, and in web/js/fields.js;
  * tests/unit/test_field_classes.c names what is missing.
  */
 #ifndef CORE_FIELDS_FIELD_CLASS_H
@@ -83,10 +83,10 @@ bool answer_check_text(const struct json *value, const char *path, struct error 
 bool answer_has_visible(const struct json *text);
 
 /*
- * What an agent's own client brings back of a form it showed (R4.2, R4.3). Anyone who writes the
- * form (mcp/form_schema) and anyone who reads the content agree on its keys here: a field's name
- * holds its value; an option that had to be a yes or no of its own, words beside options, and the
- * note have keys made from it. Which way a field was written shows in the content.
+ * What an agent's own client brings back of a form it showed (R4.2, R4.3). The code that writes
+ * the form (mcp/form_schema) and the code that reads the content agree on its keys here: a field's
+ * name holds its value; an option that had to be a yes or no of its own, words beside options, and
+ * the note have keys made from it. Which way a field was written shows in the content.
  */
 
 /* What a yes or no may come back as, where a choice was offered instead. */
@@ -99,12 +99,13 @@ void client_form_words_key(const struct form *form, size_t field, struct text *o
 void client_form_note_key(const struct form *form, struct text *out);
 
 /* From content to what answer_check reads. What is not there is left empty, never the default:
- * no one knows whether a client showed it. False: nothing in it was asked for. */
+ * the client may not have shown it. False: nothing in it was asked for. */
 bool client_form_read(const struct form *form, const struct json *content, struct text *out,
                       struct error *err);
 
-/* What a client's reply means. No one reads a question and refuses it within 2 s: then no one was
- * there, or nothing was shown; except for a decline by a client that never declines by itself. */
+/* What a client's reply means. A person can't read a question and refuse it within 2 s: such a
+ * reply says that no person was there, or nothing was shown. A decline still counts
+ * if the client never declines by itself. */
 enum { CLIENT_FORM_SEEN_MS = 2000 };
 enum client_verdict { CLIENT_FAILED, CLIENT_ANSWERS, CLIENT_DECLINES, CLIENT_CANCELS };
 enum client_verdict client_form_judge(const char *client_name, const char *action,

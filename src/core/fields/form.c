@@ -155,7 +155,7 @@ bool field_has_default(const struct field *field)
            field->default_confirm != CONFIRM_OPEN;
 }
 
-/* Nothing chosen in advance anywhere is not a default: silence would decide. */
+/* A form without any default has not enough: silence would decide. */
 bool form_has_enough_defaults(const struct form *form)
 {
     bool has_any = false;

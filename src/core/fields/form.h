@@ -67,7 +67,7 @@ struct form {
     size_t field_count;
     bool allow_annotations;
     char *global_annotation; /* prefilled note; may be NULL */
-    bool single_submit;      /* picking sends immediately */
+    bool single_submit;      /* picking an option sends the answer */
     /* Every answer takes the code but a no and, where options say which, the others. */
     bool is_destructive;
     int64_t answered_ms; /* the same call, a moment ago, UTC; 0: it was not */
@@ -94,7 +94,7 @@ bool form_has_confirm(const struct form *form);
 bool form_may_destroy(const struct form *form);
 /* Fail closed: where the whole is destructive and no option says which, all are. */
 bool form_option_destroys(const struct form *form, const struct option *option);
-/* Something stands there in advance, so that leaving it alone says something. */
+/* It has a value before the person acts, so that leaving it alone says something. */
 bool field_has_default(const struct field *field);
 
 /* Names by value, NULL-ended; "" is not a name. */

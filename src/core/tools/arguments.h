@@ -127,7 +127,7 @@ void ask_call_release(struct ask_call *call);
 struct json *arguments_without_absent(const struct argument *rows, size_t row_count,
                                       const struct json *arguments);
 
-/* The first half of it, for tools that ask no one: unknown properties, types, limits, filling
+/* The first half of it, for tools that make no ask: unknown properties, types, limits, filling
  * `values`. What was filled borrows from *ret_owner, which the caller frees. */
 bool arguments_read(const struct argument *rows, size_t row_count, const struct json *arguments,
                     void *values, struct json **ret_owner, struct error *err);
@@ -142,7 +142,7 @@ void arguments_fill(const struct argument *rows, size_t row_count, const struct 
 char *arguments_copy_if_any(const char *text);
 
 enum { ARGUMENT_QUOTE_CHARS = 40, ARGUMENT_QUOTE_BYTES = 4 * ARGUMENT_QUOTE_CHARS + 4 };
-/* What a message may repeat of someone's text: its shown form, cut between characters. */
+/* What a message may repeat of a foreign text: its shown form, cut between characters. */
 void arguments_quote(const char *bytes, size_t length, char out[ARGUMENT_QUOTE_BYTES]);
 
 /* What choosing an option would give, as calls say it: a text or an object. */

@@ -111,7 +111,7 @@ static const struct argument array_rows[] = {
 
 /* A field out of a property whose keywords are well-formed. */
 
-/* The answer's own judge looks at what would stand there if no one touched it. */
+/* A default is judged like an answer: it is one if the person leaves it alone. */
 static bool check_default(const struct field *field, const struct json *given,
                           const struct argument_path *place, struct error *err)
 {
