@@ -126,7 +126,7 @@ void effects_run(struct engine *engine, struct active_ask *active,
         case DO_STOP_CLOCK:
             stop_clock(engine, active, change);
             break;
-        case DO_WITHDRAW: /* what someone was typing is kept, anyone who won (R5.9) */
+        case DO_WITHDRAW: /* what a person was typing is kept, no matter who won (R5.9) */
             draft_save_now(engine, active);
             client_end(engine, active, change->event);
             break;
@@ -162,7 +162,7 @@ struct text line_take(struct engine *engine)
     return line;
 }
 
-/* Who is told may have come back to us and taken a line of his own in the meantime. */
+/* A watcher that was told may have called back and taken a line of its own. */
 void line_give(struct engine *engine, struct text *take_line)
 {
     if (engine->line.bytes || take_line->capacity > LINE_KEPT_BYTES) {

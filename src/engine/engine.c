@@ -16,10 +16,8 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-enum {
-    SWEEP_BATCH = 100,
-    SWEEP_MAX_US = 5000
-}; /* anyone who answers in the meantime waits for a part */
+/* An answer that comes during a sweep waits for a part of it. */
+enum { SWEEP_BATCH = 100, SWEEP_MAX_US = 5000 };
 static const int64_t SWEEP_SOON_MS = 1000;
 static const int64_t SWEEP_PAUSE_MS = 20; /* between two, while others write too */
 static const int64_t SWEEP_EVERY_MS = 3600000;
@@ -55,7 +53,7 @@ int64_t engine_setting(const struct engine *engine, enum setting_id id)
     return settings_integer(engine->parts.settings, id);
 }
 
-/* One ask that was not over when the last hub ended. No one waits for it yet. */
+/* One ask that was not over when the last hub ended. No call waits for it yet. */
 static void recover(struct engine *engine, const struct store_row *row)
 {
     struct active_ask *active = follow_take_up(engine, row);

@@ -29,7 +29,7 @@ struct engine_parts {
     bool portal_built, terminal_built;
     const char *program; /* absolute path of ours, for the command of a launch */
     const char *socket;  /* ours, for the same; NULL: none */
-    /* A token was revoked: anyone who came with it is to be cut off. May be NULL. */
+    /* A token was revoked or has expired: its clients are to be cut off. May be NULL. */
     void (*on_revoked)(void *context, const uint8_t *hash);
     /* A link to be opened in the person's browser; false: there is none here. Without a link it
      * only says so. May be NULL. */
@@ -103,7 +103,7 @@ void engine_on_time(struct engine *engine); /* the clock's wake-up */
 void engine_flush(struct engine *engine);
 /* The wall clock may have been set: moves stored deadlines along. */
 void engine_check_clock(struct engine *engine);
-/* On the way out: what someone typed in the last second goes to the store now. */
+/* On the way out: what a person typed in the last second goes to the store now. */
 void engine_save_drafts(struct engine *engine);
 
 /* Nothing is tidied up from now on. Who leaves, leaves with us: a store closes, or opens, with a

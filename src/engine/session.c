@@ -14,9 +14,9 @@
 #include "engine/people/tokens.h"
 #include "engine/state.h"
 
-/* Whose ask it is (spec 1): over HTTP the token, at whichever hub and anyone who runs that, or the
- * client's name where none is wanted; else uid and --as NAME, else uid, client name and working
- * directory. It groups and limits; inside one uid it is no wall. */
+/* Whose ask it is (spec 1): over HTTP the token, whichever hub it is and whichever user runs
+ * that, or the client's name where no token is wanted; else uid and --as NAME, else uid, client
+ * name and working directory. It groups and limits; inside one uid it is no wall. */
 static void name_principal(const struct identity *identity, char out[PRINCIPAL_BYTES])
 {
     char uid[24];

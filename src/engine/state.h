@@ -45,7 +45,7 @@ enum {
     LINE_KEPT_BYTES = 16384,
     ACTIVE_FORMS = 1024,      /* kept at most, */
     ACTIVE_FORM_BYTES = 4096, /* each of at most so many bytes of JSON */
-    PORTAL_CODES = 16,        /* immediately; the oldest goes */
+    PORTAL_CODES = 16,        /* valid at the same time; the oldest goes */
     PORTAL_URL_BYTES = 64,
     PUBLIC_URL_BYTES = 300,
     SNOOZES_KEPT = 64,
@@ -87,7 +87,7 @@ struct round_trip {
 };
 
 /* One call that is parked until its ask is over or its time is up. Without `done` it stands for a
- * modern client that shows the form: no one is to be told, but someone is there. */
+ * modern client that shows the form: there is no call to reply to, but the client is there. */
 struct waiter {
     struct waiter *next;                            /* of the same ask */
     struct waiter *session_next, *session_previous; /* of the same session */
@@ -171,7 +171,7 @@ struct active_rare {
     struct active_key *key;      /* NULL: none */
     struct activity *activity;   /* NULL: none yet */
     int64_t hold_used_ms;        /* as stored */
-    int64_t quiet_until_boot_ms; /* no one else makes a noise before, while a client shows it */
+    int64_t quiet_until_boot_ms; /* nothing else makes a sound until then: a client shows it */
     int64_t decided_ms;          /* UTC; 0: it is not */
 };
 
@@ -186,7 +186,7 @@ struct active_ask {
     bool is_back_told : 1;  /* an agent was told what is asked back */
     bool is_dirty : 1;      /* watchers have not seen the newest change */
     bool is_other_hubs : 1; /* another hub made it, or had it before us: that one ends it on time */
-    bool is_overtaken : 1;  /* someone changed it before we knew that it is stored */
+    bool is_overtaken : 1;  /* it was changed before we knew that it is stored */
     bool is_told : 1;       /* agents were told of this version */
     uint8_t call_match[MATCH_BYTES];
     uint8_t state, interface; /* enum ask_state, enum ask_interface */
@@ -286,7 +286,7 @@ struct engine {
     size_t attached_count, follower_count; /* of them; most of the time no one is to be told */
     struct active_ask *dirty;
     struct operation *early;      /* acts on asks whose storing we have not heard of yet */
-    const struct session *reader; /* it calls METHOD_READS; NULL: no one does right now */
+    const struct session *reader; /* it calls METHOD_READS; NULL: no session does right now */
     struct seal_ring seals;
     bool is_making_key;
     size_t open_count;
@@ -327,7 +327,7 @@ struct engine {
     char (*hidden)[HIDDEN_BYTES]; /* HIDDEN_KEPT of them; owned */
     size_t hidden_count;
     char portal_url[PORTAL_URL_BYTES]; /* "": there is no portal */
-    char public_url[PUBLIC_URL_BYTES]; /* "": no one comes from elsewhere */
+    char public_url[PUBLIC_URL_BYTES]; /* "": none is set */
     int64_t browser_boot_ms;           /* when one was opened last; 0: never */
     int64_t asked_open_boot_ms;        /* likewise, for a page that asked for it */
     size_t page_count, inbox_count;    /* that watch */
@@ -366,8 +366,8 @@ struct active_ask *follow_found(struct engine *engine, const struct store_row *r
 void follow_row(struct engine *engine, const struct store_row *row); /* as it stands by now */
 void follow_ask(struct engine *engine, const char *id);              /* to be read, then that */
 /* Before memory says no: another hub may have done what it does not know of yet. True: the ask is
- * being read and `again` called then; false, at the second time or where no one shares the store.
- */
+ * being read and `again` called then; false, at the second time or where no other hub shares the
+ * store. */
 bool follow_looks_first(struct operation *operation, void (*again)(struct operation *operation));
 /* Within its undo window, by the store's clock. */
 bool follow_is_held_back(const struct engine *engine, const struct ask *ask);
@@ -416,7 +416,7 @@ void event_end(struct json_writer *writer);
 void session_watch(struct engine *engine, struct session *session, bool wants_remaining);
 /* it is told of changes of this ask */
 bool session_sees(const struct session *session, const char *id);
-/* The client behind it, by which is known what was learned; without a transport it is none. */
+/* The client of a session: what was learned is kept by it. Without a transport it is none. */
 struct store_client session_client(const struct session *session);
 void session_end_load(struct operation *operation); /* one thing that is known of it was read */
 bool session_is_of(const struct session *session, const struct store_client *client);
@@ -548,9 +548,9 @@ void *writing_new(size_t bytes, struct method_call call);
 void writing_end(struct writing *writing); /* replies it, then ends */
 
 /* A reply that is read from a far store may be older than what is told while it is read; so
- * the peer hears that behind it, and what it hears last is the newest. */
-void held_events_drop(struct session *session); /* no one is there to be told */
-/* False: there is no such reply under way, it is told immediately. */
+ * the peer hears that after it, and what it hears last is the newest. */
+void held_events_drop(struct session *session); /* the peer is gone */
+/* False: there is no such reply under way, so the caller sends the line now. */
 bool held_events_take(struct session *session, const char *line, size_t length);
 
 /* engine/people/announce.c: telling a person who looks at none of our screens */
@@ -596,7 +596,7 @@ void draft_save_now(struct engine *engine, struct active_ask *active);
 void draft_keep(struct engine *engine, struct active_ask *active, const char *json);
 
 /* effects.c */
-/* The change that this event makes to an ask, for anyone who does not look at its row; `step` NULL:
+/* The change that this event makes to an ask, for callers that do not look at its row; `step` NULL:
  * it stays in its state. `facts` may be NULL: none of them. */
 struct store_change effects_change(const struct engine *engine, const char *id,
                                    enum ask_event event, const struct lifecycle_step *step,
@@ -626,7 +626,7 @@ void decide_question(enum ask_event event, struct method_call call, const char *
 void ask_back_send_waiters(struct engine *engine, struct active_ask *active, const char *question);
 /* What others were asked back here is told to who waits here. */
 void ask_back_send(struct engine *engine, const struct active_ask *active);
-bool ask_back_is_news(const struct active_ask *active); /* no one was told yet what is asked back */
+bool ask_back_is_news(const struct active_ask *active); /* no agent was told of it yet */
 /* That this open ask is asked back, and what. */
 void ask_back_reply(const struct operation *operation, const struct store_row *row);
 /* `explanation` of the params of ask/wait, whose session_id is one; then it waits. */

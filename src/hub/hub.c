@@ -43,7 +43,7 @@ struct hub {
     struct loop_timer *leave_timer; /* idle long enough, or draining too long */
     bool is_leaving, is_idle_armed;
     bool is_announced; /* balancers are told that we will go; nothing else has changed yet */
-    bool is_turning, is_time_known;    /* the loop runs; in this turn someone looked at the clock */
+    bool is_turning, is_time_known;    /* the loop runs; in this turn the clock was read */
     int64_t turn_boot_ms, turn_utc_ms; /* then */
     const char *why;                   /* we leave */
     char person[128];
@@ -52,8 +52,8 @@ struct hub {
     int passed_fd; /* listens for us at record.socket, by a service manager; -1: none */
 };
 
-/* What an answer that was taken may be lost by, as the server is set up: said once, where it can be
- * fixed. */
+/* How an answer that was taken may still be lost, as the server is set up: said once, where it can
+ * be fixed. */
 static void warn_of_losses(struct store *store)
 {
     struct postgres_facts facts;
@@ -198,8 +198,8 @@ static void hub_watch_idleness(struct hub *hub)
 }
 
 /* By the setting drain_seconds, then that. Those who send others here look every few seconds: they
- * are told first, and then given the time to have looked. Anyone who says it twice, or from a
- * keyboard, does not want to wait. */
+ * are told first, and then given the time to have looked. A second signal, or one from a
+ * keyboard, means: do not wait. */
 static void shutdown_announce(struct hub *hub)
 {
     int64_t drain_s = settings_integer(hub->options->settings, SETTING_DRAIN_SECONDS);
@@ -407,7 +407,7 @@ static void stop_waiting(void *context)
     loop_stop(((struct hub *)context)->loop);
 }
 
-/* No one is served before all that is alive is known; a store that is far away takes its time. */
+/* No client is served before all open asks are known; a store that is far away takes its time. */
 static bool wait_until_loaded(struct hub *hub, struct error *err)
 {
     struct loop_turn *turn;
@@ -453,8 +453,9 @@ static bool open_parts(struct hub *hub, struct error *err)
                                          .program = hub->program,
                                          .sign = sign,
                                          .context = hub };
-    /* Anyone who a front started it for can still change what is wrong; someone who started it by
-     * hand, or a service manager, wants to know. */
+    /* A hub that a front started goes on without listening: its user can still change what is
+     * wrong. One that was started by hand, or by a service manager, fails, so that its user learns
+     * of it. */
     struct listener_parts listener = { .loop = hub->loop,
                                        .settings = settings,
                                        .context = hub,
@@ -564,7 +565,7 @@ static enum hub_outcome serve(struct hub *hub, struct error *err)
         loop_before_sleep(hub->loop, NULL, NULL); /* a store that closes still turns it */
         outcome = HUB_ENDED;
     } else if (hub->passed_fd >= 0 && !hub->is_leaving) {
-        unlink(hub->location.record); /* it would send anyone who comes to our manager again */
+        unlink(hub->location.record); /* it would send clients to our manager again */
     }
     close_parts(hub);
     loop_free(hub->loop);
@@ -602,9 +603,9 @@ enum hub_outcome hub_run(const struct hub_options *options, struct error *err)
         outcome = HUB_RETIRED;
     }
 out:
-    /* Anyone who waits for a hub that can't begin would have the manager start it again and again.
-     * They are free to start one of their own, which may manage, or tells them why not. Without the
-     * lock, which they look at. */
+    /* A client that waits for a hub that can't begin would have the manager start it again and
+     * again. Turned away, it can start one of its own, which may manage, or tells it why not. The
+     * lock is free by now, since such a client looks at it. */
     if (outcome == HUB_FAILED && hub.passed_fd >= 0 && !hub.is_leaving)
         os_turn_away(hub.passed_fd);
     return outcome;

@@ -31,7 +31,7 @@ struct listener {
     struct listener_parts parts;
     struct guard *guard;
     struct http_server *server;
-    struct http_server *public_server;     /* NULL: no one else is listened to */
+    struct http_server *public_server;     /* NULL: only this machine is served */
     struct http_virtual_host virtual_host; /* of that one */
     struct tls_context *tls;               /* likewise; NULL: none */
     char public_url[sizeof(((struct http_virtual_host *)0)->origin)];
@@ -45,7 +45,7 @@ static bool mcp_needs_token(void *context)
 {
     const struct settings *settings = ((struct listener *)context)->parts.settings;
 
-    /* anyone who listens further than this machine wants tokens whatever the setting says */
+    /* a hub that listens further than this machine wants tokens whatever the setting says */
     return settings_integer(settings, SETTING_MCP_AUTH) != MCP_AUTH_NONE ||
            settings_text(settings, SETTING_LISTEN)[0] != '\0';
 }
@@ -215,7 +215,7 @@ static struct http_handler handler_of(const struct listener *listener)
                                   .taken_context = listener->web };
 }
 
-/* A port someone chose is where looking begins; else the one we had last, so that addresses in
+/* Looking begins at the port that was set, else at the one we had last, so that addresses in
  * clients and bookmarks stay good. */
 static bool open_server(struct listener *listener, struct error *err)
 {
@@ -240,7 +240,7 @@ static bool open_server(struct listener *listener, struct error *err)
     return true;
 }
 
-/* What others call it where no one said: by its address, if it has one. */
+/* What others call it: as the settings say, else by its address. */
 static void name_public(struct listener *listener)
 {
     const struct http_virtual_host *virtual_host = &listener->virtual_host;

@@ -42,7 +42,7 @@ const struct guard *listener_guard(const struct listener *listener);
 bool listener_open(const struct listener_parts *parts, struct listener **ret_listener,
                    struct error *err);
 int listener_port(const struct listener *listener); /* 0: none */
-/* "https://sayso.example.org", or by its address; "" where no one else is listened to. */
+/* "https://sayso.example.org", or by its address; "" where only this machine is served. */
 const char *listener_public_url(const struct listener *listener);
 /* the certificate, for those who come from now on */
 void listener_reload(struct listener *listener);

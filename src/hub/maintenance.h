@@ -51,7 +51,7 @@ struct hub_restore {
     struct restore *restore;
     int lock_fd;
 };
-/* HUB_ENDED: open; anyone who did so closes it. No one else opens the store in the meantime. */
+/* HUB_ENDED: open; the caller closes it. No other process opens the store in the meantime. */
 enum hub_outcome hub_restore_open(struct hub_restore *ret_restore, struct error *err);
 void hub_restore_close(struct hub_restore *restore);
 

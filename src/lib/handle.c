@@ -86,7 +86,7 @@ static void take_lost(void *context, int64_t retry_ms, const struct error *err)
     request_end_all(sayso, code, why);
 }
 
-/* Also where it goes again immediately. */
+/* Also when the connection is lost right afterwards. */
 static void take_opened(void *context)
 {
     ((struct sayso *)context)->is_connecting = false;

@@ -102,7 +102,7 @@ static bool command_prepare(const struct notify_parts *parts,
 }
 
 /* On the person's desktop, where no page and no inbox of ours is open to do it better. Our own
- * program is run for it, so that a bus that hangs holds no one up. */
+ * program is run for it, so that a bus that hangs does not hold up the hub. */
 
 enum { PATH_BYTES = 4096 };
 

@@ -146,7 +146,7 @@ void settings_write_list(const struct settings *settings, const char *name,
 
 enum setting_source settings_source(const struct settings *settings, enum setting_id id);
 
-/* INTERFACE_NONE where no one said anything: the built-in value routes nothing. */
+/* INTERFACE_NONE where it is not set: the built-in value routes nothing. */
 enum ask_interface settings_interface(const struct settings *settings);
 /* The language to speak: the setting, or for auto the locale seen by settings_load_environment. */
 enum language settings_language(const struct settings *settings);

@@ -83,7 +83,7 @@ static void tell_fact(const struct reading *reading, const void *row, const stru
     reading->to.one(reading->context, &reply);
 }
 
-/* Of these no one is told how the list ended. */
+/* Callers of these are not told how the list ended. */
 
 static void tell_setting(const struct reading *reading, const void *row, const struct error *err)
 {

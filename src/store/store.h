@@ -59,7 +59,7 @@ struct store_principal {
     const char *place; /* working directory or token label; may be NULL */
 };
 /* STORE_REPEATED: ask->joins, and another hub has one of the same call (by its key, or by its
- * digest) that is open or whose answer no one has heard yet; nothing was made, and of reply.row
+ * digest) that is open or whose answer no agent has heard yet; nothing was made, and of reply.row
  * only the id is to be relied on. STORE_LOST: so it is, but its key stood for other words. */
 struct store_create {
     struct ask ask;
@@ -221,7 +221,7 @@ struct store_change {
     bool removes_answer;     /* undone: the decisive answer becomes the person's draft */
     /* Where others share the store its clock decides whether it is time; else STORE_LOST. */
     enum store_when when;
-    bool skips_row; /* STORE_DONE comes without the row: no one looks at it */
+    bool skips_row; /* STORE_DONE comes without the row: the caller does not need it */
     /* Zero: left alone; and: whatever it is. */
     uint8_t launch_hash[DIGEST_BYTES], if_launch_hash[DIGEST_BYTES];
 };
@@ -275,7 +275,7 @@ struct store_news {
     void (*abandoned)(void *context, const char *ask_id);
 };
 
-/* The hub at which agents waited has left its file: no one waits for an ask any more. */
+/* The hub at which agents waited has left its file: no agent waits for an ask any more. */
 struct store_abandon {
     int64_t at_ms; /* when that was found out */
 };
@@ -283,13 +283,13 @@ struct store_abandon {
 struct store_shift {
     int64_t by_ms;
 };
-/* What no one waits for is done in batches, each bounded in rows and in time. It gives way to
+/* What no caller waits for is done in batches, each bounded in rows and in time. It gives way to
  * whatever else is to be written, and ends early where it would take too long.
  *
  * One batch of retention (R9.1): ended and delivered-or-older-than-retention asks. reply.seq is how
  * many steps were made, most of them asks dropped; 0: nothing left to do. Open asks and undelivered
  * answers within retention are never dropped by count. With the last batch conversations go that
- * did not change since and wait for no one, and principals as old as that which have neither ask
+ * did not change since and wait for no person, and principals as old as that which have neither ask
  * nor conversation: their next one inserts them again. */
 struct store_sweep {
     int64_t older_than_ms, keep_ended, batch;
@@ -360,7 +360,7 @@ struct store_ops {
                             store_done *done, void *context);
     const char *(*meta)(struct store *store, const char *name); /* "" if absent; borrowed */
 
-    /* From now on until it is closed; NULL: no one shares this store. */
+    /* From now on until it is closed; NULL: no other hub shares this store. */
     void (*follow)(struct store *store, const struct store_news *news, void *context);
     /* The store's own clock, by which deadlines are kept; NULL: this machine's. */
     int64_t (*utc_ms)(struct store *store);

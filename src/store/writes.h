@@ -31,7 +31,7 @@ enum write_flags {
     WRITE_IS_NEW = 1,     /* refused while the disk is nearly full */
     WRITE_IS_SYNCED = 2,  /* always: a person did it, or others rely on it */
     WRITE_HAS_EVENT = 4,  /* reply.seq is the number of one */
-    WRITE_GIVES_WAY = 8,  /* no one waits for it: comes behind what someone does */
+    WRITE_GIVES_WAY = 8,  /* no caller waits for it: comes after what callers wait for */
     WRITE_IS_OF_FILE = 16 /* PostgreSQL has no function for it */
 };
 /* Of each a row of store/writes.def. */
@@ -105,8 +105,8 @@ void write_list_add(struct write_list *list, struct write *take_write);
 struct write *write_list_take(struct write_list *list); /* the first; NULL: it is empty */
 void write_list_append(struct write_list *list, struct write_list *take_tail);
 
-/* Jobs in the order they are run: all that someone waits for together, and what gives way one at a
- * time, when there is nothing else or many went before it. */
+/* Jobs in the order they are run: all that callers wait for together, and what gives way one at
+ * a time, when there is nothing else or many went before it. */
 enum { WRITE_QUEUE_MAX_BEFORE = 20 }; /* batches that go before a write that gives way */
 struct write_queue {
     struct write_list awaited, patient;

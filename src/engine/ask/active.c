@@ -249,7 +249,7 @@ struct active_ask *active_each(const struct engine *engine, const struct active_
     return link ? TABLE_THING(active_ask, by_id, link) : NULL;
 }
 
-/* Free to take: no one waits for it, or only this same connection does (R5.5). */
+/* Free to take: no call waits for it, or only one of this same connection (R5.5). */
 static bool is_free_for(const struct active_ask *active, const struct session *session)
 {
     for (const struct waiter *waiter = active->waiters; waiter; waiter = waiter->next) {

@@ -1,7 +1,7 @@
 /*
  * ask_back.c - a person asks back before deciding, and the agent explains (R2.2, R5.1). Both are
- * events of the ask, which stays open and gets its whole time again with each. Who waits for it is
- * told what is asked immediately; who comes later, as soon as it comes.
+ * events of the ask, which stays open and gets its whole time again with each. A call that
+ * waits for it is told the question immediately, one that comes later as soon as it comes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -186,7 +186,7 @@ static void on_explained(void *context, const struct reply *reply)
 {
     struct explaining *own = context;
 
-    /* what is over in the meantime is collected as ever */
+    /* an ask that ended in the meantime is collected as usual */
     if (reply->err.code == ERROR_NONE || reply->err.code == ERROR_already_answered)
         wait_on(own);
     else if (reply->err.code == ERROR_wrong_state && own->tries < EXPLAIN_TRIES)

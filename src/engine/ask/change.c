@@ -108,7 +108,7 @@ static void on_retimed(void *context, const struct store_reply *reply)
     }
 }
 
-/* Someone is to think about what was said: the ask gets its whole time again. */
+/* The other side has to think about what was said: the ask gets its whole time again. */
 static void fill_said(const struct change_operation *changing, const struct active_ask *active,
                       struct store_change *change)
 {
@@ -265,7 +265,7 @@ static void on_sent(void *context, const struct store_reply *reply)
     text_release(&out);
 }
 
-/* Anyone who comes too late learns how it ended. */
+/* A caller that comes too late learns how it ended. */
 static void on_nothing_to_send(void *context, const struct store_reply *reply)
 {
     struct error err;
@@ -370,10 +370,10 @@ static void challenge_found(struct operation *operation)
 HANDLER(ask_challenge, operation_for_ask, challenge_found)
 
 /* What a person has typed so far: one per ask and person, last write wins, saved at most once a
- * second (R5.9). While someone types the deadline stays 30 s away (R5.4). */
+ * second (R5.9). While the person types the deadline stays 30 s away (R5.4). */
 
 static const int64_t DRAFT_SAVE_EVERY_MS = 1000;
-static const int64_t DRAFT_HOLD_MS = 30000;      /* never less than this while someone types */
+static const int64_t DRAFT_HOLD_MS = 30000;      /* never less than this while they type */
 static const int64_t DRAFT_HOLD_MAX_MS = 600000; /* in all, per ask */
 enum { DRAFT_MAX_BYTES = 2 * LIMIT_ANSWER_TEXT_BYTES };
 

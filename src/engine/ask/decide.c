@@ -1,7 +1,7 @@
 /*
  * decide.c - a person answers, cancels or declines; an agent takes its ask back.
- * One conditional update in the store decides (R5.3). Anyone who comes too late learns who won,
- * when and how; anyone who sends the same again is told "already so" as a success.
+ * One conditional update in the store decides (R5.3). A caller that comes too late learns who
+ * won, when and how; one that sends the same again is told "already so" as a success.
  *
  * Of an ask that timed out a person can tell its agent something all the same, once. That takes the
  * same way and decides nothing: it is an event of the ask, which reaches the agent as a notice.

@@ -1,8 +1,8 @@
 /*
  * launch.c - an ask handed to a terminal (R6.2): the agent gets a command with a code that opens it
- * once. Only the code's hash is kept. Anyone who opens it brings a key of its own, and what is kept
- * then is the hash of both: the same terminal may ask again, if the reply was lost with a hub, and
- * no one else can. A fresh command replaces the hash, so the code before is worth nothing.
+ * once. Only the code's hash is kept. The terminal that opens it brings a key of its own, and what
+ * is kept then is the hash of both: that terminal may ask again, if the reply was lost with a hub,
+ * and no other can. A fresh command replaces the hash, so the code before is worth nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct launch {
     struct active_ask *active;
 };
 
-/* `key` NULL: no one has used it. */
+/* `key` NULL: the code was not used yet. */
 static void hash_code(const char *code, const char *key, uint8_t out[DIGEST_BYTES])
 {
     const struct hash_part parts[] = {
@@ -167,7 +167,7 @@ static void on_renewed(void *context, const struct store_reply *reply)
         launch_reply(operation_call(operation), active, &opening->fresh);
         operation_end(operation);
     } else if (reply->outcome == STORE_LOST && !active) {
-        /* decided in the meantime: that is what is wanted */
+        /* decided in the meantime: the caller wants that result */
         wait_reply_row(operation, reply->row, false);
         operation_end(operation);
     } else if (reply->outcome == STORE_FAILED) {
@@ -220,7 +220,7 @@ static void on_attached(void *context, const struct store_reply *reply)
     }
 }
 
-/* `opened` NULL: by its id, which changes no one's code. */
+/* `opened` NULL: by its id, which leaves the code as it is. */
 static void attach(struct operation *operation, struct active_ask *active, const uint8_t *opened)
 {
     struct opening *opening = (struct opening *)operation;

@@ -70,7 +70,7 @@ void submission_park(struct submission *submission, struct active_ask *active)
     struct operation *operation = &submission->operation;
 
     if (operation->session->is_gone || active->state == STATE_PENDING_TERMINAL_LAUNCH)
-        return; /* the latter waits for no one: it is told a command, and collects later */
+        return; /* the latter does not wait: it is told a command, and collects later */
     wait_add(operation_call(operation), active, &submission->terms);
 }
 
@@ -132,7 +132,7 @@ static void present(const struct submission *submission, struct active_ask *acti
         portal_open(engine, active->id);
 }
 
-/* Another hub has this call's ask: anyone who came for ours waits for that one. */
+/* Another hub has this call's ask: the calls that came for ours wait for that one. */
 static void join(struct submission *submission, struct active_ask *active, const char *id)
 {
     struct engine *engine = submission->operation.engine;
@@ -282,7 +282,8 @@ static void fill_ask(struct submission *submission)
     ask->flags |= call->cancel_always_available ? ASK_CANCEL_ALWAYS : 0;
 }
 
-/* The store has its own copy of what was asked; many may wait for it immediately. */
+/* The store has its own copy of what was asked. Ours goes: many asks may wait for the store at the
+ * same time. */
 static void drop_words(struct submission *submission)
 {
     struct ask *ask = &submission->ask;
@@ -296,7 +297,7 @@ static void drop_words(struct submission *submission)
         text_release(&submission->form_json);
 }
 
-/* No one is to be asked what a person has answered for all asks of this kind. */
+/* A person is not asked what a rule answers for all asks of this kind. */
 static void match_rule(struct submission *submission)
 {
     const struct session *session = submission->operation.session;
@@ -328,7 +329,7 @@ static void submission_create(struct submission *submission)
     struct error err;
     struct active_ask *active;
 
-    if (!submission->is_question) /* its host could not be told that no one looked at it */
+    if (!submission->is_question) /* its host could not be told that a rule answered it */
         match_rule(submission);
     if (!route(submission, &err) ||
         (!submission->is_question &&
@@ -480,7 +481,7 @@ static void match_or_create(struct submission *submission)
         submission_reply_launch(submission, active, NULL);
         client_offer(engine, active, NULL);
         operation_end(&submission->operation);
-    } else { /* an id that may not survive a crash is no one's yet */
+    } else { /* an id that may not survive a crash is not handed out yet */
         submission->next_late = active_rare(active)->late;
         active_need_rare(active)->late = submission;
     }

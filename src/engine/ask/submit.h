@@ -9,7 +9,7 @@ struct conversation;
 
 /* launch.c: asks that are handed to a terminal by a command that works once (R6.2) */
 struct launch_code {
-    char text[ASK_ID_BYTES]; /* 130 random bits; no one keeps it */
+    char text[ASK_ID_BYTES]; /* 130 random bits; it is not kept */
     uint8_t hash[DIGEST_BYTES];
 };
 void launch_init(struct engine *engine);
@@ -18,7 +18,7 @@ struct launch_code launch_make(void);
 void launch_keep(struct engine *engine, struct active_ask *active,
                  const uint8_t hash[DIGEST_BYTES]);
 bool launch_is_usable(const struct engine *engine);
-/* Tells anyone who asked for it how to open this ask, which is open; notices go along. */
+/* Tells the caller how to open this ask, which is open; notices go along. */
 void launch_reply(struct method_call call, const struct active_ask *active,
                   const struct launch_code *code);
 /* The same with a fresh code; the one before is worth nothing any more. */
@@ -43,8 +43,8 @@ struct submission {
     char rule[ASK_ID_BYTES]; /* the standing answer to it; "": none */
     char *earlier_json;      /* the answer to the same call, a moment ago; NULL: none */
     bool has_looked_back;    /* for that one */
-    bool looks_again;        /* for an answer that came in the meantime; once */
-    bool is_anothers;        /* the one it would join is in other hands: it is asked again */
+    bool looks_again;        /* once, for an answer that came while the store looked */
+    bool is_anothers;        /* the one it would join is another call's: a new one is made */
     bool is_question; /* of a conversation: admitted, has its id, and no deadline of our own */
 };
 

@@ -1,8 +1,8 @@
 /*
  * follow.c - asks as other hubs left them that share the store (R13.1). Every hub has all that are
- * alive in memory, anyone who made them: so each of them shows them, keeps their time and hands
- * their results to anyone who waits here. What is told is a hint of which ask to look at; the row
- * is the truth, and one that is older than what we know changes nothing.
+ * alive in memory, no matter which hub made them: so each hub shows them, keeps their time and
+ * hands their results to the calls that wait here. What is told is a hint of which ask to look at;
+ * the row is the truth, and one that is older than what we know changes nothing.
  */
 #include <string.h>
 
@@ -221,8 +221,7 @@ static enum ask_event ended_by(enum ask_state state)
     return events[state];
 }
 
-/* What this hub does when someone else decided: the order is that of the state machine's effects.
- */
+/* What this hub does when another one decided, in the order of the state machine's effects. */
 static void go_on(struct engine *engine, struct active_ask *active, const struct store_row *row,
                   bool was_open)
 {
@@ -241,7 +240,7 @@ static void go_on(struct engine *engine, struct active_ask *active, const struct
     if (follow_is_held_back(engine, &row->ask))
         hold_back(engine, active, row->ask.deliver_after_ms);
     if (was_open) {
-        draft_save_now(engine, active); /* what someone types here is kept (R5.9) */
+        draft_save_now(engine, active); /* what a person types here is kept (R5.9) */
         client_end(engine, active, ended_by(active->state));
     }
     if (!active->deadline.place)

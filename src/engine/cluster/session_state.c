@@ -2,7 +2,7 @@
  * session_state.c - what every hub on this store must know of MCP sessions beside what their ids
  * say: that one was ended, what it subscribed to, which request it gave up. Few sessions have any.
  *
- * A note is a row of the store's settings, of someone who is no person: rows are written and
+ * A note is a row of the store's settings, under a name that is no person's: rows are written and
  * removed one by one, so two hubs that write at the same time do not undo each other, and every hub
  * has all of them in memory. A note that is over is removed by whichever hub notices.
  */

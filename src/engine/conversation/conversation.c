@@ -587,7 +587,7 @@ static void on_stepped(void *context, const struct store_reply *reply)
     struct error err;
 
     CRASH_POINT(engine_conversation_kept);
-    if (reply->outcome == STORE_LOST) { /* someone else spoke in the meantime */
+    if (reply->outcome == STORE_LOST) { /* it was changed in the meantime */
         conversation_operation_load(update, conversation_operation_step);
         return;
     }
@@ -703,7 +703,7 @@ void conversation_operation_step(struct operation *operation)
     conversation_step_release(&update->step);
     if (update->asked[0] && (record->machine.state != CONVERSATION_AWAITING ||
                              strcmp(update->asked, record->ask_id) != 0)) {
-        update->after(update); /* someone took this answer before us */
+        update->after(update); /* another operation took this answer before us */
         return;
     }
     if (!read_event(update, &event, &err) ||

@@ -1,8 +1,8 @@
 /*
  * question.c - a question of a conversation is an ask like any other (R3.5). The
- * conversation is kept first, with the id its ask will have; anyone who starts next makes the ask
- * if it is not there. A session of our own waits for it as an agent does. The ask decides; when it
- * is over its end is said to the conversation, which counts it as delivered in the same
+ * conversation is kept first, with the id its ask will have; the hub that starts next makes the
+ * ask if it is not there. A session of our own waits for it as an agent does. The ask decides; when
+ * it is over its end is said to the conversation, which counts it as delivered in the same
  * transaction.
  */
 #include <stdlib.h>
@@ -102,7 +102,7 @@ static bool read_end(struct conversation_operation *update, const struct store_r
     case STATE_AUTO_SUBMITTED:
         update->kind = SAID_EXPIRED;
         return true;
-    default: /* a no, anyone who said it */
+    default: /* a no, no matter who said it */
         update->kind = SAID_CANCEL;
         return true;
     }

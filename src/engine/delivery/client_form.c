@@ -1,6 +1,6 @@
 /*
  * client_form.c - the agent's own client as a channel: an ask is put to it where it can show a
- * form, and withdrawn when someone decided elsewhere. Here alone is judged what comes back:
+ * form, and withdrawn when it was decided elsewhere. Here alone is judged what comes back:
  * content against the form, refusals by how long it was shown. What does not count costs nothing:
  * the ask is open everywhere else (R4.2, R4.3).
  */
@@ -74,7 +74,7 @@ struct client_side client_read(const struct json *params)
     };
 }
 
-/* Someone is reached without the client. */
+/* The user can be reached without the client. */
 static bool has_others(const struct engine *engine)
 {
     return engine->page_count > 0 || engine->inbox_count > 0 ||
@@ -145,7 +145,7 @@ static bool shows_as_url(const struct engine *engine, const struct waiter *waite
            settings_is_on(engine->parts.settings, SETTING_PORTAL);
 }
 
-/* One that can show it, of a client that does not do so yet; and no one else shows it. */
+/* A call whose client can show the form. NULL: there is none, or a client shows it already. */
 static struct waiter *find_shower(const struct engine *engine, const struct active_ask *active)
 {
     struct waiter *found = NULL;
@@ -162,7 +162,7 @@ static struct waiter *find_shower(const struct engine *engine, const struct acti
 
 static void round_trip_ask(struct engine *engine, struct waiter *waiter, const char *form_json);
 
-/* The patience of some clients does not wear out in the meantime; the deadline is the ask's. */
+/* Some clients stop their own clock while they show a form: then only the ask's deadline counts. */
 static void show(struct engine *engine, struct active_ask *active, const char *form_json)
 {
     struct waiter *waiter = is_wanted(active) ? find_shower(engine, active) : NULL;
@@ -246,8 +246,8 @@ void client_end(struct engine *engine, struct active_ask *active, enum ask_event
 
 /* What comes back */
 
-/* Its form is gone: the call is held no longer than any other from now on, and anyone who kept
- * silent for its sake need not any more. */
+/* Its form is gone: the call is held no longer than any other from now on, and screens
+ * that kept silent for its sake need not any more. */
 static void end_showing(struct engine *engine, struct active_ask *active,
                         const struct session *session)
 {
@@ -285,7 +285,7 @@ static void give_up(struct engine *engine, struct session *session, const char *
     end_showing(engine, active, session);
     if (has_others(engine))
         return;
-    if (why == CLIENT_REFUSED) { /* with no one else to ask it stands */
+    if (why == CLIENT_REFUSED) { /* the user can't be reached otherwise: it stands */
         decide_by_client(refusal,
                          (struct method_call){ engine, session, NULL, reply_ignore, NULL, true },
                          id, NULL);
@@ -303,7 +303,7 @@ static void give_up(struct engine *engine, struct session *session, const char *
     wait_fail_session(engine, active, session, &err);
 }
 
-/* Someone else was faster, or the disk failed: that says nothing about the content. */
+/* Another answer was faster, or the disk failed: that says nothing about the content. */
 static bool is_about_content(enum error_code code)
 {
     return code != ERROR_NONE && code != ERROR_already_answered && code != ERROR_wrong_state &&

@@ -335,7 +335,7 @@ void in_flight_return_all(struct engine *engine, struct session *session)
     notices_mark(engine, principal_get(engine, session->principal));
 }
 
-/* Answers that no agent has confirmed, known in memory, so that a new call need not ask the store
+/* Answers that no agent has confirmed, kept in memory, so that a new call need not ask the store
  * for one that is its own (R5.5). Only a filter: the store says what is so. When they become too
  * many to know, every call asks. One of another hub that is not known here is joined when it is
  * made once more (store_create). */
@@ -425,9 +425,9 @@ void delivery_release(struct engine *engine)
     table_release(&engine->delivering);
 }
 
-/* A late answer, decided while no one waited for it, is announced in the results of its principal's
- * next calls (R5.7): once on each connection, until it is collected. The store is asked only when
- * there may be something new for that connection.
+/* A late answer, decided while no call waited for it, is announced in the results of its
+ * principal's next calls (R5.7): once on each connection, until it is collected. The store is asked
+ * only when there may be something new for that connection.
  *
  * What a person told the agent after a deadline (engine/ask/decide.c) goes along as it is. The
  * agent has heard it once its side confirms a result with the notices in it; else its next
@@ -529,7 +529,7 @@ void notices_heard(struct engine *engine, struct session *session, const struct 
     }
 }
 
-/* Neither on its way to someone, nor within its undo window, nor told before. What is no answer
+/* Neither on its way to an agent, nor within its undo window, nor told before. What is no answer
  * can go along with the result of its own ask. */
 static bool is_news(const struct due_notices *announcement, const struct ask *ask)
 {

@@ -26,9 +26,9 @@ void wait_end_silent(struct engine *engine, struct active_ask *active,
 void wait_fail_session(struct engine *engine, struct active_ask *active,
                        const struct session *session, const struct error *err);
 void wait_fail(struct engine *engine, struct active_ask *active, const struct error *err);
-/* Its creation is on disk: waits whose time was up in the meantime may end. */
+/* Its creation is on disk: waits whose time was up before may end now. */
 void wait_stored(struct engine *engine, struct active_ask *active);
-/* All who wait get this reply, which is not the end of the ask. False: no one was there. */
+/* All who wait get this reply, which is not the end of the ask. False: no call was told. */
 bool wait_tell_open(struct engine *engine, struct active_ask *active, const struct reply *reply);
 /* How patient its client is became known: those of its waits that would be too long end sooner. */
 void wait_bound_session(struct engine *engine, struct session *session);
@@ -104,7 +104,7 @@ struct client_side client_read(const struct json *params);
 void client_offer(struct engine *engine, struct active_ask *active, const char *form_json);
 bool client_shows(const struct active_ask *active); /* one does, or is to bring it back */
 /* An ask is over, or was taken back: who still shows it learns so, where the result does not say
- * it. Who showed it to the very end without a word shows it to no one. */
+ * it. A client that showed it to the very end without a word is taken to show it to no one. */
 void client_end(struct engine *engine, struct active_ask *active, enum ask_event event);
 
 /* What is known of a client's own forms. */

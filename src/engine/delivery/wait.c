@@ -62,7 +62,7 @@ static void end_wait(struct engine *engine, struct waiter *waiter)
         detached_save(engine, active, true);
 }
 
-/* One that is not seen is read by no one but the front: what else there is to tell waits. */
+/* `is_seen` false: only the front reads it, so notices wait for a result that the agent sees. */
 static void reply_row(const struct operation *operation, const struct store_row *row,
                       bool is_replayed, bool is_seen)
 {
@@ -101,7 +101,7 @@ void wait_on_alarm(struct engine *engine, struct alarm *alarm)
     struct operation *operation;
     bool resumes = waiter->resumes;
 
-    if (!active->is_stored) { /* an id that may not survive a crash is no one's yet */
+    if (!active->is_stored) { /* an id that may not survive a crash is not handed out yet */
         waiter->is_overdue = true;
         owe(engine, waiter);
         return;
@@ -477,7 +477,7 @@ static void on_finished_row(void *context, const struct store_reply *reply)
     if (active && reply->outcome == STORE_DONE) {
         reply_result(operation->engine, active, reply->row, NULL, NULL);
     } else if (active && reply->outcome == STORE_MISSING) {
-        /* Removed to make room, which happens immediately only to what holds no answer (R9.1). */
+        /* Removed to make room: so soon that happens only to an ask without an answer (R9.1). */
         struct store_row row = active_row(active);
 
         reply_result(operation->engine, active, &row, NULL, NULL);
@@ -502,7 +502,7 @@ void wait_finish(struct engine *engine, struct active_ask *active,
     wait_end_silent(engine, active, NULL); /* a client that comes back reads it from the store */
     if (!active->waiters) {
         notices_mark(engine, active->principal);
-        active_free(engine, active); /* anyone who comes later reads it from the store */
+        active_free(engine, active); /* a call that comes later reads it from the store */
     } else if (change && form) {
         struct store_row row = active_row(active);
 

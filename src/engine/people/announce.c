@@ -18,7 +18,7 @@
  * once the agent's own client has had the time to show it, and once more when it has waited for
  * long. How it is told is the hub's affair; not while the person wants quiet (R6.6).
  *
- * What is told later is told by anyone who marks the ask first: of all hubs that share the store
+ * What is told later is told by the hub that marks the ask first: of all that share the store
  * one does, whichever are alive by then, and a hub that was started again does not repeat what the
  * last one said. A hub that dies between the mark and the words leaves them unsaid. */
 
@@ -74,7 +74,7 @@ static void arm(struct engine *engine)
         alarm_set(&engine->alarms, &engine->announce_alarm, next->boot_ms);
 }
 
-/* If there are too many, the oldest is not announced again: there is noise enough. */
+/* If there are too many, the oldest is dropped: there is noise enough. */
 static void plan(struct engine *engine, const char *id, int64_t boot_ms, bool is_reminder)
 {
     struct announcing *announcing = engine->announcing;
@@ -103,7 +103,7 @@ static bool is_due(const struct active_ask *active, bool is_reminder)
            (is_reminder ? !(active->flags & ASK_REMINDED) : active->flags & ASK_UNTOLD);
 }
 
-/* At a moment after it was asked, in UTC; one that has just gone by is made up for immediately. */
+/* At a moment after it was asked, in UTC; one that has just gone by counts as now. */
 static void plan_after(struct engine *engine, const struct active_ask *active, int64_t after_ms,
                        bool is_reminder)
 {

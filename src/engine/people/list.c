@@ -385,7 +385,7 @@ static void on_got(void *context, const struct store_reply *reply)
         operation_not_found(operation, reply);
         return;
     }
-    if (operation->session->tty) /* a page may be open where no one is */
+    if (operation->session->tty) /* a page may be open with no one in front of it */
         seen_mark(engine, operation->session, row->ask.id);
     view = mem_new(sizeof *view);
     view->operation = operation;
@@ -488,7 +488,7 @@ static void on_own_listed(void *context, const struct store_row *row, const stru
     writing_end(&own->writing);
 }
 
-/* Only the characters of ids, or someone could ask with a pattern. */
+/* Only the characters of ids, or a caller could ask with a pattern. */
 static bool read_prefix(const struct json *params, const char **ret_prefix)
 {
     const struct json *given = json_member(params, "prefix");

@@ -113,7 +113,7 @@ static struct portal_code *find_place(struct engine *engine)
 
 struct sharing {
     struct operation operation; /* first */
-    struct operation *waits;    /* for the code to be kept; NULL: no one */
+    struct operation *waits;    /* for the code to be kept; NULL: none */
     struct text reply;
 };
 
@@ -139,7 +139,7 @@ static void on_shared(void *context, const struct store_reply *reply)
     operation_end(&sharing->operation);
 }
 
-/* Anyone who waits is told the reply once every hub can know the code; then it ends. */
+/* `waits` gets the reply once every hub can know the code; then it ends. */
 static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES],
                        struct operation *waits, struct text *take_reply)
 {
@@ -158,7 +158,7 @@ static void share_code(struct engine *engine, const uint8_t hash[HASH_BYTES],
     store_write_token(engine->parts.store, &token, on_shared, sharing);
 }
 
-/* Behind the address, in its fragment: a browser sends that to no one. */
+/* In the fragment of the address, which a browser never sends. */
 static void write_code(struct engine *engine, struct text *url, uint8_t ret_hash[HASH_BYTES])
 {
     struct portal_code *code = find_place(engine);

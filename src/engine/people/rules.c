@@ -1,7 +1,7 @@
 /*
  * rules.c - answers that stand: asks of one kind (core/rule.h) are answered as a person once
  * answered one of them, until a time, and each result says so. All that are in force are in memory.
- * The ask is stored first, as any other; a rule then ends it, unless someone was faster. People
+ * The ask is stored first, as any other; a rule then ends it, unless a person was faster. People
  * look what an answer would have meant, let it stand, list, and revoke.
  */
 #include <stdlib.h>
@@ -503,7 +503,7 @@ static void on_removed(void *context, const struct store_reply *reply)
 
     if (operation_fails(operation, reply))
         return;
-    if (reply->outcome != STORE_DONE) { /* two at the same time: the other one was told */
+    if (reply->outcome != STORE_DONE) { /* two removed it at the same time: the other was told */
         operation_say(operation, ERROR_not_found, "/id", TEXT_REASON_RULE_REMOVED, NULL);
     } else {
         rules_drop(operation->engine, operation->id);

@@ -87,7 +87,7 @@ static void send_away(struct engine *engine, const struct token *token)
         engine->parts.on_revoked(engine->parts.context, token->hash);
 }
 
-/* Anyone who came with a token stays no longer than it lives. */
+/* Clients that came with a token stay no longer than it lives. */
 void tokens_on_alarm(struct engine *engine, struct alarm *alarm)
 {
     (void)alarm;
@@ -131,7 +131,7 @@ void tokens_load(struct engine *engine)
     store->ops->list_tokens(store, take_up, engine);
 }
 
-/* Anyone who came with it is sent away. */
+/* Clients that came with it are sent away. */
 static void tokens_remove(struct engine *engine, struct token *token)
 {
     table_remove(&engine->tokens, &token->link);
@@ -227,7 +227,7 @@ static const struct {
     char letter;
 } kinds[] = { { "agent", 'a' }, { "person", 'p' }, { "host", 'h' } };
 
-/* Someone who came with it is here right now. */
+/* A client that came with it is here right now. */
 static bool is_connected(const struct engine *engine, const struct token *token)
 {
     for (const struct session *session = engine->sessions; session; session = session->next)
@@ -383,7 +383,7 @@ static void on_revoked(void *context, const struct store_reply *reply)
         tokens_remove(engine, token);
     if (reply->outcome == STORE_DONE)
         operation_ok(&own->operation, text_string(&own->said));
-    else /* two at the same time: the other one was told */
+    else /* two revoked it at the same time: the other was told */
         operation_say(&own->operation, ERROR_not_found, "/id", TEXT_REASON_TOKEN_REVOKED, NULL);
 }
 
@@ -400,7 +400,7 @@ static void revoke(struct token_operation *own, const struct token *token)
     store_write_token_revoke(engine->parts.store, &revoked, on_revoked, own);
 }
 
-/* Tabs come and go, and no one signs out: those that signed in first make room. */
+/* Tabs come and go, and people do not sign out: those that signed in first make room. */
 static void make_room_for_tab(struct engine *engine)
 {
     const struct token *oldest = NULL;

@@ -19,7 +19,7 @@ struct token {
     char *kind, *label; /* owned */
     char *browser;      /* owned: "PORT KEY", where a device signs and with what; NULL: no device */
     bool is_sub_agent, may_answer;
-    bool is_over;  /* expired, and anyone who came with it was sent away */
+    bool is_over;  /* expired, and clients that came with it were sent away */
     bool is_found; /* in the store, when it was last looked at */
     int64_t created_ms, expires_ms;
     int64_t used_ms; /* about; 0: never */

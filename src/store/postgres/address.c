@@ -91,8 +91,8 @@ static bool is_path(const char *host)
     return host[0] == '/' || host[0] == '@' || host[0] == '\0';
 }
 
-/* libpq looks names up while everybody waits, so that is done for it; where a socket of this
- * machine is among them, or where they were looked up by someone, they stay as they are. */
+/* libpq blocks the loop while it looks names up, so that is done for it. Where a socket of this
+ * machine is among them, or the address has numbers already (hostaddr), they stay as they are. */
 static void take_hosts(struct address *address)
 {
     char *ports[ADDRESS_MAX_HOSTS];

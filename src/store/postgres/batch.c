@@ -43,7 +43,7 @@ static const struct metrics_scale batch_scale = { batch_bounds, ARRAY_LEN(batch_
 enum batch_state {
     BATCH_NONE,
     BATCH_SENT,
-    BATCH_IN_DOUBT, /* no one knows; to be asked as soon as there is a connection */
+    BATCH_IN_DOUBT, /* committed or not: asked as soon as there is a connection */
     BATCH_ASKED,
     BATCH_ROWLESS, /* committed; rows that are wanted have to be read again */
     BATCH_READING,
@@ -61,7 +61,7 @@ struct batch_queue {
     struct loop_timer *timer;
     struct loop_turn *turn;
     struct write_list waiting;
-    int64_t not_before_ms; /* a pause after someone was in the way; 0: none */
+    int64_t not_before_ms; /* a pause after another session was in the way; 0: none */
     int64_t moved_ms;      /* when the last transaction was known to be committed */
 
     /* the transaction under way */

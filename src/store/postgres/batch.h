@@ -3,7 +3,7 @@
  * next: BEGIN, a statement for all asks that are made, one for all changes and so on (write.h),
  * COMMIT, sent together and answered together.
  *
- * No one is told anything before it is known. Where the connection is lost under a transaction,
+ * No caller is told anything before it is known. Where the connection is lost under a transaction,
  * the database is asked by the transaction's own id what became of it, and whatever of it may
  * still be on its way is made void. A write that can't even be sent within five seconds fails.
  */

@@ -1,7 +1,7 @@
 /*
- * cache.h - the small tables that everybody asks for at the same time, in memory: settings, tokens,
- * rules, keys and meta. One statement reads them all, so they fit each other and counter.misc,
- * which every write to one of them raises, whichever hub's it is.
+ * cache.h - the small tables that are wanted without a wait, in memory: settings, tokens, rules,
+ * keys and meta. One statement reads them all, so they fit each other and counter.misc, which every
+ * write to one of them raises, whichever hub's it is.
  */
 #ifndef STORE_POSTGRES_CACHE_H
 #define STORE_POSTGRES_CACHE_H
@@ -23,8 +23,8 @@ typedef void cache_done(void *context, bool has_changed, const struct error *err
 struct cache *cache_new(void);
 void cache_free(struct cache *cache); /* once no load is under way; NULL is fine */
 
-/* For anyone who reads by a connection of his own: the statement, which has no parameters, and its
- * result. True: something changed. */
+/* For a caller that reads by a connection of its own: the statement, which has no parameters, and
+ * its result. True: something changed. */
 extern const struct sql cache_sql;
 bool cache_take(struct cache *cache, const PGresult *result);
 /* `done` runs later, exactly once. One at a time. */

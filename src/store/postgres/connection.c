@@ -478,7 +478,7 @@ static void become_ready(struct pg_link *link)
     link->plan.on_ready(link->plan.context);
 }
 
-/* libpq may replace its socket during any of these calls, so it is not watched until then. */
+/* libpq may replace its socket during each of these calls, so it is watched again only after it. */
 static void connect_on(struct pg_link *link)
 {
     PostgresPollingStatusType status;
@@ -589,7 +589,7 @@ struct pg_link *pg_link_open(const struct pg_link_plan *plan)
     link->pause_ms = PAUSE_FIRST_MS;
     link->silent_since_ms = loop_boot_ms();
     link->timer = loop_timer_new(plan->loop, on_time, link);
-    loop_timer_at(link->timer, 1); /* the first try is immediately, but from the loop */
+    loop_timer_at(link->timer, 1); /* the first try comes immediately, but from the loop */
     return link;
 }
 

@@ -36,12 +36,12 @@ const char *pg_link_why(const struct pg_link *link); /* of the last failure; "" 
 int64_t pg_link_connects(const struct pg_link *link);
 int pg_link_pid(const struct pg_link *link); /* of the server's process; 0: not connected */
 
-/* NULL: no one looks at it. */
+/* Either function may be NULL. */
 struct pg_exchange {
     /* Of each statement in order, from 0; behind one that failed PGRES_PIPELINE_ABORTED. */
     void (*result)(void *context, int number, const PGresult *result);
-    /* All is answered. `is_lost`: or the link is lost, and no one knows what became of those
-     * statements without a result. */
+    /* All is answered. `is_lost`: or the link is lost, and what became of the statements
+     * without a result is unknown. */
     void (*end)(void *context, bool is_lost);
     void *context;
 };

@@ -3,7 +3,7 @@
  * tables, conversations. Each has its own position, which moves once it was told, so that a look
  * that fails half way is made up for by the next.
  *
- * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: anyone who
+ * Numbers of events are given in the order of commits (sql/batch.sql), without a gap: a hub that
  * has seen one has seen all before it.
  */
 #include "store/postgres/follow.h"
@@ -474,7 +474,7 @@ bool pg_listener_is_hearing(const struct pg_listener *listener)
 
 enum {
     HEARTBEAT_MS = 3000,       /* hubs.sql says how many may be missed */
-    HEARTBEAT_MAX = 1000,      /* asks at the same time */
+    HEARTBEAT_MAX = 1000,      /* asks in one beat */
     HEARTBEAT_AGAIN_MS = 1000, /* where there are more, once these are settled */
     HEARTBEAT_LEFT = 500,      /* asks that are marked together, for a hub that leaves */
     HEARTBEAT_LEFT_PARTS = 2,  /* so often; a hub that stays marks the rest, in its own time */

@@ -16,8 +16,8 @@ struct loop;
 struct pool;
 struct store_news;
 
-/* What other hubs did to the database that we share, told to anyone who follows; and the database's
- * clock, which is looked at on the way. */
+/* What other hubs did to the database that we share, told as store_news; and the database's clock,
+ * which is looked at on the way. */
 
 /* `hub` is what our own writes are known by. All are borrowed. */
 struct follow *follow_new(struct pool *pool, struct cache *cache, int64_t hub);
@@ -30,8 +30,8 @@ void follow_start(struct follow *follow, const PGresult *result);
 /* From now on; what happened since the start is told too. */
 void follow_tell(struct follow *follow, const struct store_news *news, void *context);
 
-/* Looks now; while a look is under way, once more behind it. For whenever someone says that there
- * is something, a connection is there again, and now and then. */
+/* Looks now; while a look is under way, once more after it. For whenever a hub says that there is
+ * something, a connection is there again, and now and then. */
 void follow_look(struct follow *follow);
 
 /* Of the newest event that we know of; a write of our own is one. */
@@ -48,7 +48,7 @@ struct pg_listener_parts {
     struct loop *loop;
     struct address *address; /* borrowed */
     struct pool *pool;       /* borrowed; closed before the listener is */
-    /* Someone wrote, or may have while no one listened. */
+    /* Another hub wrote, or may have while we did not listen. */
     void (*on_news)(void *context);
     /* It is a session of our own that said it: no news. May be NULL. */
     bool (*is_own)(void *context, int pid);

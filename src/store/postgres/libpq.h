@@ -70,7 +70,7 @@ bool libpq_load(struct error *err);
 enum fault {
     FAULT_NONE,
     FAULT_DATA,     /* this one statement was refused, and would be again */
-    FAULT_AGAIN,    /* the next try may do: someone was in the way */
+    FAULT_AGAIN,    /* the next try may do: another session was in the way */
     FAULT_SESSION,  /* what this session had prepared is gone: there is a pooler between us */
     FAULT_GONE,     /* this server serves us no longer: connect again */
     FAULT_FULL,     /* its disk, its memory, its connections */

@@ -168,7 +168,7 @@ static void fail(struct read *read, const char *why)
     error_set(&err, ERROR_storage_failed, "", "the database does not answer%s%s: try again",
               *why ? "; " : "", why);
     if (read->reader)
-        pg_link_reset(read->reader->link); /* its late answer is no one's; it ends with the link */
+        pg_link_reset(read->reader->link); /* its late answer ends with the link */
     tell(read, NULL, &err);
     if (!read->reader)
         drop(read->pool, read);

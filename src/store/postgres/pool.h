@@ -16,7 +16,7 @@ struct loop;
 /* Exactly one of the two is NULL; both are borrowed. `err` is storage_failed. */
 typedef void pool_done(void *context, const PGresult *result, const struct error *err);
 
-/* Anyone who reads needs this much of it: a test hands in one whose reads it runs itself. */
+/* What callers that read need of it: a test hands in one whose reads it runs itself. */
 struct pool {
     void (*read)(struct pool *pool, const struct sql *sql, struct params *take_params,
                  pool_done *done, void *context);

@@ -142,7 +142,7 @@ static bool store_is_reachable(struct store *store)
 
 static bool store_is_broken(struct store *store)
 {
-    (void)store; /* whatever happens to a database, it fixes itself under us */
+    (void)store; /* whatever happens to a database, its server recovers it */
     return false;
 }
 
@@ -240,7 +240,7 @@ static const struct store_ops postgres_ops = {
 };
 /* clang-format on */
 
-/* Anyone who writes as this hub is known to be there. */
+/* Makes this hub known to the others before its first write. */
 static bool arrive(struct postgres_store *store, struct start *start, struct error *err)
 {
     char first[64];

@@ -1,6 +1,6 @@
 /*
- * read.c - see read.h. Statements whose filters may be absent have no name: they are planned again
- * with the values they have, so that what is absent costs nothing and an index is found.
+ * read.c - see read.h. Statements whose filters may be absent have no name: they are planned each
+ * time with the values they have, so that what is absent costs nothing and an index is found.
  */
 #include "store/postgres/read.h"
 
@@ -25,8 +25,8 @@
     " AND " IS_UNDELIVERED
 #define NEWEST "ORDER BY k.number DESC LIMIT "
 
-/* Anyone who reads within this time of the end of an undo window might be handed an answer that
- * another hub is just undoing. */
+/* A read within this time of the end of an undo window might return an answer that another hub is
+ * just undoing. */
 #define MAY_BE_UNDOING                                                                             \
     "(k.state " SQL_IS_OVER " AND k.delivered_ms = 0 AND k.deliver_after_ms > 0"                   \
     " AND sayso_now() BETWEEN k.deliver_after_ms - 1000 AND k.deliver_after_ms + 10000)"

@@ -1,6 +1,6 @@
 /*
  * schema.c - see schema.h; the SQL is in sql/. Released steps are never edited, only followed by
- * new ones. Functions are made again whenever their text is another one than the database has.
+ * new ones. Functions are replaced whenever their text is not the one the database has.
  */
 #include "store/postgres/schema.h"
 
@@ -164,7 +164,7 @@ static void keep_why(struct start *start, const char *said)
     address_clean(start->address, said, start->said, sizeof start->said);
 }
 
-/* Once through all hosts. libpq looks names up by itself here: no one else waits yet. */
+/* Once through all hosts. libpq looks names up by itself here: nothing else waits yet. */
 static bool try_once(struct start *start)
 {
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;

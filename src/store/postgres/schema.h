@@ -29,12 +29,12 @@ bool postgres_schema_refused(const char *sqlstate, const char *message, struct e
  * fit for us and brings its schema up to date. Everything here waits, and fails when the time
  * given to it is over. What it fails with names the remedy and never a password. */
 
-/* Tries again while no one listens there or the server is only starting. */
+/* Tries again while nothing listens there or the server is only starting. */
 bool start_open(struct address *address, int64_t limit_ms, struct start **ret_start,
                 struct error *err);
 void start_close(struct start *start); /* NULL is fine */
-/* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: no one
- * looks at it; else the caller ends it with libpq.clear. On false `err` is storage_failed with
+/* `text` may be several statements when there are no parameters (NULL). `ret_result` NULL: it
+ * is not wanted; else the caller ends it with libpq.clear. On false `err` is storage_failed with
  * what PostgreSQL said; then start_state is its SQLSTATE, "" if it said nothing. */
 bool start_run(struct start *start, const char *text, const struct params *params,
                PGresult **ret_result, struct error *err);

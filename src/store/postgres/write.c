@@ -367,8 +367,8 @@ enum { INDEX_MAX_BATCH = 25 };
 #define SETTLED "(k.state " SQL_IS_OVER " AND (k.delivered_ms > 0 OR k.deliver_after_ms <= $1))"
 #define COLUMNS "k.number, k.seq, k.answer_seq, " SETTLED " AS is_settled"
 
-/* Those that were left and have settled, and the next ones that no one looked at; of each the
- * number of bytes before it, so that there are not too many. */
+/* Those that were left and have settled, and the next ones that were not looked at yet; of each
+ * the number of bytes before it, so that there are not too many. */
 static const struct sql pick = {
     "index_pick",
     "WITH picked AS ((SELECT true AS was_left, " COLUMNS " FROM unindexed u JOIN asks k"

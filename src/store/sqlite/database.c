@@ -26,7 +26,7 @@
 #include "store/sqlite/statement.h"
 
 enum {
-    READER_BUSY_MS = 1000, /* the loop stands still in the meantime */
+    READER_BUSY_MS = 1000, /* the loop stands still for so long */
     SMALL_BYTES = 16 * 1024 * 1024,
 };
 static const char shared_pragmas[] =
@@ -246,7 +246,7 @@ static enum open_outcome open_writer(struct database *database, const char *vfs_
     return outcome;
 }
 
-/* Reads immediately: log and index are opened then, and later there may be no descriptors left. */
+/* Reads right away: log and index are opened then, and later there may be no descriptors left. */
 static bool open_reader(struct database *database, const char *vfs_name, struct error *err)
 {
     struct event_head head;

@@ -28,7 +28,7 @@ bool database_open(const char *path, const char *vfs_name, struct database *out,
 void database_close(struct database *database, bool is_clean);
 
 /* What an SQLite code means for us: whose fault it is and what fixes it. A disk that is full or
- * read-only fixes itself under a running hub. After any other I/O error we cannot know what the
+ * read-only may recover under a running hub. After any other I/O error we cannot know what the
  * disk kept, so nothing is acknowledged any more until a restart read it. */
 
 enum failure {

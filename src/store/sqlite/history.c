@@ -5,8 +5,8 @@
  * First come numbers of asks that may fit, newest first, from whatever knows best: the words'
  * index, the list of an agent, or all asks. Asks that no index knows yet are the newest, and a few
  * whose answer may still change; of these the texts themselves are looked at. Each number is then
- * looked up with the filters. What this costs is counted, and ends a reply early: the loop waits
- * in the meantime.
+ * looked up with the filters. What this costs is counted, and ends a reply early, because the
+ * loop waits for it.
  */
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 enum {
     INDEX_WINDOW = 500,  /* of those that were left, looked at in one go: there may be thousands */
-    INDEX_MAX_GAPS = 32, /* to tidy is to write the index again, so not for each */
+    INDEX_MAX_GAPS = 32, /* tidying rewrites the whole index, so not for each */
     INDEX_GAPS_PART = 4, /* and while many go, when they are a fourth of those that stay */
 };
 
@@ -108,10 +108,10 @@ static void take_left(struct write_context *writing, const struct store_index *i
 }
 
 /* A step is bounded by what it writes. Where much is gone it reads far more, so the index is
- * written again before that is so. */
+ * rewritten before that is so. */
 static bool must_be_anew(const struct write_context *writing)
 {
-    /* what is written again while more goes will be again */
+    /* what is rewritten while more goes will be rewritten again */
     int64_t many = writing->is_sweeping ? writing->ended / INDEX_GAPS_PART : 0;
 
     return writing->gaps >= INDEX_MAX_GAPS && writing->gaps >= many;

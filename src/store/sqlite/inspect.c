@@ -1,7 +1,7 @@
 /*
  * inspect.c - see inspect.h.
- * A file no one has open has no log; it is read as if it could not change, since a reader of a
- * file with a log would leave files behind.
+ * A file that no process has open has no log; it is read as if it could not change, since a reader
+ * of a file with a log would leave files behind.
  */
 #include "store/sqlite/inspect.h"
 

@@ -17,7 +17,7 @@
 
 enum {
     FRAME_HEADER_BYTES = 24,
-    HELD_MAX = 31 * 4120, /* SQLite's own VFS takes less than 128 KB at the same time */
+    HELD_MAX = 31 * 4120, /* SQLite's own VFS takes less than 128 KB in one write */
 };
 
 struct log_vfs {
@@ -34,7 +34,7 @@ struct log_file {
     bool ends_transaction;
 };
 
-/* What could not be written is not tried again: anyone who wrote it was told. */
+/* What could not be written is not tried again: SQLite was told. */
 static int flush(struct log_file *log)
 {
     int used = log->used;

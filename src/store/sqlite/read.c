@@ -84,7 +84,7 @@ bool reader_begin(struct reader *reader)
     struct statement begin;
 
     if (!sqlite3_get_autocommit(reader->db))
-        return false; /* further up the stack someone did */
+        return false; /* a caller further up the stack did */
     begin = statement_of(&reader->statements, READ_BEGIN);
     statement_step(&begin);
     return reader_end(reader, &begin, NULL);

@@ -25,13 +25,13 @@ struct statement {
     sqlite3_stmt *handle; /* NULL: could not be prepared, rc says why */
     int bound;
     int rc;      /* the first thing that went wrong, or SQLITE_OK */
-    bool is_own; /* no one keeps it: it ends with its use */
+    bool is_own; /* it is in no set: it ends with its use */
 };
 
 struct statement statement_of(struct statements *set, size_t which);
 struct statement statement_with(struct statements *set, size_t which,
                                 const struct column_value *values, size_t count);
-struct statement statement_once(sqlite3 *db, const char *sql); /* kept by no one */
+struct statement statement_once(sqlite3 *db, const char *sql); /* kept in no set */
 void statement_bind(struct statement *statement, const struct column_value *values, size_t count);
 /* Members of `from`; no more than the statement has parameters for. */
 void statement_values(struct statement *statement, const struct column *list, size_t count,

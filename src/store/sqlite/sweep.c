@@ -37,7 +37,7 @@ static void pick(struct write_context *writing, enum sqlite_statement how, int64
     write_end(writing, &select);
 }
 
-/* Counting takes long, so one count serves many batches; write_ask.c adds what ends later. */
+/* Counting takes long, so one count serves many batches; write_ask.c adds what ends after it. */
 static void count_ended(struct write_context *writing, int64_t needed)
 {
     struct statement count;

@@ -12,12 +12,12 @@
 #include "store/sqlite/statement.h"
 #include "store/writes.h"
 
-/* How long work that no one waits for may hold the writer: so long as it was told, or a part of
- * that where someone came in the meantime. Anyone who works in slices looks after each small step,
- * so a slice is longer than said by one step and the commit. */
+/* How long work that no caller waits for may hold the writer: as long as it was told, or a part of
+ * that if a job that a caller waits for came in the meantime. Work in slices checks the time after
+ * each small step, so a slice is longer than said by one step and the commit. */
 
 struct slice {
-    const atomic_bool *is_wanted; /* the writer, by someone; borrowed, NULL: never */
+    const atomic_bool *is_wanted; /* the writer, by a caller; borrowed, NULL: never */
     int64_t began_us, max_us;     /* max_us 0: without an end */
 };
 
@@ -92,10 +92,10 @@ struct found write_hinted(struct write_context *writing, const char *id); /* a g
 void index_reopen(struct write_context *writing, int64_t number);
 /* What was added to the index is merged in small steps, as long as the slice lasts. True: all. */
 bool index_merge(struct write_context *writing);
-/* Anyone who asks, once. */
+/* Inserts the principal of an ask or a conversation, unless it is there. */
 void write_principal(struct write_context *writing, const struct store_principal *principal,
                      int64_t now_ms);
-/* Some conversations that did not change since and wait for no one. */
+/* Some conversations that did not change since and wait for no person. */
 void conversation_sweep(struct write_context *writing, const struct store_sweep *sweep,
                         int64_t *ret_count);
 

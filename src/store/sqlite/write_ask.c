@@ -256,8 +256,8 @@ void abandon_run(struct write_context *writing, struct write *write)
     text_release(&body);
 }
 
-/* Agents confirm what reached them, often many results at the same time: one event tells it of all
- * of them. It stands beside the chains of the asks, for it is about several. */
+/* Agents confirm what reached them, often many results in one go: one event tells it of all of
+ * them. It stands beside the chains of the asks, for it is about several. */
 
 static bool deliver_here(struct write_context *writing, const struct store_change *change,
                          const char *id, int64_t number)

@@ -57,7 +57,7 @@ static int use_sync(struct batch_runner *runner, bool is_full)
     return rc;
 }
 
-/* What no one did needs no disk: a batch with something a person did waits for it. */
+/* A batch waits for the disk if one of its writes must, such as what a person did. */
 static bool needs_sync(const struct write *writes)
 {
     const struct write *write = DELIBERATE_FAULT(acknowledged_before_sync) ? NULL : writes;
@@ -160,7 +160,7 @@ static void roll_back(sqlite3 *db)
  * A commit that failed late, in its sync, may stand complete in the log, where the next start would
  * find it, though everybody was told that it failed. One more small commit, unsynced, overwrites
  * its first frame. If that fails too, a full disk has nothing complete to find; of a broken one
- * no one can know.
+ * that can't be known.
  */
 static void forget_failed_commit(struct batch_runner *runner)
 {
@@ -236,7 +236,7 @@ struct writer {
     bool is_closing;                  /* under the lock */
     struct metrics_histogram batches; /* under the lock */
     atomic_bool is_idle;              /* the thread has nothing to do; only a hint */
-    atomic_bool is_wanted;            /* someone waits for what is in the queue; only a hint */
+    atomic_bool is_wanted;            /* a caller waits for what is in the queue; only a hint */
 
     /* the thread's own */
     struct batch_runner runner;
@@ -516,7 +516,9 @@ void writer_free(struct writer *writer)
     free(writer);
 }
 
-enum { SLICE_PART = 5 }; /* with someone waiting it ends after a fifth: else it would never end */
+/* While a caller waits, a slice ends after a fifth of its time. With none at all the work would
+ * never be done. */
+enum { SLICE_PART = 5 };
 
 void slice_begin(struct slice *slice, int64_t max_us)
 {

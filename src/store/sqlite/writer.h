@@ -2,7 +2,7 @@
  * writer.h - the one thread that writes. Jobs queue up while it works; it takes the whole queue
  * into one transaction, hands the writes back, and only then looks after the log. Checkpoints are
  * its own, so that neither the loop nor a reply waits for one. Retention and the index give way:
- * each batch of them is a transaction of its own, behind what someone waits for.
+ * each batch of them is a transaction of its own, after what callers wait for.
  */
 #ifndef STORE_SQLITE_WRITER_H
 #define STORE_SQLITE_WRITER_H

@@ -174,7 +174,7 @@ bool store_backup(const char *path, backup_sink *sink, void *context, struct err
     *err = (struct error){ 0 };
     if (access(path, F_OK) != 0 && errno == ENOENT)
         return error_say(err, ERROR_not_found, "", TEXT_REASON_BACKUP_NOTHING, NULL);
-    /* may write, so that anyone who closes the file last leaves no log behind */
+    /* opened for writing: if we close the file last, its log is removed */
     real = database_resolve(path);
     rc = sqlite3_open_v2(real ? real : path, &backup.db,
                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX |

@@ -1,7 +1,7 @@
 /*
  * backup.h - the whole store as lines, and back. Writing reads one state of the file, whether or
- * not a hub has it open, row by row. Reading in is for anyone who holds the hub's lock: batches of
- * rows, each a transaction; what was interrupted goes on with the same backup, and until it is
+ * not a hub has it open, row by row. Reading in is for a caller that holds the hub's lock: batches
+ * of rows, each a transaction; what was interrupted goes on with the same backup, and until it is
  * complete no hub opens the store.
  */
 #ifndef STORE_TRANSFER_BACKUP_H

@@ -594,7 +594,7 @@ static bool finish(struct migration *migration, struct error *err)
     return ok;
 }
 
-/* Someone may have been killed between the last commit and the word that it is done. */
+/* An earlier run may have been killed between the last commit and the word that it is done. */
 static bool is_done(struct migration *migration, bool *ret_is_done, struct error *err)
 {
     char found[MOVE_FACT_BYTES], done[MOVE_FACT_BYTES];

@@ -19,7 +19,7 @@ struct table_scan_table {
 enum { SCAN_TABLES = 13, SCAN_COLUMNS = 32 };
 /* In the order in which they may be written: what is referred to comes first. All but counter,
  * whose row is below, and what searches are found by (words, by_agent, by_id, by_principal,
- * unindexed, search): that is made again. tests/integration/test_migrate.py compares with the
+ * unindexed, search): that is built again. tests/integration/test_migrate.py compares with the
  * schema. */
 extern const struct table_scan_table table_scan_tables[SCAN_TABLES];
 
