@@ -1,6 +1,6 @@
 /*
- * asks.c - what the product offers: its tools and prompts, and as resources the asks of anyone who
- * looks, those that are open and those that are over. An ask of someone else's is like none.
+ * asks.c - what the product offers: its tools and prompts, and as resources the client's own asks,
+ * open and over. Another client's ask is treated as if it did not exist.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,7 @@ static void look(struct mcp_call *call, const struct look *look)
     tool_act(look->method, call->session, &writer, look->done, call);
 }
 
-/* From the service. False: no one wants it any more, and the call is gone. */
+/* The service has replied. False: the client no longer wants the reply, and the call is gone. */
 static bool is_back(struct mcp_call *call)
 {
     call->needs_session = false;
@@ -187,7 +187,8 @@ static void on_listed(void *context, const struct reply *reply)
     json_free(json);
 }
 
-/* Before the service was used nothing is started for someone who types. */
+/* Completion starts nothing: it asks the service only after this session has used it, or where it
+ * is in this process. */
 static void complete_id(struct mcp_call *call, const struct completion_request *completion)
 {
     const struct mcp_parts *parts = &call->to.mcp->parts;
@@ -227,8 +228,7 @@ void asks_take_event(struct hub_session *session, const char *method, const stru
     const char *id = json_member_text(params, "session_id");
     char *uri;
 
-    if (strcmp(method, "mine/following") ==
-        0) { /* again: who knows what happened in the meantime */
+    if (strcmp(method, "mine/following") == 0) { /* earlier changes may have been missed */
         subscribe_tell(session, NULL);
         return;
     }

@@ -49,7 +49,7 @@ static void free_work(struct call_work *work)
     free(work);
 }
 
-/* Anyone who does the work of this call hears that no one wants it any more. */
+/* Tells the code that works on this call that the client no longer wants the answer. */
 static void tell_gone(struct mcp_call *call)
 {
     void (*gone)(void *context) = call->work ? call->work->gone : NULL;
@@ -131,7 +131,7 @@ struct mcp_call *call_find(struct mcp *mcp, int64_t tag)
     return link ? TABLE_THING(mcp_call, by_tag, link) : NULL;
 }
 
-/* No one waits for its response any more; the service may still owe its reply. */
+/* The client no longer waits for the response; the service may still owe its reply. */
 static void leave_stream(struct mcp_call *call)
 {
     if (call->to.stream) {
@@ -186,8 +186,8 @@ static void abandon(struct mcp_call *call)
         call_end(call);
 }
 
-/* The client gave up: no response any more, the ask stays and says that no one waits. An id we do
- * not know is a stray, which clients were seen to send. */
+/* The client gave up: it gets no response. The ask stays and says that no client waits. An unknown
+ * id is a stray; clients were seen to send them. */
 static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
 {
     for (struct mcp_call *call = mcp->calls; call; call = call->next) {
@@ -203,7 +203,8 @@ static bool cancel(struct mcp *mcp, const char *id_json, const char *reason)
     return false;
 }
 
-/* Where it is not ours it may be another's, whose answer would otherwise go to no one. */
+/* If the request is not ours, another server of this session may have it. That server is told, or
+ * its answer would go to no one. */
 void call_cancel(struct mcp *mcp, const struct json *request_id, const char *reason)
 {
     char *id_json = request_id ? json_encode(request_id) : NULL;
@@ -225,8 +226,8 @@ void call_take_state(struct mcp *mcp, const char *id_json, const char *reason)
     cancel(mcp, id_json, reason);
 }
 
-/* One that answers on this stream; giving up one may be the end of others, so who goes through
- * them begins again each time. */
+/* The first call that answers on this stream. Giving up one call may end others, so the caller
+ * starts over after each. */
 static struct mcp_call *find_on(struct mcp *mcp, const struct mcp_stream *stream, bool is_away)
 {
     struct mcp_call *call = stream->call_count ? mcp->calls : NULL;
@@ -412,7 +413,7 @@ void call_detach_soon(struct mcp_call *call)
     hold_wake_at(mcp, mcp_boot_ms(mcp) + 1);
 }
 
-/* Detaching one may be the end of others, so who goes through them begins again each time. */
+/* Detaching one call may end others, so the walk starts over after each. */
 void call_detach_due(struct mcp *mcp)
 {
     struct mcp_call *call = mcp->calls;

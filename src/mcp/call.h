@@ -56,8 +56,8 @@ void call_need_input(struct mcp_call *call, const char *requests_json, const cha
 const struct json *call_responses(const struct mcp_call *call);
 const char *call_state(const struct mcp_call *call);
 
-/* Called once when no one wants the answer any more; the call is gone when it returns. Anyone who
- * answers later than at the same time needs this. */
+/* Called once when the client no longer wants the answer; the call is gone when it returns. A tool
+ * that does not answer immediately needs this. */
 void call_on_gone(struct mcp_call *call, void (*gone)(void *context), void *context);
 
 /* A log message, for clients that want this level. */

@@ -76,7 +76,7 @@ struct mcp_batch {
 /* Where the response to a request goes. */
 struct mcp_to {
     struct mcp *mcp;
-    struct mcp_stream *stream; /* NULL: no one wants it any more */
+    struct mcp_stream *stream; /* NULL: no response is wanted any more */
     struct mcp_batch *batch;   /* NULL: it came alone */
     const char *id_json;       /* NULL: it could not be read */
 };
@@ -153,7 +153,7 @@ struct mcp_method {
 
 /* mcp.c */
 int64_t mcp_boot_ms(const struct mcp *mcp);
-/* What is known of anyone who asks something on this stream, apart from what it asks. */
+/* What is known of the client that sends a request on this stream, apart from the request. */
 struct mcp_request mcp_request_of(struct mcp *mcp, struct mcp_stream *stream);
 /* By the row of its method, one of these or of both eras, or with an error where there is none:
  * `status` is that one's. */
@@ -267,8 +267,8 @@ void tool_act(enum method method, struct hub_session *session, struct json_write
 void tool_act_on(enum method method, struct hub_session *session, const char *session_id);
 void tool_detach(struct mcp_call *call);
 void tool_wait_again(struct mcp_call *call);
-/* For the ask it names. What is to be said or done first stands in `plan`; NULL: nothing. Where it
- * wants a command to open it in a terminal, that comes immediately. */
+/* Waits for the ask it names. What is to be said or done first is in `plan`; NULL: nothing. A
+ * command that opens the ask in a terminal is sent immediately. */
 void tool_wait(struct mcp_call *call, int64_t wait_s, const struct tool_plan *plan);
 void tool_refuse_busy(struct mcp_request *request);
 /* The service did not even say `pending`: the client must hear something before it gives up. */
@@ -298,7 +298,7 @@ void call_detach_due(struct mcp *mcp);
 /* Requests beside tools/call that may be answered later; NULL: refused. */
 struct mcp_call *run_begin(struct mcp_request *request, const struct json *arguments,
                            bool needs_session);
-void run_settle(struct mcp *mcp, int64_t tag); /* it may have been answered in the meantime */
+void run_settle(struct mcp *mcp, int64_t tag); /* the call may already be answered */
 
 /* hold.c: calls that are held open */
 int64_t hold_limit_s(const struct mcp_call *call);

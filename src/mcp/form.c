@@ -39,7 +39,7 @@ void mcp_form_write_client(struct json_writer *writer, const struct mcp_call *ca
 
 /* What comes back ------------------------------------------------------------------------------ */
 
-/* Values of a form are flat, and only those go to the service: no one needs the rest. */
+/* Values of a form are flat, and only those go to the service: it needs nothing else. */
 static bool is_flat(const struct json *content)
 {
     if (json_kind(content) != KIND_OBJECT)

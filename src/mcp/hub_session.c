@@ -179,7 +179,7 @@ void delivery_move(struct mcp_delivery **from, struct mcp_delivery **to)
     }
 }
 
-/* The next identical call gets them, also elsewhere; they may arrive here all the same. */
+/* The next identical call gets these answers, at any server; they may still arrive here as well. */
 void delivery_return(const struct mcp_delivery *list)
 {
     for (; list; list = list->next)

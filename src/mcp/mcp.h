@@ -4,7 +4,7 @@
  * collect is answered here: no hub, no file, no port is touched for it (R10.2).
  *
  * A message comes in with the stream on which everything about it goes out. On stdio there is one
- * stream for all; over HTTP each POST is one, so that two POSTs may use the same id immediately.
+ * stream for all; over HTTP each POST is one, so two POSTs may use the same id at the same time.
  */
 #ifndef MCP_MCP_H
 #define MCP_MCP_H
@@ -32,7 +32,7 @@ struct mcp_message {
 
 struct mcp_stream_ops {
     void (*message)(struct mcp_stream *stream, const struct mcp_message *message);
-    /* A person is awaited: anyone who listens must hear soon that this goes on. May be NULL. */
+    /* A person is awaited: the client must hear soon that the call goes on. May be NULL. */
     void (*waits)(struct mcp_stream *stream);
     /* Every request of this exchange is answered or given up: the last word. May be NULL. */
     void (*finished)(struct mcp_stream *stream);
@@ -70,7 +70,7 @@ struct mcp_parts {
     const char *transport; /* "stdio", "http" */
     /* As in rpc/service.h, of the client whose message is being read; NULL: it is above. */
     bool (*locate)(void *context, int64_t *ret_uid, int64_t *ret_pid);
-    size_t max_calls;                    /* immediately */
+    size_t max_calls;                    /* at the same time */
     const struct mcp_features *features; /* NULL: the product's */
     void *context;
     /* How long a call of this client may be held open, in seconds, if it is told of progress. */
@@ -86,14 +86,14 @@ struct mcp_parts {
      * no state is given out. */
     char *(*seal)(void *context, const char *binding, const char *state);
     char *(*unseal)(void *context, const char *binding, const char *sealed);
-    /* Anyone who else serves this session must know this (mcp_take_state); `value` NULL: not any
-     * more. NULL: no one else does. */
+    /* Other servers of this session must know this (mcp_take_state); `value` NULL: not any more.
+     * NULL: there are no other servers. */
     void (*note)(void *context, const char *what, const char *value);
 };
 struct mcp *mcp_new(const struct mcp_parts *parts);
 void mcp_free(struct mcp *mcp); /* its asks stay, detached; its streams are touched no more */
 
-/* A legacy session, for anyone who serves it without having seen its handshake. */
+/* A legacy session, for a server that serves it without having seen its handshake. */
 struct mcp_session {
     enum mcp_revision revision;
     unsigned abilities;                       /* enum ability */
@@ -120,19 +120,19 @@ void mcp_refuse_long_line(struct mcp *mcp, struct mcp_stream *stream, const char
 /* Every message of this stream is with the client now. Not before that does an answer count as
  * delivered: one that died in a buffer belongs to the next identical call (R5.5). */
 void mcp_confirm(struct mcp *mcp, struct mcp_stream *stream);
-/* The same where many streams end immediately: the service hears of all of them together, when the
- * second is called. */
+/* The same where many streams end at the same time: the service hears of all of them together, when
+ * the second is called. */
 void mcp_confirm_soon(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_tell_confirmed(struct mcp *mcp);
-/* The client is away but may come back for this stream: no one waits at the service in the
- * meantime, so that anyone who makes the same call elsewhere gets the ask, and not a second one. */
+/* The client is away but may come back for this stream. Its asks are detached until then, so the
+ * same call made elsewhere gets this ask and not a second one. */
 void mcp_pause(struct mcp *mcp, struct mcp_stream *stream);
 void mcp_resume(struct mcp *mcp, struct mcp_stream *stream);
 /* The client is back for a call that another server began: it goes on on this stream, which is
  * fresh. False, and nothing was said: this state is not ours, of another session, or too old. */
 bool mcp_take_up(struct mcp *mcp, struct mcp_stream *stream, const char *sealed);
-/* Anyone who loses this stream can come back for its call with this, to any server of the session;
- * NULL: it can't. It is made when it is needed, since thousands of streams wait. */
+/* With this, a client that loses this stream can come back for its call, to any server of the
+ * session; NULL: it can't. It is made when it is needed, since thousands of streams wait. */
 char *mcp_stream_state(const struct mcp_stream *stream);
 /* Its client closed it, as modern ones do when they give up: after how long is worth knowing. Then
  * as mcp_drop. */

@@ -16,7 +16,7 @@ enum { SUBSCRIPTIONS_MAX = 1024, LISTEN_MAX = 64 };
 
 struct mcp_subscription {
     struct mcp_subscription *next;
-    struct hub_session *session; /* whose resources are meant; NULL: no one's */
+    struct hub_session *session; /* whose resources are meant; NULL: no session's */
     struct mcp_call *call;       /* the listen it came with; NULL: a legacy one */
     char *uri;                   /* owned */
     bool is_missed;              /* it changed while no stream was open */
@@ -143,8 +143,8 @@ static bool has(const struct mcp *mcp, const char *uri)
     return at != NULL;
 }
 
-/* By a request that another server of this session got. What changed before we heard of it was told
- * to no one, so the next stream hears that it did. */
+/* By a request that another server of this session got. The client was not told of changes before
+ * we heard of it, so its next stream is told of one. */
 void subscribe_take_state(struct mcp *mcp, const char *uri, const char *value)
 {
     struct mcp_request request = mcp_request_of(mcp, NULL);

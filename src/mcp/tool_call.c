@@ -172,7 +172,7 @@ static void on_done(void *context, const struct reply *reply)
     if (stream && !is_over && reply->err.code == ERROR_NONE && (is_away || is_let_go)) {
         if (!is_away) /* it was back before the service had said so */
             tool_wait_again(call);
-        return; /* no one is there to be told `pending`: it waits again when the client is back */
+        return; /* `pending` would not arrive: the call waits again when the client is back */
     }
     if (stream && reply->kind == REPLY_INPUT && mcp_form_need_input(call, reply->json))
         return;
@@ -303,7 +303,7 @@ static void write_client(struct json_writer *writer, const struct mcp_call *call
         mcp_form_write_client(writer, call);
 }
 
-/* To the service with it. Where it does not answer immediately a person is awaited. */
+/* Sends it to the service. If the service does not answer immediately, a person is awaited. */
 static void send_to_hub(struct mcp_call *call, const struct request *request)
 {
     struct mcp *mcp = call->to.mcp;

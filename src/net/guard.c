@@ -32,7 +32,7 @@ struct route_table {
 };
 
 /* When the last unknown tokens came, oldest at `oldest`. Peers are not told apart: on loopback all
- * have one address, and elsewhere anyone who guesses has many. */
+ * have one address, and elsewhere an attacker has many. */
 struct guesses {
     int64_t bad_token_ms[GUARD_BAD_TOKENS];
     size_t oldest;
@@ -43,7 +43,7 @@ struct guard {
     struct route_table *tables; /* owned */
     size_t table_count;
     struct route_count other_replies;    /* to what has no route */
-    struct guesses guesses[GUARD_SIDES]; /* guessing at one keeps no one from the other */
+    struct guesses guesses[GUARD_SIDES]; /* guesses at one side do not block the other */
 };
 
 /* One request on its way through the checks. */

@@ -22,12 +22,12 @@ struct tls;
 struct tls_context;
 
 /* How a reply ended. TAKEN: all of it was written, and the peer went on, closed in order, or stayed
- * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; anyone who
- * keeps account of deliveries must not count this one. ROOM is no end: a stream that asked for it
+ * and acknowledged every byte for a while. LOST: it was reset, or cut before the end; a caller that
+ * counts deliveries must not count this one. ROOM is no end: a stream that asked for it
  * (http_want_room) may go on. */
 enum http_fate { HTTP_TAKEN, HTTP_LOST, HTTP_ROOM };
 
-/* A connection that goes on as something else. Anyone who takes it holds a place of the server
+/* A connection that goes on as something else. The code that takes it holds a place of the server
  * until http_server_free_place. */
 struct http_taken {
     struct http_server *server;
@@ -54,8 +54,8 @@ struct http_handler {
     void *taken_context;
 };
 
-/* Anyone who shows a token keeps its place when places are scarce; strangers go first. Called by
- * the gate while it admits, with whose the connection is from now on. */
+/* A peer that shows a token keeps its place when places are scarce; strangers go first. Called by
+ * the gate while it admits; from now on the connection belongs to `owner`. */
 void http_recognise(struct http_exchange *exchange, uint64_t owner);
 /* The end of everything that is theirs: open exchanges are LOST. */
 void http_server_cut(struct http_server *server, uint64_t owner);
@@ -137,7 +137,7 @@ void http_forget_request(struct http_exchange *exchange);
 
 /* Called once, and the exchange is gone when it returns. A peer that leaves before the reply has
  * begun is LOST too: then no reply is wanted any more. Never called out of one of the functions
- * below, so anyone who replies may go on using the exchange. */
+ * below, so the code that replies may go on using the exchange. */
 void http_on_fate(struct http_exchange *exchange,
                   void (*call)(void *context, struct http_exchange *exchange, enum http_fate fate),
                   void *context);

@@ -154,7 +154,7 @@ void http_connection_mark_dirty(struct http_connection *connection)
         http_link_append(&connection->server->dirty, &connection->dirty);
 }
 
-/* Anyone who found out may be in the middle of a reply; the fate comes from the loop. */
+/* The caller may be in the middle of a reply, so the loop reports the fate later. */
 void http_connection_doom(struct http_connection *connection)
 {
     if (connection->phase == PHASE_CLOSED)
@@ -191,7 +191,7 @@ static void http_connection_watch(struct http_connection *connection)
                         connection))
         connection->interest = (uint8_t)events;
     else
-        http_connection_doom(connection); /* no one would hear of it any more */
+        http_connection_doom(connection); /* unwatched, it would never be heard of again */
 }
 
 static void wait_for_request(struct http_connection *connection)

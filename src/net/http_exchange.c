@@ -22,7 +22,7 @@
 
 static int on_headers_complete(llhttp_t *parser)
 {
-    parser->upgrade = 0; /* anyone who upgrades takes the connection over; until then it is HTTP */
+    parser->upgrade = 0; /* a handler may take the connection over; until then it is HTTP */
     return 0;
 }
 

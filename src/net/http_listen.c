@@ -13,9 +13,9 @@
 #include "i18n/i18n.h"
 #include "net/http_server.h"
 
-/* The two listening sockets of a server: 127.0.0.1 and ::1 with one port number. Close on exec,
- * for this machine alone; IPv6 takes no IPv4. Or one socket at an address that someone chose, for
- * other machines too. */
+/* The two listening sockets of a server: 127.0.0.1 and ::1 with one port number. Close on exec, for
+ * this machine alone; IPv6 takes no IPv4. Or one socket at a configured address, for other machines
+ * too. */
 
 enum { LISTEN_BACKLOG = 511, LISTEN_TRIES = 100 };
 

@@ -102,7 +102,7 @@ static const struct {
     { "upgrade", false, NULL },
 };
 
-/* What HTTP/1.1 has and someone here might serve; the gate answers 405 where no one does. */
+/* Methods of HTTP/1.1 that a route may serve; the gate answers 405 where none does. */
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS" };
 
 static bool check_method(const char *method, struct http_fault *fault)
@@ -179,7 +179,7 @@ static bool parse_field(struct http_request *request, char *line, struct http_fa
     return true;
 }
 
-/* Lists may come in several lines; no matter who asks for one sees it whole. */
+/* A list may come in several lines; they are joined, so that callers see it whole. */
 static void join_repeats(struct http_request *request, size_t length)
 {
     struct text joined = { 0 };

@@ -13,7 +13,7 @@ struct text;
 
 enum { HTTP_LINE_BYTES = 8192, HTTP_HEAD_BYTES = 32768, HTTP_FIELDS = 100 };
 
-/* Why a request is refused; the text is for anyone who wrote the client. */
+/* Why a request is refused; the text is for the client's author. */
 struct http_fault {
     int status;
     const char *why;

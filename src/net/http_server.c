@@ -25,8 +25,8 @@ enum {
 static const char busy_reply[] = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
                                  "Retry-After: 1\r\nContent-Length: 0\r\n\r\n";
 
-/* How long peers may take. One timer for all is armed for the first expiry, and not at all if
- * no one waits. To add a timeout: a class in http_server.h, and its row here. */
+/* How long peers may take. One timer for all is armed for the first expiry, and not at all if no
+ * peer waits. To add a timeout: a class in http_server.h, and its row here. */
 
 enum {
     CLOCK_STEP_MS = 100,
@@ -353,7 +353,7 @@ static void tick(void *context)
                 arm(server, wait->since_ms + limit_ms + step_of(limit_ms));
                 break;
             }
-            if (calls == CLOCK_CALLS) { /* anyone who came in the meantime is served first */
+            if (calls == CLOCK_CALLS) { /* peers that came in the meantime go first */
                 arm(server, now_ms);
                 break;
             }
@@ -509,8 +509,8 @@ static void stop_listening(struct http_server *server)
     }
 }
 
-/* Each one once, though some leave during the walk: those already seen go to the end of the list.
- */
+/* Calls for each connection once, though some leave during the walk: those already seen go to the
+ * end of the list. */
 static void for_each(struct http_server *server, void (*call)(struct http_connection *connection))
 {
     for (size_t left = server->count; left > 0 && !http_list_is_empty(&server->connections);

@@ -4,7 +4,7 @@
  *
  *   IDLE --byte--> HEAD --head, admitted--> BODY --whole--> HELD --reply--> WRITING --sent-->
  *    ^                                                                          |
- *    |--- SETTLING (only if someone wants to know the fate) <------------------|
+ *    |--- SETTLING (only if a caller wants to know the fate) <------------------|
  *    `--- or LINGERING: the last reply is out, what the peer still sends is thrown away
  */
 #ifndef NET_HTTP_SERVER_H
@@ -47,7 +47,7 @@ void http_link_remove(struct http_link *link); /* in no list: nothing happens */
  * so that a look at its front is enough. */
 enum http_class {
     HTTP_WAIT_NONE,
-    HTTP_WAIT_DOOMED,    /* immediately, but not on the stack of anyone who found out */
+    HTTP_WAIT_DOOMED,    /* immediately, but not on the caller's stack */
     HTTP_WAIT_RESUME,    /* bytes that were read with the request before */
     HTTP_WAIT_HANDSHAKE, /* of TLS */
     HTTP_WAIT_IDLE,
@@ -81,7 +81,7 @@ enum http_phase {
     PHASE_CLOSED,
 };
 
-/* Bytes of the peer that could not be used immediately. */
+/* Bytes of the peer that could not be used yet. */
 struct http_incoming {
     /* PHASE_HEAD: the part of a head that came; else read with the request before */
     struct text kept;
@@ -119,7 +119,7 @@ struct http_connection {
     bool is_located : 1;      /* its process was looked for */
 };
 
-/* What was asked: gone as soon as no one needs it, because a person takes long. */
+/* What was asked: gone as soon as it is not needed, because a person takes long. */
 struct http_asked {
     struct http_request request;
     struct text body;
@@ -223,7 +223,7 @@ void http_exchange_check_rate(struct http_exchange *exchange);
 
 /* http_exchange.c */
 void http_write_refusal(struct http_connection *connection, int status, const char *why);
-void sse_beat(struct http_exchange *exchange); /* a comment, so that no one thinks it dead */
+void sse_beat(struct http_exchange *exchange); /* a comment, so that the client sees it is alive */
 
 /* Opens the listening sockets of a server. */
 /* `ret_fds` has room for two: IPv4 and IPv6; the second is -1 on a host without IPv6. */

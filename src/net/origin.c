@@ -12,7 +12,8 @@ enum { HTTP_PORT = 80, HTTPS_PORT = 443 };
 static const char token_characters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
-/* Names that can only mean this machine; anyone who may set one has the machine. */
+/* Names that can only mean this machine; a program that can redirect them controls the machine
+ * anyway. */
 static const char *const our_names[] = { "127.0.0.1", "[::1]", "localhost" };
 
 bool origin_is_our_host(const char *host, int port)

@@ -684,7 +684,7 @@ static void *run(void *context)
         text_add_char(&why, outcome == OUTCOME_AWAY ? REMOTE_AWAY : OS_DAEMON_SAYS_WHY);
         error_pack(&err, &why);
         if (write(tunnel->ready_fd, why.bytes, why.used) < 0)
-            errno = 0; /* no one listens any more */
+            errno = 0; /* the reader has gone */
         text_release(&why);
         close(tunnel->ready_fd);
         close(tunnel->near_fd);

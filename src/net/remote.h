@@ -1,6 +1,6 @@
 /*
  * remote.h - the way to a hub of another machine: a WebSocket, over TLS, at whose end the wire's
- * lines come out of an ordinary socket, so that anyone who speaks with a hub needs to know nothing
+ * lines come out of an ordinary socket, so that code that speaks with a hub needs to know nothing
  * of it. A thread of its own carries the bytes.
  */
 #ifndef NET_REMOTE_H
@@ -14,7 +14,7 @@ struct error;
 
 struct remote_target {
     const char *url;        /* https://NAME[:PORT]; http:// on this machine alone */
-    const char *token_file; /* that no one else may read; read again each time */
+    const char *token_file; /* other users may not read it; read again each time */
     const char *ca_file;    /* NULL: whom the system trusts */
 };
 /* Whether it can be used at all, before anything is connected; `err` says what to change. */

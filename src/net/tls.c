@@ -399,7 +399,7 @@ void tls_explain(const struct tls *tls, struct error *err)
 
 /* A socket with or without TLS. */
 enum {
-    STREAM_CHUNK_BYTES = 16384, /* of the socket immediately; with an unfinished record it fits */
+    STREAM_CHUNK_BYTES = 16384, /* read at a time; with an unfinished record it fits */
     STREAM_RECORD_BYTES = 16384,
 };
 

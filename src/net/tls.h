@@ -15,7 +15,7 @@ struct error;
 struct tls;
 struct tls_context;
 
-/* A server's certificate, with the chain behind it, and its key, which no one else may read. */
+/* A server's certificate with its chain, and its key, which no other user may read. */
 bool tls_context_new_server(const char *certificate_file, const char *key_file,
                             struct tls_context **ret_context, struct error *err);
 /* From when until when that certificate is good, in ms since 1970. */

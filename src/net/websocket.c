@@ -188,7 +188,7 @@ static void forget_unread(struct ws_peer *peer)
     peer->unread = NULL;
 }
 
-/* immediately, without a word */
+/* Closes the connection immediately, without a close frame. */
 static void ws_peer_drop(struct ws_peer *peer)
 {
     struct ws_server *server = peer->server;
@@ -242,7 +242,7 @@ static void ws_peer_watch(struct ws_peer *peer)
     if (os_poller_watch(peer->server->poller, peer->fd, peer->interest, events, peer))
         peer->interest = (uint8_t)events;
     else
-        ws_peer_drop(peer); /* no one would hear of it any more */
+        ws_peer_drop(peer); /* unwatched, it would never be heard of again */
 }
 
 static void ws_peer_write(struct ws_peer *peer)
@@ -268,7 +268,7 @@ static void ws_peer_write(struct ws_peer *peer)
     ws_peer_watch(peer);
 }
 
-/* In slices: anyone who else has something to say comes in between. */
+/* In slices, so that other work gets its turn in between. */
 void ws_server_flush(struct ws_server *server)
 {
     struct http_link *head = &server->dirty;
@@ -610,7 +610,8 @@ bool ws_peer_process(const struct ws_peer *peer, int64_t *ret_uid, int64_t *ret_
     return ws_peer_is_local(peer) && os_tcp_peer_process(peer->fd, ret_uid, ret_pid);
 }
 
-/* They hold places of everybody's: anyone who has been silent for longest makes room. */
+/* Peers that have not said hello hold places that others need: the one silent for longest makes
+ * room. */
 static void make_room(struct ws_server *server, const struct http_server *http)
 {
     struct http_link *head = &server->waits[WS_WAIT_HELLO];

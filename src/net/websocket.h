@@ -49,7 +49,7 @@ void ws_server_take(void *context, const struct http_taken *taken);
 void ws_server_flush(struct ws_server *server); /* before the loop sleeps: one write a peer */
 size_t ws_server_count(const struct ws_server *server);
 void ws_server_write_metrics(const struct ws_server *server, struct text *out);
-/* Everybody immediately, without a word; before the HTTP server goes. */
+/* Closes all immediately, without a close frame; before the HTTP server goes. */
 void ws_server_end_peers(struct ws_server *server);
 void ws_server_free(struct ws_server *server); /* NULL is fine */
 

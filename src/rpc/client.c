@@ -10,7 +10,7 @@
 #include "core/limits.h"
 
 enum {
-    STEPS = 16, /* of one call; then anyone who owns the loop has a turn */
+    STEPS = 16, /* of one call; then the owner of the loop has a turn */
     BUCKETS = 64,
     TAG_BYTES = 24,
     CLOSING_BYTES = 16,
@@ -197,7 +197,7 @@ void client_forget(struct client *client, struct client_call *take_call)
     free(take_call);
 }
 
-/* Those that are doomed; what is called in the meantime is not. */
+/* Fails the doomed calls; a call made in the meantime is not one of them. */
 static void fail_doomed(struct client *client, enum finder_failure failure, const struct error *err)
 {
     struct client_reply reply = { .failure = failure, .err = *err };
@@ -260,7 +260,7 @@ static bool write_again(const struct client_call *call, int64_t now_ms, struct t
     return !out->has_overflowed;
 }
 
-/* One line under an id that is new: the reply to an older one is no one's. */
+/* One line under a new id: a late reply to an older id finds no call. */
 static void add_line(struct client *client, struct client_call *call, const char *params_json)
 {
     struct text *out = &client->finder.out;

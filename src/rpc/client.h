@@ -73,7 +73,7 @@ void client_free(struct client *client); /* NULL is fine; `done` is not called a
  */
 struct client_call *client_call(struct client *client, const struct request *request,
                                 client_done *done, void *context);
-/* No one minds any more: it ends with the connection. */
+/* The caller no longer needs the result: the call ends with the connection. */
 void client_abandon(struct client_call *call);
 bool client_is_sent(const struct client_call *call);
 /* Without `done`: one, all. */

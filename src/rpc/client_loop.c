@@ -104,7 +104,7 @@ static void on_ready(void *context)
         settle(client);
 }
 
-/* Sends, and calls no one: what comes of it would have to wait for the next turn. */
+/* Sends, but runs no callback: what a callback sends would have to wait for the next turn. */
 static void on_turn(void *context)
 {
     struct loop_client *client = context;

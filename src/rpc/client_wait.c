@@ -28,7 +28,7 @@ bool client_open_and_wait(struct client *client, struct error *err)
     while (!client_is_up(client) && client_failure(client)->failure == FAILURE_NONE)
         wait_once(client);
     *err = client_failure(client)->err;
-    /* one that was there and went immediately is looked for again by the first call */
+    /* the first call looks again for a hub that left immediately */
     return client_is_up(client) || client_failure(client)->failure == FAILURE_LOST;
 }
 

@@ -12,7 +12,7 @@
 #include "rpc/protocol.h"
 
 enum {
-    STEPS = 16, /* of one call; then anyone who owns the loop has a turn */
+    STEPS = 16, /* of one call; then the owner of the loop has a turn */
     READ_BYTES = 16384,
     READS = 64,
     START_LIMIT_MS = 5000, /* until it says that it serves */
@@ -157,7 +157,7 @@ static bool say_nobody_listens(struct finder *finder)
     return socket_of(finder) != NULL;
 }
 
-/* No one was there, or not for long; someone may be in a moment. */
+/* No hub was there, or not for long; one may be there in a moment. */
 static void try_later(struct finder *finder, int64_t now_ms)
 {
     int64_t pause_ms = 2 + (int64_t)finder->tries * 5;

@@ -85,7 +85,7 @@ struct finder {
     bool is_ended;    /* UP: the other end went away; what it said before may be left */
     struct os_daemon_words words;
 
-    void (*closing)(void *context); /* before `fd` is closed; NULL: no one minds */
+    void (*closing)(void *context); /* before `fd` is closed; NULL: not needed */
     void *context;
 
     struct text in, out; /* lines that came, and that are to go */

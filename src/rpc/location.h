@@ -31,7 +31,7 @@ bool location_socket(const struct location *location, char *out, struct error *e
 bool location_socket_name(const struct location *location, char directory[LOCATION_PATH_BYTES],
                           char path[LOCATION_PATH_BYTES + 32], struct error *err);
 bool location_is_own_socket(const char *path);
-int location_connect(const char *path); /* a stream to the socket there; -1: no one listens */
+int location_connect(const char *path); /* a stream to the socket there; -1: nothing listens */
 
 struct hub_record {
     int64_t pid;

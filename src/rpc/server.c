@@ -64,8 +64,8 @@ struct rpc_server {
 
 /* Bytes of one peer to lines and back; bounded both ways. */
 
-/* The only place where one ends, always in a later loop turn: anyone who is on the stack when it is
- * closed may go on looking at it, and libuv has called back for its last write by now. */
+/* The only place where one ends, always in a later loop turn: code on the stack when it is closed
+ * may go on looking at it, and libuv has called back for its last write by now. */
 static void on_closed(uv_handle_t *handle)
 {
     struct connection *connection = (struct connection *)handle;
@@ -457,7 +457,7 @@ static int bind_socket(const char *path)
     if (fd < 0)
         return -1;
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    unlink(path); /* we hold the lock, so anyone who left it is dead */
+    unlink(path); /* we hold the lock, so the hub that left it is dead */
     if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || chmod(path, 0600) != 0) {
         close(fd);
         return -1;

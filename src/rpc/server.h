@@ -23,7 +23,7 @@ struct rpc_host {
 };
 
 /* The socket file is made with mode 0600; an old one of a dead hub is replaced. `passed_fd` listens
- * there already and is someone else's, who goes on when we go; -1: there is none. */
+ * there already and belongs to the service manager, which goes on when we go; -1: there is none. */
 bool rpc_server_open(struct loop *loop, struct service *service, const char *socket_path,
                      int passed_fd, const struct rpc_host *host, struct rpc_server **ret_server,
                      struct error *err);
@@ -36,11 +36,11 @@ bool rpc_server_is_drained(const struct rpc_server *server);
 size_t rpc_server_peer_count(const struct rpc_server *server);
 void rpc_server_free(struct rpc_server *server);
 
-/* Where a service manager listens for a hub (sayso.socket), anyone who needs one connects there,
- * and the manager starts it: its hub has the limits and the log that the unit gives it. */
+/* Where a service manager listens for a hub (sayso.socket), a client that needs one connects there,
+ * and the manager starts it: this hub has the limits and the log that the unit gives it. */
 
-/* True once a hub has this place's lock. False: no one listens there, none came in time,
- * or the one that came could not begin. */
+/* True once a hub has this place's lock. False: nothing listens there, no hub came in time, or the
+ * one that came could not begin. */
 bool activation_begin(const struct location *location);
 
 #endif

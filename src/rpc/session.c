@@ -126,8 +126,8 @@ void rpc_peer_catch_up(struct rpc_peer *peer)
     peer->carrier->end(peer);
 }
 
-/* A peer that asks and does not read is not answered further: its memory is not ours to give. Nor
- * is what a far store would bring for all it asks at the same time. */
+/* A peer that asks and does not read gets no further answers, because they would fill our memory.
+ * So would too many reads from a far store at the same time. */
 bool rpc_peer_is_full(const struct rpc_peer *peer)
 {
     return peer->carrier->behind(peer) > RPC_OUT_BYTES || peer->read_count >= RPC_READS_MAX;

@@ -29,7 +29,7 @@ struct rpc_peer {
 
 struct rpc_carrier {
     struct service *service;
-    size_t max_calls; /* of one peer, under way immediately */
+    size_t max_calls; /* of one peer, under way at the same time */
     /* Where messages are written, each with its line end; `end` sends what is there, and reads from
      * the peer again if it may. */
     struct text *(*begin)(struct rpc_peer *peer);

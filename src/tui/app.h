@@ -37,7 +37,7 @@ enum app_end {
     APP_OVER,      /* it was over before it could be shown: whole_json */
     APP_FAILED,    /* err, and detail_json where the hub gave one */
     APP_NO_TERMINAL,
-    APP_SIGNAL, /* signal_number: to be raised again by anyone who called */
+    APP_SIGNAL, /* signal_number: to be raised again by the caller */
 };
 struct app_result {
     enum app_end end;

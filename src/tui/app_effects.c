@@ -274,8 +274,8 @@ static void copy(struct app *app, const char *text)
     tty_write(app->tty, &out);
 }
 
-/* The bell; and from an inbox no one looks at a notification of the terminal's, where it has them:
- * a sentence of ours, nothing an agent wrote. */
+/* Rings the bell. If the inbox is not looked at and the terminal has notifications, it shows one: a
+ * sentence of ours, nothing an agent wrote. */
 static void ring(struct app *app)
 {
     static const char *const beginnings[] = {
@@ -304,7 +304,7 @@ static void suspend(struct app *app)
     app->titled = -1; /* the shell's own is there again */
     tty_size(app->tty, &rows_now, &columns);
     painter_resize(&app->painter, rows_now, columns, &out);
-    text_release(&out); /* where we begin again there is nothing to clear */
+    text_release(&out); /* drawing begins in a new place: there is nothing to clear */
 }
 
 static void perform(struct app *app, const struct wish *wish)

@@ -91,7 +91,7 @@ void ask_take_end(struct ask_screen *screen, const struct json *whole)
         describe_answer(screen, json_member(whole, "answer"));
 }
 
-/* Open again: someone took the answer back, or the hub came back with it still open. */
+/* Open again: the answer was taken back, or the hub came back with it still open. */
 static void take_open(struct ask_screen *screen)
 {
     if (screen->phase == PHASE_THEIRS || screen->phase == PHASE_SAVED) {

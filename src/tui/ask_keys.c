@@ -237,7 +237,7 @@ static const struct {
     { 'x', NULL, tick_all, false },
 };
 
-/* Defaults that no one has looked at are not sent by one key. */
+/* One key does not send defaults that the person has not looked at. */
 static bool needs_second_enter(struct ask_screen *screen, const struct field_state *state)
 {
     bool is_preset = is_list(state) && list_is_one_of_many(state)
@@ -489,7 +489,7 @@ void ask_screen_key(struct ask_screen *screen, const struct key *key, struct scr
     if (take_control(screen, key))
         return;
     is_answerable = screen->phase == PHASE_OPEN || screen->phase == PHASE_THEIRS;
-    /* anyone who was typing when the question appeared did not mean it */
+    /* a person who was typing when the question appeared did not mean it */
     if (is_answerable && (screen->visible_mono_ms < 0 ||
                           now.mono_ms - screen->visible_mono_ms < SCREEN_TOO_EARLY_MS))
         ask_say(screen, INK_WARN, i18n_text(TEXT_TUI_TOO_EARLY));

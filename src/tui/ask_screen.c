@@ -362,7 +362,7 @@ int64_t ask_left_ms(const struct ask_screen *screen)
     return facts_left_ms(&screen->facts, screen->now);
 }
 
-/* The hub keeps the end 30 s away while someone types; above that the clock runs on. */
+/* The hub keeps the end 30 s away while the person types; above that the clock runs on. */
 bool ask_is_held(const struct ask_screen *screen)
 {
     int64_t left_ms = ask_left_ms(screen);

@@ -1,7 +1,7 @@
 /*
  * ask_state.h - the insides of ask_screen, shared by its files: ask_screen.c (life), ask_events.c
  * (what the hub says), ask_keys.c (what the person does), field_view.c (what would be sent), and
- * the widgets that draw it. No one else includes this.
+ * the widgets that draw it. No other file includes this.
  */
 #ifndef TUI_ASK_STATE_H
 #define TUI_ASK_STATE_H
@@ -24,7 +24,7 @@ enum {
     SCREEN_DIGIT_MS = 400,     /* for the second digit of a number */
     SCREEN_CALM_MS = 80,       /* Enter that soon after a key is a paste or an input method's */
     SCREEN_DRAFT_MS = 1000,
-    SCREEN_TYPING_MS = 2000, /* someone types until so long after a key */
+    SCREEN_TYPING_MS = 2000, /* after a key the person counts as typing for so long */
     SCREEN_NARROW = 60,      /* columns; below it is laid out for a phone's width */
     SCREEN_EXTEND_S = 300,
 };
@@ -34,7 +34,7 @@ enum ask_phase {
     PHASE_SENDING, /* our decision is under way */
     PHASE_SAVED,   /* and can be taken back */
     PHASE_OURS,    /* over, by our act */
-    PHASE_THEIRS,  /* over, by someone else's or by the clock */
+    PHASE_THEIRS,  /* over, by another's act or by the clock */
 };
 enum ask_focus {
     FOCUS_LIST, /* the list, the slider, the review: letters are commands */

@@ -92,7 +92,7 @@ static void put_glyph(struct canvas *canvas, int row, int column, enum ink ink, 
         cell[1] = (struct cell){ .ink = (uint8_t)ink };
 }
 
-/* True for what must never reach a terminal, anyone who forgot to make it visible. */
+/* True for what must never reach a terminal, even if the caller forgot to make it visible. */
 static bool is_control(const char *bytes, size_t length)
 {
     int32_t code_point = text_decode(&bytes, bytes + length);

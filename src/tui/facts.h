@@ -26,8 +26,8 @@ struct facts {
     bool is_detached, is_destructive, is_asked_back;
     int64_t snooze_utc_ms;       /* put off until then; 0: not */
     int64_t quiet_until_mono_ms; /* the agent's own client shows it: others are silent so long */
-    bool is_told;                /* not from the hub: anyone who shows it has made it known */
-    char *via, *person;          /* of anyone who decided; owned; "" */
+    bool is_told;                /* not from the hub: the inbox has announced it */
+    char *via, *person;          /* of the decision; owned; "" */
 };
 void facts_release(struct facts *facts);
 /* Reads the `ask` of ask/get, ask/list and ask/changed; `home` becomes ~. */

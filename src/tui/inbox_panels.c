@@ -129,7 +129,7 @@ static void key_in_history(struct inbox_screen *screen, const struct key *key)
     }
 }
 
-/* Where no one answered it by hand: how it was. */
+/* How it was answered, if not by hand. */
 static const char *how(const struct facts *facts)
 {
     if (facts->state != STATE_AUTO_SUBMITTED)

@@ -158,7 +158,7 @@ static void take_rules(struct inbox_rules *rules, const struct json *listed, con
     rules->rule_count = wanted;
     rules->count = wanted + proposed;
     rules->has_rules = true;
-    rules->is_revoking = rules->is_revoking && is_there; /* else someone else did */
+    rules->is_revoking = rules->is_revoking && is_there; /* else it was revoked elsewhere */
 }
 
 static void take_proposed(struct inbox_rules *rules, const struct json *proposed, const char *home)

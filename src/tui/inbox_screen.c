@@ -60,8 +60,9 @@ static bool is_put_off(const struct inbox_screen *screen, const struct facts *ro
     return row->snooze_utc_ms > screen->now.utc_ms;
 }
 
-/* Once for each ask that came while we look: now, or when no one else shows it any more, or when
- * the time is over that it was put off for. Where the person wants quiet it counts as told. */
+/* Rings once for each ask that came while we look: now, or when the agent's client no longer shows
+ * it, or when the time it was put off for is over. Where the person wants quiet it counts as
+ * told. */
 static void tell_waiting(struct inbox_screen *screen)
 {
     bool is_quiet = !preferences_is_on(&screen->preferences, SETTING_NOTIFICATIONS) ||
@@ -166,7 +167,7 @@ void inbox_screen_free(struct inbox_screen *screen)
     free(screen);
 }
 
-/* What the open ask wants: leaving it is ours, the rest goes on to anyone who has the hub. */
+/* What the open ask wants: leaving it is ours, the rest goes on to the app, which has the hub. */
 static void on_ask_effect(void *context, const struct screen_effect *effect)
 {
     struct inbox_screen *screen = context;

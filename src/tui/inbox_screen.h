@@ -49,7 +49,7 @@ enum inbox_panel {
     INBOX_MISSED,
 };
 
-/* What timed out while no one looked: how many since the last visit, and the newest. */
+/* What timed out while the person was away: how many since the last visit, and the newest. */
 struct inbox_missed {
     int64_t count, longer_s; /* longer_s 0: it is not offered */
     char id[32];

@@ -82,8 +82,8 @@ static void add_step(int count, char letter, struct text *out)
     text_add_char(out, letter);
 }
 
-/* Rows are reached by counting from where we are, because inline no one knows the row of the
- * screen; columns by number, because the sum of widths is not to be trusted. */
+/* Rows are reached by counting from where we are, because inline the row of the screen is unknown;
+ * columns by number, because the sum of widths is not to be trusted. */
 static void move_to(struct painter *painter, int row, int column, struct text *out)
 {
     if (row != painter->at_row)
@@ -166,7 +166,7 @@ static void draw_cell(struct painter *painter, const struct canvas *canvas, int 
     bridge(painter, canvas, row, column, out);
     move_to(painter, row, column, out);
     set_ink(painter, (enum ink)cell->ink, out);
-    if (cell->is_disputed && cell->columns == 2) { /* some fill one column and leave the other */
+    if (cell->is_disputed && cell->columns == 2) { /* terminals may fill only one of them */
         text_add_text(out, "  ");
         painter->at_column = -1;
         move_to(painter, row, column, out);
@@ -176,7 +176,7 @@ static void draw_cell(struct painter *painter, const struct canvas *canvas, int 
     else
         text_add_char(out, ' ');
     painter->at_column = column + cell->columns;
-    /* in the last column terminals wait before they wrap; say the place again */
+    /* in the last column terminals delay the wrap; the place is set again */
     if (cell->is_disputed || painter->at_column >= painter->columns)
         painter->at_column = -1;
 }
@@ -353,8 +353,7 @@ static void shift_apply(struct canvas *canvas, const struct shift *shift)
 }
 
 /* Deletes as many rows at one end of the block as it inserts at the other, so what is below stays
- * where it is. Inline no one knows the rows of the screen, so a region to scroll cannot be named.
- */
+ * where it is. Inline the rows of the screen are unknown, so a region to scroll cannot be named. */
 static void move_block(struct painter *painter, const struct shift *shift, struct text *out)
 {
     int count = abs(shift->by);

@@ -30,14 +30,13 @@ void painter_begin(struct painter *painter, bool is_alternate, struct text *out)
 /* The frame for this picture. Rows that do not fit on the terminal are left out from the end; a
  * caller that minds draws less. */
 void painter_show(struct painter *painter, const struct canvas *canvas, struct text *out);
-/* The terminal has another size now: what was drawn is given up and drawn again by the next frame.
- */
+/* The terminal has another size: what was drawn is given up, and the next frame draws it again. */
 void painter_resize(struct painter *painter, int rows, int columns, struct text *out);
 /* The same at the same size: another look. */
 void painter_redraw(struct painter *painter, struct text *out);
 /* Gives the rows back and shows the cursor; the shell's next line begins where we began. */
 void painter_end(struct painter *painter, struct text *out);
-/* Someone else may have written (suspended, resized): the next frame is drawn whole, below. */
+/* Other programs may have written (suspended, resized): the next frame is drawn whole, below. */
 void painter_forget(struct painter *painter);
 void painter_release(struct painter *painter);
 

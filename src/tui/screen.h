@@ -2,8 +2,8 @@
  * screen.h - what every screen has in common: what it is told, and what it wants done.
  *
  * A screen is a pure model. It reads no terminal and knows no hub: keys, news and the time come in
- * by calls, pictures go out into a canvas, and what the person wants becomes effects. Anyone who
- * owns the terminal and the connection does this, for a screen S of either kind (ask, inbox):
+ * by calls, pictures go out into a canvas, and what the person wants becomes effects. The owner of
+ * the terminal and the connection does this, for a screen S of either kind (ask, inbox):
  *
  *     S_new(&setup, whole, now)      once ask/get (ask/watch for the inbox) has answered
  *     S_key(S, key, now)             for each key of the keyboard

@@ -52,7 +52,7 @@ void preferences_copy(struct preferences *preferences, const struct preferences 
 void preferences_read(struct preferences *preferences, const struct json *settings);
 void preferences_speak(const struct preferences *preferences);
 
-/* Do not disturb, or a time of day at which no one is to be. */
+/* Do not disturb is on, or it is a time of day at which the person wants quiet. */
 bool preferences_is_quiet(const struct preferences *preferences, int64_t utc_ms);
 bool preferences_is_on(const struct preferences *preferences, enum setting_id id);
 const char *preferences_value(const struct preferences *preferences, enum setting_id id);

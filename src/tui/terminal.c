@@ -313,7 +313,7 @@ static void drain(struct tty *tty)
     text_clear(&tty->out);
 }
 
-/* What was typed and no one read must not become a command of the shell's: it is thrown away. */
+/* What was typed and not read must not become a command of the shell's: it is thrown away. */
 static void go_back(struct tty *tty)
 {
     if (tty->is_plain) {

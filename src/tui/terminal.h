@@ -9,8 +9,8 @@
 struct loop;
 struct tty;
 
-/* What a terminal can show, as far as its environment and its own replies tell. Pure: anyone who
- * owns the terminal asks and reads. */
+/* What a terminal can show, as far as its environment and its own replies tell. Pure: the caller
+ * asks the terminal and reads its replies. */
 
 /* How it shows notifications of programs; only one is used, because some know several. */
 enum terminal_notice {
@@ -40,8 +40,8 @@ struct background_reply {
 /* From all bytes that came so far; the replies are taken out, what is left was typed. */
 struct background_reply background_read(char *bytes, size_t *length);
 
-/* The terminal a person sits at: /dev/tty and nothing else, so that no one who writes into
- * standard input can answer. Whatever ends us, the terminal is left as it was. */
+/* The terminal a person sits at: /dev/tty and nothing else, so that a program that writes into
+ * standard input cannot answer. Whatever ends us, the terminal is left as it was. */
 
 enum tty_trouble {
     TTY_FINE,
@@ -55,7 +55,7 @@ struct tty_calls {
     void (*typed)(void *context, const char *bytes, size_t length);
     void (*resized)(void *context);
     void (*written)(void *context); /* all that was given is out */
-    /* Someone stopped us from outside: tty_suspend is to be called. */
+    /* Another process stopped us: tty_suspend is to be called. */
     void (*stop_wanted)(void *context);
     /* We were stopped without a word and go on: the screen may be another's. */
     void (*resumed)(void *context);

@@ -11,7 +11,7 @@ export function announce(text, isUrgent = false) {
     setTimeout(() => setText(node, text), 50); /* the same words twice are news twice */
 }
 
-/** Runs something that builds the page again, and puts the keyboard and the text cursor back.
+/** Runs a function that rebuilds the page, and puts the keyboard focus and the text cursor back.
  * @param {ParentNode} root
  * @param {() => void} rebuild
  */

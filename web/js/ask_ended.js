@@ -31,7 +31,7 @@ const VIA_TITLES = {
     api: "answered_api",
 };
 
-/** Where someone answered, in words.
+/** Where the answer was given, in words.
  * @param {any} by
  */
 export function sayWhere(by) {
@@ -137,7 +137,8 @@ function buildKept(entry) {
     return node;
 }
 
-/** Anyone who answers the same again and again may say so once; never of something destructive.
+/** A person who gives the same answer again and again may make it a rule; never for
+ * something destructive.
  * @param {Entry} entry
  */
 function buildStanding({ ask, form }) {

@@ -152,7 +152,7 @@ export function send(page, how) {
     else if (line.state !== "open")
         complain(page, say("send_when_back"));
     else if (how === "enter" && !entry.is_touched)
-        page.send?.focus(); /* defaults no one looked at are not sent by a key */
+        page.send?.focus(); /* a key does not send defaults that were not looked at */
     else if (!page.send || page.send.disabled)
         announce(page.tally.textContent ?? "", true);
     else if (needsMeaning(entry))

@@ -85,7 +85,7 @@ export function showInbox(main) {
     return { close: () => ends.forEach((end) => end()) };
 }
 
-/** A page of another machine: links are of no use there, anyone who has a token gives it here. */
+/** A page of another machine: links are of no use there, so the person enters a token here. */
 function buildTokenForm() {
     const input = make("input", { id: "token", type: "password", autocomplete: "off",
         spellcheck: "false", required: true });

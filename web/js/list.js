@@ -16,7 +16,7 @@ import { folderOf, sayAgent, urgency } from "./ask_bar.js";
 const LATEST = 5;
 const SYNC_EVERY_MS = 50;
 const COMPLETED_SHOWN = 20;
-const STILL_MS = 10000; /* a pointer that lies still for so long is no one's hand */
+const STILL_MS = 10000; /* a pointer that lies still for so long is not in use */
 /** @type {Record<string, string>} */
 const VIA_ICONS = {
     terminal: "term", web: "web", client: "plug", cli: "term", api: "plug", rule: "auto",

@@ -131,7 +131,7 @@ function route() {
     return before;
 }
 
-/** Anyone who leaves a question is back at its row. @param {string} id */
+/** Leaving a question puts the focus back on its row. @param {string} id */
 function focusRow(id) {
     const row = id && app.dataset.view === "inbox"
         ? app.querySelector(`[data-key="row-${id}"]`) : null;
@@ -161,7 +161,7 @@ function syncConnection() {
         : line.state === "lost" ? say("offline") : "");
 }
 
-/** The frame; built again when the language changes. */
+/** The frame; rebuilt when the language changes. */
 function buildFrame() {
     list = buildList({ current: () => current });
     connection = make("span", { class: "conn" }, make("i"), make("span"));

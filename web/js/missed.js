@@ -1,7 +1,7 @@
 /*
- * missed.js - what timed out while no one looked: how many since the last visit, a word to the
- * agent all the same, and more time for what comes. Looked at is what lay open while a hand moved:
- * a page alone may have been opened by the hub, with no one in front of it.
+ * missed.js - what timed out while the person was away: how many since the last visit, a word to
+ * the agent all the same, and more time for what comes. Looked at is what lay open while a hand
+ * moved: a page alone may have been opened by the hub, with no person in front of it.
  */
 import { make } from "./dom.js";
 import { asks, isOpen } from "./model.js";

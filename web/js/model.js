@@ -31,7 +31,7 @@ export function isOpen(ask) {
     return OPEN_STATES.includes(ask.status);
 }
 
-/** Keeps when its time is over, on a clock that no one can set.
+/** Keeps when its time is over, on a clock that the user cannot set.
  * @param {Ask} ask
  * @param {number|null} seconds
  */

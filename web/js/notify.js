@@ -1,7 +1,7 @@
 /*
  * notify.js - telling a person who looks elsewhere: notification, title, favicon, sound. Never
- * while the page is in front, and at most one notification in ten seconds however many ask (B4);
- * that less than ten seconds are left is told immediately, or it would be told too late.
+ * while the page is in front, and at most one notification in ten seconds however many ask (B4). A
+ * warning that less than ten seconds are left comes immediately: later would be too late.
  */
 import { say, sayCount } from "./language.js";
 import { activeAsks, isLater, isOn, isOpen, secondsLeft, setting } from "./model.js";

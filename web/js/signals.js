@@ -1,4 +1,4 @@
-/* signals.js - what happened, to anyone who wants to know. */
+/* signals.js - what happened, for every part of the page that wants to know. */
 
 /** @type {Map<string, Set<(detail: any) => void>>} */
 const listeners = new Map();

@@ -1,7 +1,7 @@
 /*
  * wire.js - the line to the hub: JSON-RPC over one WebSocket, which comes back by itself. The token
- * belongs to this tab; it is never in an address, and a code is taken out of it immediately. What
- * answers shows first that it is the hub: until then it is told nothing (C5).
+ * belongs to this tab; it is never in an address, and a code is taken out of it immediately. The
+ * other end first proves that it is the hub; until then it is told nothing (C5).
  */
 import { forgetDevice, keepDevice, makeDevice, readDevice, signChallenge } from "./device.js";
 import { askForProof, portHere, proverOf } from "./proof.js";
@@ -144,7 +144,7 @@ async function heardProof(message) {
             sayHello(device && signature ? { device: device.id, signature }
                 : { token: sessionStorage.getItem(TOKEN_KEY) ?? "" });
     } else if (device && (signInCode || sessionStorage.getItem(TOKEN_KEY))) {
-        goOnWithoutDevice(); /* the key stays: anyone who said so has shown nothing */
+        goOnWithoutDevice(); /* the key stays: the other end has not proved that it is the hub */
     } else if (message.error?.data?.code === "unauthorized") {
         line.why = "unauthorized"; /* so does the token */
         line.was_in = true;
@@ -291,7 +291,7 @@ export function connect() {
     opened.addEventListener("message", heard);
     opened.addEventListener("close", () => {
         if (!hasOpened)
-            line.why = ""; /* anyone who was there has gone */
+            line.why = ""; /* nothing listens there now: the old reason is void */
         if (socket === opened)
             lost();
     });

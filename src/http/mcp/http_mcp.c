@@ -175,8 +175,8 @@ static void on_get(void *context, struct http_exchange *exchange, const struct g
 }
 
 /* A DELETE that waits for the store: the session is over here immediately, and at every other hub
- * as soon as the store has it; not before that is the client told, so that no restart revives it.
- * It outlives the front: the store answers in any case. */
+ * as soon as the store has it. Only then is the client told, so that no restart revives it. It
+ * outlives the front: the store answers in any case. */
 struct session_end {
     struct session_end *next, *previous;
     struct http_mcp *front;         /* NULL: it is gone, and the exchange with it */

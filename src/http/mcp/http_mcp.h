@@ -25,11 +25,11 @@ struct http_mcp_parts {
     struct engine *engine;               /* of the functions below */
     /* The time, the same at every hub. */
     int64_t (*utc_ms)(const struct engine *engine);
-    /* As in mcp.h, for anyone who has this token. NULL: it can't be. */
+    /* As in mcp.h, for clients that have this token. NULL: it can't be. */
     char *(*seal)(struct engine *engine, const char *token, const char *binding, const char *state);
     char *(*unseal)(struct engine *engine, const char *token, const char *binding,
                     const char *sealed);
-    /* What anyone who serves a session must know beside its id. `done` may be NULL. */
+    /* What every server of a session must know besides its id. `done` may be NULL. */
     void (*note)(struct engine *engine, const struct engine_session_state *note, reply_done *done,
                  void *context);
     void (*drop_state)(struct engine *engine, const char *session);
@@ -38,11 +38,11 @@ struct http_mcp_parts {
 };
 struct http_mcp *http_mcp_new(const struct http_mcp_parts *parts);
 void http_mcp_free(struct http_mcp *front); /* after the server, whose exchanges it uses */
-/* Before the loop sleeps: the service hears what has arrived, of all streams at the same time. */
+/* Before the loop sleeps: the service hears what has arrived, of all streams together. */
 void http_mcp_flush(struct http_mcp *front);
 void http_mcp_add_routes(struct http_mcp *front, struct guard *guard);
 
-/* The token was revoked: anyone who came with it is cut off. */
+/* The token was revoked: clients that came with it are cut off. */
 void http_mcp_forget_token(struct http_mcp *front, const char *token);
 /* Another hub noted this of a session. */
 void http_mcp_take_state(struct http_mcp *front, const char *session, const char *what,

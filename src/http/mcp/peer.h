@@ -82,7 +82,7 @@ struct peer *peer_get_modern(struct http_mcp *front, const struct guard_identity
  * this token has too many sessions in use. */
 struct peer *peer_new_session(struct http_mcp *front, const struct guard_identity *who,
                               const struct json *params, char **ret_id);
-/* NULL: unknown, over, ended, or someone else's; or, with *ret_is_full, there is no room. */
+/* NULL: unknown, over, ended, or another token's; or, with *ret_is_full, there is no room. */
 struct peer *peer_find_session(struct http_mcp *front, const struct guard_identity *who,
                                const char *id, bool *ret_is_full);
 void peer_free(struct peer *peer);

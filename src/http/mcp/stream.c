@@ -1,6 +1,6 @@
 /*
- * stream.c - one POST and what is said about it: a single JSON if the answer is there, else
- * events from the first moment on, because clients give up on a silent server (R5.7).
+ * stream.c - one POST and what is said about it: a single JSON if the answer is there immediately,
+ * else events from the first moment on, because clients give up on a silent server (R5.7).
  *
  * A modern client that goes has cancelled. A legacy client may come back with the id of the last
  * event it saw: its stream is kept for a while, with what it missed; elsewhere or later its call

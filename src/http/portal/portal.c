@@ -56,7 +56,7 @@ static void send_file(struct http_exchange *exchange, const struct web_file *fil
 }
 
 /* A page that was restored by its browser may name a bundle of an earlier version: it is told so
- * and loads again. */
+ * and reloads. */
 static void serve_file(void *context, struct http_exchange *exchange,
                        const struct guard_match *match)
 {
@@ -247,7 +247,7 @@ void web_take(void *web, const struct http_taken *taken)
     struct web *own = web;
 
     ws_server_take(own->server, taken);
-    free(own->arriving); /* no one else is whom it stands for */
+    free(own->arriving); /* later connections have other identities */
     own->arriving = NULL;
 }
 
@@ -268,7 +268,7 @@ void web_flush(struct web *web)
 {
     follow_portal(web);
     ws_server_flush(web->server);
-    ws_frame_release(web->newest); /* anyone who still has to send it has it */
+    ws_frame_release(web->newest); /* peers that still have to send it hold it */
     web->newest = NULL;
 }
 

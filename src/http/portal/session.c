@@ -164,7 +164,7 @@ static void try_code(struct portal_session *session, const char *code, const cha
     struct sign_in *sign_in;
     char browser[KEY_BYTES + 16];
 
-    if (session_side(session) == GUARD_PUBLIC) { /* from elsewhere no one can say whose it is */
+    if (session_side(session) == GUARD_PUBLIC) { /* a remote peer's user is unknown */
         refuse(session, id_json, "unauthorized",
                "links of sayso open are good on the hub's own machine: sign in with a token "
                "(sayso token new --kind person)",
@@ -312,7 +312,7 @@ static void hello_take(struct portal_session *session, const struct json *params
 
 /* Another user's program may have taken the port while no hub was there, and a page that is still
  * open comes back to it. So the page asks for this first, and says neither its token nor anything
- * else to anyone who cannot give it. The port is part of it: a proof of ours that someone fetched
+ * else to a program that cannot give it. The port is part of it: a proof of ours that was fetched
  * elsewhere is worth nothing here (C5). */
 static void hello_prove(struct portal_session *session, const struct json *params,
                         const char *id_json)

@@ -340,10 +340,10 @@ void serve_list(struct call *call)
 }
 
 /*
- * Looks that wait. While there is one, a session of ours watches and hears of every
- * change; what it hears only marks the looks of that ask, and rest_flush takes them again when
- * no one is in the middle of telling. Who may wait is watched for before his ask is read: the store
- * may be far away, and what is told while it reads is not told again. One timer serves all of them.
+ * Looks that wait. While there is one, a session of ours watches and hears of every change. What it
+ * hears only marks the looks of that ask; rest_flush takes them again when no event is being told.
+ * The session watches before the ask is read: the store may be far away, and what is told during
+ * the read is not told again. One timer serves all of them.
  */
 
 static void mark_due(struct call *call)

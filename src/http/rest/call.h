@@ -72,7 +72,7 @@ extern const struct member members[];                      /* all shapes; the la
 const struct member *shape_find(enum member_type shape);   /* its own row */
 const struct member *shape_next(const struct member *row); /* a member; NULL: no more */
 bool shape_has(enum member_type shape, unsigned flag);
-/* Unknown, missing: the field by its JSON pointer. Values are checked by anyone who uses them. */
+/* Unknown, missing: the field by its JSON pointer. The code that uses a value checks it. */
 bool shape_check(enum member_type shape, const struct json *body, struct error *err);
 
 /* operations.c: one row a route */
@@ -126,7 +126,7 @@ struct rest {
     int64_t began_ms;           /* boot clock */
     /* asks.c: calls that wait for a change, found by the ask's id */
     struct table polls;
-    struct session *watcher; /* NULL: no one waits */
+    struct session *watcher; /* NULL: no look waits */
     struct call *due;
     struct loop_timer *timer;
     int64_t timer_ms; /* -1: not set */
@@ -160,8 +160,8 @@ struct call {
 struct session *rest_enter(struct rest *rest, struct identity *identity);
 /* The process at the other end of a call. */
 bool rest_locate(void *context, int64_t *ret_uid, int64_t *ret_pid);
-/* Calls a method for this exchange, as a person unless someone else came; `writer` gets its end.
- */
+/* Calls a method for this exchange, in the session it has or else as a person; `writer` gets its
+ * end. */
 void rest_call_method(struct call *call, enum method method, struct json_writer *writer,
                       struct text *take_params, reply_done *done, void *context);
 /* Ends the call, as does everything below that replies. */

@@ -137,10 +137,10 @@ void serve_conversation_say(struct call *call)
 }
 
 /*
- * What happens in a conversation as server-sent events. Each event has its number as id; anyone who
- * comes back with the last one it heard gets exactly what follows. Nothing is kept here: events are
- * read from the service as the peer takes them, so a slow peer holds up no one and costs no more
- * than one piece.
+ * What happens in a conversation as server-sent events. Each event has its number as id; a client
+ * that comes back with the last one it heard gets exactly what follows. Nothing is kept here:
+ * events are read from the service as the peer takes them, so a slow peer holds up no other and
+ * costs no more than one piece.
  */
 
 enum { LISTENING_RETRY_MS = 1000, LISTENING_PIECE = 65536, LISTENING_AHEAD = 262144 };
@@ -153,8 +153,8 @@ struct listening {
     size_t sent;       /* of it */
     bool has_more;     /* in the store */
     bool is_reading, has_begun, is_over, is_due;
-    bool is_going;              /* someone further up the stack is in go_on, */
-    bool is_gone;               /* who frees it where it was ended in the meantime */
+    bool is_going;              /* go_on is on the stack, */
+    bool is_gone;               /* and frees it if it ends in the meantime */
     struct listening *next_due; /* of those that flush looks at */
 };
 
@@ -258,7 +258,7 @@ static void on_events(void *context, const struct reply *reply)
     if (json_length(events) > 0 && listening->after < json_member_integer(found, "last_event", 0))
         listening->has_more = true;
     json_free(found);
-    if (!listening->is_going) /* no one waits in go_on: the store was far away */
+    if (!listening->is_going) /* go_on has returned: the store was far away */
         mark_due(listening);
 }
 

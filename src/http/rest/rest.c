@@ -82,7 +82,7 @@ static const struct {
     { ERROR_not_allowed, 403 },
 };
 
-/* Ended without anybody's decision: there is no one to name, and nothing left to decide. */
+/* Ended without a decision: there is no person to name, and nothing left to decide. */
 static bool has_run_out(const struct json *detail)
 {
     const char *name = json_member_text(detail, "status");

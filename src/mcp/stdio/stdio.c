@@ -48,7 +48,7 @@ struct stdio {
     bool skips_line; /* the rest of a line that was too long */
     struct text in, out;
     size_t out_done;         /* bytes of `out` the client has */
-    int in_flags, out_flags; /* of the descriptions we share with anyone who started us */
+    int in_flags, out_flags; /* of the file descriptions we share with our parent process */
     struct current_settings *settings;
     char directory[STDIO_DIRECTORY_BYTES];
 };

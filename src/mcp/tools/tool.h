@@ -21,7 +21,7 @@ struct schema_property {
 
 enum { TOOL_VALUES_BYTES = 256 }; /* the most a table of ours reads into */
 
-/* What a good call wants of the service; or an answer that needs no one. */
+/* What a good call wants of the service, or the answer if it needs neither service nor person. */
 enum tool_action { TOOL_ANSWERED, TOOL_ASKS, TOOL_COLLECTS };
 struct tool_plan {
     enum tool_action action;
@@ -29,7 +29,7 @@ struct tool_plan {
     struct json *arguments; /* TOOL_ASKS: in their order; the caller frees them */
     char session_id[27];    /* TOOL_COLLECTS */
     int64_t wait_s;         /* TOOL_COLLECTS; -1: as long as the client waits */
-    bool wants_launch;      /* TOOL_COLLECTS: a command for a terminal, immediately */
+    bool wants_launch;      /* TOOL_COLLECTS: answer immediately with a command for a terminal */
     /* TOOL_COLLECTS: for a person who asked back; "": none. The caller releases it. */
     struct text explanation;
 };
@@ -44,7 +44,7 @@ struct tool {
     /* Instead: does its work itself, now or later, and may ask the client (mcp/call.h). */
     void (*run)(const struct tool *tool, struct mcp_call *call, const struct json *arguments);
     const struct compat *compat; /* in the words of another server (mcp/compat); NULL: ours */
-    int64_t hold_s; /* of those: how long a call is held, anyone who calls; 0: as long as any */
+    int64_t hold_s; /* of those: how long a client's call is held; 0: as long as any other */
     const struct schema_property *results;
     size_t result_count;
 };
@@ -57,7 +57,7 @@ extern const struct tool *const tool_rows[];
 /* NULL if there is none. */
 const struct tool *tool_find(const struct tool *const *rows, const char *name, size_t length);
 
-/* What a call comes to. False: `err` names the field; no one was disturbed. */
+/* What a call comes to. False: `err` names the field, and no person was asked. */
 bool tool_plan(const struct tool *tool, const struct json *arguments, struct tool_plan *ret_plan,
                struct error *err);
 

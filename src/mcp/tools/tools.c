@@ -98,7 +98,7 @@ static const struct schema_property provide_choice_results[] = {
         .result_count = ARRAY_LEN(which##_results),                                                \
     }
 
-/* Several questions at the same time; its description has the seed's facts (R3.1). */
+/* Several questions in one ask; its description has the seed's facts (R3.1). */
 
 /* published: ask_user_question */
 static const struct schema_property ask_user_question_results[] = {
@@ -114,7 +114,7 @@ ROW(ask_user_question, "Ask several questions",
     "Ask the user 1-4 questions with 2-4 options each when several approaches are valid and their "
     "preference matters. A free-text \"Other\" is added. NOT available to sub-agents.");
 
-/* Says whether a situation must be put to a person (R11.2). Asks no one. */
+/* Says whether a situation must be put to a person (R11.2). It asks no person itself. */
 
 struct check_decision_values {
     int64_t paths, destructive;
