@@ -1,6 +1,6 @@
 """Asks that the client's own form answers, on stdio: the part of bench/run called elicit.
 
-The client declares forms, is asked by elicitation/create and answers at the same time; so is every server here,
+The client declares forms, is asked by elicitation/create and answers immediately. Every server here is asked the same way,
 with the same question. sayso's is stored before it is asked and its answer before it is told, in the
 hub, as floor-durable's are; Go and the SDKs keep theirs in memory."""
 import argparse

@@ -2,7 +2,7 @@
 
 The asks are real ones, asked and answered over the wire, all of one agent but a few; then what is
 looked for is timed on one connection, as a person's page would. A first call of each kind is not
-counted, the rest are medians; the longest is told too, because the hub's loop stands still in the meantime.
+counted, the rest are medians; the longest is given too, because the hub's loop stands still for that long.
 
 The store that was made is kept in build/bench, and used again as long as the program is the same."""
 import argparse

@@ -163,7 +163,7 @@ static void take_head(const struct web_reply *reply, const char *head)
     if (reply->tag == ANSWER_TAG)
         answers_under_way--;
     if (has_person && is_pending && reply->tag >= 0 && reply->is_stream)
-        held++; /* no one asks on the stream: that it is there is the sign */
+        held++; /* a stream that has opened is held; nothing more is sent on it */
 }
 
 /* A page of asks, and how to get the following one. */
@@ -319,8 +319,8 @@ static void answer_one(long number)
     say("answer", path.at, &values, ANSWER_TAG);
 }
 
-/* -c answers are under way immediately; those that have not yet brought their result count too,
- * where the answer is the call itself. */
+/* -c answers are under way at the same time; those that have not yet brought their result count
+ * too, where the answer is the call itself. */
 static void answer_all(long at_once, double until)
 {
     bool is_again = plan_find("again.body") != NULL;

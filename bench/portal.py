@@ -75,7 +75,7 @@ def watch_floor(arguments: list[str], event_bytes: int) -> dict:
 
 
 def answer_sayso(arguments: list[str], options: argparse.Namespace, hub_class: Callable) -> dict:
-    """No one takes an answer back here, so it is delivered immediately, as the floor's."""
+    """An answer is never taken back here, so it is delivered immediately, like the floor's."""
     hub = hub_class(options.program)
     hub.environment["SAYSO_DELIVER_AFTER"] = "0"
     with hub:

@@ -214,7 +214,7 @@ static void say_hello(int which, const char *role, const char *socket_path,
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"hello\",\"params\":{\"wire\":1,"
                      "\"version\":\"bench\",\"role\":\"%s\",\"name\":\"wireload %d\","
                      "\"directory\":\"/\",\"features\":[]}}\n",
-                     role, (int)getpid()); /* several at the same time are several agents */
+                     role, (int)getpid()); /* each wireload process is an agent of its own */
 }
 
 static void say_hello_on_page(int port)

@@ -1,5 +1,5 @@
-/* floor_tcp.h - the loop of the floors that are reached over TCP: everybody is let in, anyone who
- * sends something is handed on. Peers are trusted. */
+/* floor_tcp.h - the loop of the floors that are reached over TCP: everybody is let in, and a
+ * peer that sends something is handed on. Peers are trusted. */
 #ifndef BENCH_FLOOR_TCP_H
 #define BENCH_FLOOR_TCP_H
 #include <netinet/in.h>

@@ -124,8 +124,8 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-/* HTTP/1.0: a reply ends with its connection, and there are no chunks. NULL: no one listens right
- * now. */
+/* HTTP/1.0: a reply ends with its connection, and there are no chunks. NULL: the hub is not
+ * running right now. */
 static FILE *request(const struct host *host, const char *method, const char *path,
                      const char *headers, const char *body)
 {

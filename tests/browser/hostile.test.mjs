@@ -40,7 +40,7 @@ function carrying(row) {
     case "prompt":
     case "question":
     case "message":
-        // below 20 without those that no one sees
+        // below 20 without the invisible characters
         return [...row.shown.replace(/\\u(\{\w+\}|\w{4})/g, "").trim()].length < 20 ? [{ message: row.text }, "elicit_confirm"]
             : [choice({ prompt: row.text, options, destructive: !!row.destructive })];
     case "title":

@@ -302,7 +302,7 @@ test("R7.5 A7 nothing answers in the first 500 ms, not clicks and not keys", asy
     const page = await stage.page(`/choice/${asked.id}`, context);
     await page.locator(".opt label").first().waitFor();
     await answerable(page);
-    const seen = await page.evaluate(() => { // immediately, however slow the machine is
+    const seen = await page.evaluate(() => { // in one call, however slow the machine is
         const tally = document.querySelector(".tally");
         const words = () => {
             const said = tally.textContent;
@@ -344,7 +344,7 @@ test("R7.5 the Enter of an input method, a held key and an untouched default sen
     const { asked, page } = await open(choice({ ...WAITS, default_selection_ids: ["redis"] }));
     const press = (init) => page.evaluate((has) => document.querySelector(".opt input").dispatchEvent(
         new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true, ...has })), init);
-    await press({}); // a default no one touched: the keyboard goes to Send instead
+    await press({}); // a default that was not touched: the keyboard goes to Send instead
     assert.equal(await page.evaluate(() => document.activeElement.dataset.key), "send");
     await option(page, "Materialized").click();
     await press({ isComposing: true });

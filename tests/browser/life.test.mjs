@@ -171,7 +171,7 @@ test("R2.2 decline with a reason; withdrawn by the agent", async () => {
     await page.close();
 });
 
-test("R7.3 three agents at the same time are never mixed, and the next ask is offered, not opened", async () => {
+test("R7.3 three agents that ask at the same time are never mixed up, and the next ask is offered, not opened", async () => {
     const names = ["claude-code", "codex", "gemini-cli"];
     const asked = [];
     for (const name of names)

@@ -1,4 +1,4 @@
-// manners.test.mjs - the page does nothing by accident and gets in no one's way: what was picked can be
+// manners.test.mjs - the page does nothing by accident and doesn't get in the way: what was picked can be
 // unpicked, nothing moves under the pointer, the keyboard stays where it was, a draft serves again.
 // Proves: R5.9 R7.2 R7.3 R7.5 R7.6
 import assert from "node:assert/strict";
@@ -243,7 +243,7 @@ test("R7.2 an ask that came while the page was cut off is notified after the rec
     await page.close();
 });
 
-test("R7.2 that less than 10 s are left is told immediately: neither the pause nor quiet time holds it back", async () => {
+test("R7.2 the page says immediately that less than 10 s are left: neither the pause nor quiet time holds it back", async () => {
     const page = await stage.page("/", context);
     await catchNotifications(page);
     const said = () => page.evaluate(() => window.shown.join("\n"));
@@ -263,7 +263,7 @@ test("R7.2 that less than 10 s are left is told immediately: neither the pause n
     await page.close();
 });
 
-test("R7.2 a browser that slows the timers of a tab no one looks at does not hold it back: the hub's word is enough", async () => {
+test("R7.2 a browser that slows the timers of a tab in the background does not delay it: the hub's message is enough", async () => {
     const slow = await stage.context();
     await slow.addInitScript(() => {
         window.setInterval = () => 0;

@@ -50,7 +50,7 @@ test("R7.4 R8.1 each row of the table is on the page, in its group, with what it
     await page.close();
 });
 
-test("R8.1 R7.4 each row: what is set elsewhere is shown immediately in an open page, also back again", async () => {
+test("R8.1 R7.4 each row: what is set or reset elsewhere is shown immediately in an open page", async () => {
     const asked = await stage.agent().ask(choice({ title: "Open meanwhile" }));
     const page = await stage.page("/settings", context);
     await page.locator("#set-interface").waitFor();

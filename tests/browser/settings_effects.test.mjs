@@ -202,7 +202,7 @@ test("R8.1 each row of the table of settings says what it does in an open page, 
     assert.deepEqual([QUESTION, WORDS, NEWS, END].flatMap((scene) => [...scene.keys()]).sort(), said.sort());
 });
 
-test("R8.1 R7.4 R8.2 each row that shows in an open question is seen there immediately, and goes with it", async () => {
+test("R8.1 R7.4 R8.2 each row that shows in an open question is seen there immediately, and goes when it is reset", async () => {
     const asked = await stage.agent().ask(choice({ title: "Effects" }));
     const page = await stage.open(asked, context);
     for (const act of QUESTION.values())

@@ -142,7 +142,7 @@ test("R2.2 what was answered so says so: in the list, in the history, in the ask
     await page.close();
 });
 
-test("R2.2 made from an ended ask; never from a destructive one, nor from one that no one answered, and it is said why", async () => {
+test("R2.2 made from an ended ask; never from a destructive or unanswered one, and the page says why", async () => {
     const asked = await answered({ title: "From the history" }, "view");
     const wiped = await agent.ask(choice({ title: "Drop the table", destructive: true }));
     const page = await lookAt(asked);
@@ -180,7 +180,7 @@ test("R2.2 made from an ended ask; never from a destructive one, nor from one th
     await page.close();
 });
 
-test("R7.3 two tabs and the command line immediately: what is done there all of them show", async () => {
+test("R7.3 tabs and the command line at the same time: every tab shows what is done in any of them", async () => {
     const first = await answered({ title: "Raced one" });
     const second = await answered({ title: "Raced two" });
     const [left, right, third] = [await lookAt(first), await lookAt(first), await lookAt(second)];
@@ -279,7 +279,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: in force, proposed, looked at, refuse
     judgeLooks();
 });
 
-test("R12.1 code that is not the page's own is not run, anyone who serves it", async () => {
+test("R12.1 code that is not the page's own is not run, even if it comes from the page's port", async () => {
     const own = await stage.context();
     await own.route(/\/static\/standing\./, (route) => route.fulfill({ contentType: "text/javascript",
         headers: { "cache-control": "no-store" }, body: "globalThis.stolen = sessionStorage.getItem('sayso-token'); export const part = () => ({ showStanding() {} });" }));

@@ -47,7 +47,7 @@ test("R6.1 R5.9 w takes ticks and a note to the browser; what is changed there i
     tmux.run("send-keys", "-l", "half a tho");
     await tmux.wait(/half a tho/);
     await sleep(READY_MS);
-    tmux.keys("Enter", "w"); // immediately: nothing waits for the next draft
+    tmux.keys("Enter", "w"); // right after typing: the next draft is not waited for
     await tmux.end(5);
     const left = tmux.text();
     assert.match(left, /browser: http:\/\/127\.0\.0\.1:\d+\/choice\//);
@@ -63,7 +63,7 @@ test("R6.1 R5.9 w takes ticks and a note to the browser; what is changed there i
     tmux.line(`${BIN} attach ${asked.id}`);
     await tmux.wait(/now whole/);
     assert.match(tmux.text(), /\[✓\] 1[\s\S]*\[ \] 2[\s\S]*\[✓\] 3/);
-    await note(page).fill("and changed while both look"); // the terminal follows while no one types there
+    await note(page).fill("and changed while both look"); // the terminal follows while it gets no input of its own
     await tmux.wait(/while both look/);
     await sleep(READY_MS);
     tmux.keys("C-d");

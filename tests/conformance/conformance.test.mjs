@@ -15,7 +15,7 @@ const OLD = path.join(HERE, "node_modules/conformance-0.1");
 const NEW = path.join(HERE, "node_modules/conformance-0.2");
 const OLD_COUNT = 30; // scenarios of 0.1.16's own choice
 
-// Offered by no one yet: an extension, and headers for arguments we have no use for (mcp 5.3).
+// Not offered: an extension, and headers for arguments, for which we have no use (mcp 5.3).
 const ABSENT = /^tasks-(?!status-notifications)|^http-custom-header-server-validation$/;
 
 // What is required without a fixture, by revision.

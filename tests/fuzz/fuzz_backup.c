@@ -1,6 +1,6 @@
 /*
  * fuzz_backup.c - any bytes as a backup: as they are, and line by line with checks that fit, since
- * anyone who writes a backup himself can make these. What is taken is within its limits, in order,
+ * the author of a forged backup can make these. What is taken is within its limits, in order,
  * and an error names the line. Proves: R9.2
  */
 #include <stdint.h>

@@ -44,7 +44,7 @@ static void on_fate(void *context, struct http_exchange *exchange, enum http_fat
             stage.held[i] = stage.held[--stage.held_count];
             break;
         }
-    http_send(exchange, "late", 4); /* no one hears it, and nothing breaks */
+    http_send(exchange, "late", 4); /* it reaches no peer, and nothing breaks */
     http_reply(exchange, fate == HTTP_TAKEN ? 200 : 500, NULL, "", 0);
 }
 

@@ -332,8 +332,8 @@ static void act(int which, int token, size_t ask, unsigned row)
         demand(++world.decided[ask] == 1, "an ask was decided twice");
 }
 
-/* A person knows of an ask immediately, its agent when the call ends; the token's label says whose.
- */
+/* A person sees an ask immediately, its agent when the call ends; the token's label says whose it
+ * is. */
 static void learn(void)
 {
     struct call listed = { 0 };

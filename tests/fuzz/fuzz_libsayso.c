@@ -53,11 +53,11 @@ static void say(struct sayso *sayso, int peer, const void *bytes, size_t length)
 {
     ssize_t put = send(peer, bytes, length, MSG_NOSIGNAL);
 
-    (void)put; /* anyone who hung up hears nothing */
+    (void)put; /* fails where the library has hung up */
     sayso_dispatch(sayso);
 }
 
-/* What can be read of a request is there, and only where someone answered. */
+/* A request can be read, and has values only where it was answered. */
 static void look(const struct sayso_request *request)
 {
     int code = sayso_request_code(request), is_yes = 0;

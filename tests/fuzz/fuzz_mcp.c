@@ -86,7 +86,7 @@ static struct session *world_enter(struct service *service, const struct identit
     demand(identity->role == ROLE_AGENT && identity->name && identity->name[0]);
     demand(strlen(identity->name) <= 128 && text_is_utf8(identity->name, strlen(identity->name)));
     world.session_count++;
-    demand(!session->is_here); /* so many at the same time are never wanted */
+    demand(!session->is_here); /* a session in use is never overwritten */
     *session = (struct session){ true, identity->context, identity->event };
     return session;
 }

@@ -48,7 +48,7 @@ int __wrap_uv_poll_start(uv_poll_t *handle, int events, uv_poll_cb call);
 int __wrap_uv_poll_start(uv_poll_t *handle, int events, uv_poll_cb call)
 {
     if (events != UV_READABLE)
-        abort(); /* no one here wants more */
+        abort(); /* nothing here waits for anything else */
     polls[place_of(handle)].call = call;
     return 0;
 }

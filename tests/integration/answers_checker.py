@@ -21,7 +21,7 @@ OPEN = ("pending", "pending_terminal_launch")
 
 
 class Attempt(NamedTuple):
-    """Someone answered: this ask, shown as this question, with this answer."""
+    """An answer that was sent: to this ask, shown as this question."""
     ask_id: str
     question: str
     answer: str

@@ -215,7 +215,7 @@ class Balancer(OwnLoop):
         return head.encode(headers)
 
     async def _relay(self, request: Head, place: int, hub: tuple, incoming: Incoming, writer: asyncio.StreamWriter) -> bool:
-        """The reply as it comes. Anyone who of the two leaves first, the other one is told so."""
+        """The reply as it comes. When the client or the hub leaves, the other one is told so."""
         left = asyncio.ensure_future(incoming.over())
         reply = asyncio.ensure_future(self._reply(request, place, hub, incoming, writer))
         try:

@@ -280,7 +280,7 @@ class Proxy(OwnLoop):
         return self.call(act)
 
     def stall(self) -> None:
-        """Nothing goes through either way and no one is told; connections stay open, new ones are taken."""
+        """Nothing goes through either way, and neither side is told; connections stay open, new ones are taken."""
         self.counts["stall"] += 1
         self.call(lambda: self.flowing.clear())
 
@@ -294,7 +294,7 @@ class Proxy(OwnLoop):
         self.bytes_per_s = bytes_per_s
 
     def doubt(self, how: str = "reply") -> None:
-        """The next commit, whose: `reply` done, and the client is cut off before it is told; `half_reply` the same, told
+        """What happens to the next commit: `reply` done, and the client is cut off before it is told; `half_reply` the same, told
         of all but the commit; `request` not done, cut off before; `late` cut off, then done after late_s; `half_open` cut
         off, not done, and the server does not know for late_s."""
         self.call(lambda: self._doubts.append(how))

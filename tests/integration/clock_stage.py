@@ -36,7 +36,7 @@ def choice(title: str, timeout: int | None, **more: Any) -> dict[str, Any]:
 
 
 class Asker:
-    """An agent's connection. A thread reads, so that the moment a result came is known anyone who waits."""
+    """An agent's connection. A thread reads, so that the moment of a result is known even if the test waits for something else."""
 
     def __init__(self, home: Home, name: str = "clock"):
         self.wire = Wire(home)

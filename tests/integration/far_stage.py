@@ -116,7 +116,7 @@ class Far(contextlib.AbstractContextManager):
             connection.close()
 
     def client(self) -> Home:
-        """Someone on another machine, as far as files can tell: no hub, no data, two token files."""
+        """A client on another machine, as far as files can tell: no hub, no data, two token files."""
         home = Home()
         for kind, token in self.tokens.items():
             write_secret(home.path / kind, token)

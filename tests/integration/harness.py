@@ -41,7 +41,7 @@ KEPT_ENVIRONMENT = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")  # 
 
 _tests: list[tuple[str, Callable]] = []
 _homes: list[Home] = []
-_children: list[subprocess.Popen] = []  # those to be waited for by anyone who started them
+_children: list[subprocess.Popen] = []  # those that their starter waits for
 _children_lock = threading.RLock()
 
 
@@ -85,7 +85,7 @@ def needs_file(*_: Any, **__: Any) -> None:
 
 
 if ON_POSTGRES:
-    sqlite3.connect = needs_file  # anyone who opens it
+    sqlite3.connect = needs_file  # a test that opens the file is skipped
 
 
 def points_here(*points: str) -> list[str]:
@@ -102,7 +102,7 @@ def scaled(count: int, full: int | None = None) -> int:
 
 
 def note(text: str) -> None:
-    """A word beside the verdicts, for anyone who reads the log."""
+    """A line in the log beside the verdicts."""
     print(f"# {text}", flush=True)
 
 
@@ -408,7 +408,7 @@ def _run_one(function: Callable) -> None:
 
 def run() -> None:
     """Runs the tests of this file (those whose name has the first argument in it, if given)."""
-    # Orphans of ours come back to us, so that a hub no one knows of any more is still noticed.
+    # Orphans of ours come back to us, so that a hub without a parent is still noticed.
     ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     # Agents and people are below us, as below a service manager: neither is the other's client.
     ctypes.CDLL(None).prctl(15, b"supervisord", 0, 0, 0)  # PR_SET_NAME

@@ -72,7 +72,7 @@ def mode_of(path: str | os.PathLike) -> int:
 
 
 def pending_ask(home: Home, *more: str) -> str:
-    """The id of an ask that no one waits for."""
+    """The id of an ask that no process waits for."""
     result = home.sayso(*ASK, "--wait", "0", "--json", *more)
     assert result.code == 5, result
     return result.json["session_id"]

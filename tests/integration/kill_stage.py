@@ -59,7 +59,7 @@ def decision_of(result: dict[str, Any]) -> Decision:
 
 
 class Abandoned(Exception):
-    """The test has failed: anyone who waits need not wait on."""
+    """The test has failed: threads that wait can stop."""
 
 
 class Oracle:
@@ -220,7 +220,7 @@ class Agent:
         self.oracle.receive(title, self.ask(title))
 
     def expiring(self) -> None:
-        """No one answers these: neither a deadline nor a crash may yield a selection."""
+        """These are never answered: neither a deadline nor a crash may yield a selection."""
         title = f"short {next(numbers)}"
         seen = decision_of(self.ask(title, timeout_seconds=1))
         if seen != Decision("timeout", (), ""):

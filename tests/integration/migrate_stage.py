@@ -93,7 +93,7 @@ def sql(url: str, text: str) -> list[tuple]:
 
 
 class Moving:
-    """A home with a filled store that no one has open, and an empty database."""
+    """A home with a filled store that is not open, and an empty database."""
 
     def __init__(self, binary: str = "", count: int = 0):
         self.home = Home(binary, LIMITS) if binary else Home(env=LIMITS)

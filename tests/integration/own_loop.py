@@ -24,7 +24,7 @@ class OwnLoop(contextlib.AbstractContextManager):
         raise NotImplementedError
 
     def leave(self) -> None:
-        """In its thread, once no one new comes and before those who are there are cut off."""
+        """In its thread, when new connections are no longer taken and before the open ones are cut off."""
 
     def begin(self) -> None:
         self.thread.start()

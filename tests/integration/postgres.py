@@ -181,7 +181,7 @@ class Databases:
         return self.url_for(name)
 
     def drop_database(self, url: str) -> None:
-        """Anyone who is still connected to it is thrown out, but for the server's own cleaner, which soon leaves by itself."""
+        """Open connections to it are ended, except the server's own autovacuum, which soon leaves by itself."""
         deadline = time.monotonic() + 60
         with self.admin() as connection:
             while True:
@@ -262,7 +262,7 @@ class Server(Databases, contextlib.AbstractContextManager):
         return url_of(SUPERUSER, str(self.path), self.port)
 
     def url_for(self, database: str) -> str:
-        """Through the socket: no password, no one else can reach it."""
+        """Through the socket: it needs no password, and other users can't reach it."""
         return url_of(database, str(self.path), self.port)
 
     def tcp_url(self, database: str, port: int = 0) -> str:
@@ -335,8 +335,8 @@ class Server(Databases, contextlib.AbstractContextManager):
         return found
 
     def pause(self) -> None:
-        """All of it stands still, as behind a frozen disk; connections stay open. The first process goes first, so that
-        none is born in the meantime."""
+        """All of it stands still, as behind a frozen disk; connections stay open. The first process is stopped first, so that
+        it starts no others."""
         self.signal(signal.SIGSTOP)
         self.stopped = self.family()
         for pid in self.stopped:
@@ -355,7 +355,7 @@ class Server(Databases, contextlib.AbstractContextManager):
             return connection.run(text)
 
     def set(self, name: str, value: str) -> None:
-        """A setting that is taken immediately."""
+        """A setting that applies immediately."""
         self.sql(f"ALTER SYSTEM SET {name} = '{value}'")
         self.sql("SELECT pg_reload_conf()")
 

@@ -1,5 +1,5 @@
 """A backup by `sayso export --all` and its way back by `sayso import`: the real program, its death at
-every point, damaged input, two at the same time."""
+every point, damaged input, two imports at the same time."""
 from __future__ import annotations
 
 import contextlib
@@ -69,7 +69,7 @@ def round_trip() -> None:
         assert len(rows(other)) == 14
 
 
-@test("the same from standard input, of a store that no one has open, and of none", "R9.2")
+@test("the same from standard input, of a store that no hub has open, and without a store", "R9.2")
 def pipes() -> None:
     with Home(env=LIFTED) as home, Home(env=LIFTED) as other:
         assert home.sayso("export", "--all").code == FAILED  # nothing was ever asked
@@ -100,7 +100,7 @@ def in_use() -> None:
         assert other.sayso("import", str(home.path)).code == FAILED
 
 
-@test("two imports at the same time: one does it, the other is told or finds it done", "R9.2")
+@test("two imports at the same time: one imports, the other is told so or finds everything there", "R9.2")
 def two_at_once() -> None:
     for _ in range(scaled(3)):
         with Home(env=LIFTED) as home, Home(env=LIFTED) as other:

@@ -1,5 +1,5 @@
 """The load balancer of the tests on several hubs is an ordinary one: any request to any hub, streams as they come,
-nothing sent twice, and anyone who leaves is missed on the other side. Hubs here are stubs that say who they are."""
+nothing sent twice, and when one side leaves, the other is told. Hubs here are stubs that say who they are."""
 from __future__ import annotations
 
 import contextlib
@@ -54,7 +54,7 @@ class Stub(http.server.BaseHTTPRequestHandler):
         return total
 
     def stream(self) -> None:
-        """A piece whenever someone lets it go on; ends with the peer, or in the middle."""
+        """A piece whenever the test lets it go on; ends with the peer, or in the middle."""
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()

@@ -152,7 +152,7 @@ def kept(home: Home) -> None:
     with Wire(home) as person:
         person.hello("person")
         person.call("ask/draft", session_id=id, draft={"custom_input": "half a sen"})
-    expect(home.sayso("stop"), DONE)  # a draft is written within a moment, not immediately
+    expect(home.sayso("stop"), DONE)  # a draft is written a moment later, or when the hub stops
     assert home.sayso("settings", "get", "theme").out == "dark\n"
     assert row_of(home, ask(home, "Default time?"))["remaining_seconds"] <= 77
     assert home.sayso("show", id, "--json").json["draft"]["custom_input"] == "half a sen"

@@ -227,7 +227,7 @@ def cancel_and_decline(home: Home) -> None:
         error_of(home.sayso(verb, too_long, "--note", "n" * 2001, "--json"), "too_long", "/global_annotation")
 
 
-@test("withdraw takes back one's own ask only, and then no one can answer it", "R10.3")
+@test("withdraw takes back one's own ask only, and then it can't be answered", "R10.3")
 def withdraw(home: Home) -> None:
     own, foreign = ask(home, "Own"), ask(home, "Foreign", *OPTIONS, "--as", "other")
     unknown = error_of(home.sayso("withdraw", "z" * 26, "--json"), "not_found", "/session_id")

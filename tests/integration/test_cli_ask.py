@@ -71,7 +71,7 @@ def wait_option(home: Home) -> None:
     assert collected.code == PENDING, collected  # --wait is heard when collecting, too
 
 
-@test("an answer no one collected goes to the next identical call once, and then never again", "R10.3")
+@test("an answer that was not collected goes to the next identical call once, and then never again", "R10.3")
 def replay(home: Home) -> None:
     ask(home, "T")
     expect(home.sayso("answer", "--select", "as"), DONE)
@@ -244,7 +244,7 @@ def whose(home: Home) -> None:
     assert str(place) in shown and f"uid {os.getuid()}" in shown and '"sayso ask"' in shown, shown
 
 
-@test("an ask refused before anyone is disturbed says how to fix it", "R10.3 R2.1")
+@test("an ask that is refused before a person sees it says how to fix it", "R10.3 R2.1")
 def bad_asks(home: Home) -> None:
     for words, code, path in (
             (["T"], "missing_property", "/prompt"), (["T", "-p", "short", *OPTIONS], "too_short", "/prompt"),
@@ -261,7 +261,7 @@ def bad_asks(home: Home) -> None:
     assert not home.hub_pid()
 
 
-@test("a script that is asked back says so and waits on; with --json it is told immediately", "R2.2 R5.1")
+@test("a script that is asked back says so and waits on; with --json it returns the question immediately", "R2.2 R5.1")
 def asked_back(home: Home) -> None:
     script = home.spawn("ask", "Plain", "-p", PROMPT, "-o", "a=Alpha", "-o", "b=Beta", "--recommend", "a")
     waiting = wait_until(lambda: home.sayso("list", "--json").json, "it waits")[0]["session_id"]

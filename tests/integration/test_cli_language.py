@@ -196,7 +196,7 @@ TOOLS = {"provide_choice", "ask_user_question", "elicit_choice", "elicit_input",
          "elicit_form"}
 
 
-@test("arguments that are refused: anyone who typed them reads why in their language, scripts in English", "R8.2 R2.1")
+@test("arguments that are refused: the user reads why in the user's language, scripts in English", "R8.2 R2.1")
 def refused_arguments(home: Home) -> None:
     seen = 0
     for case in CALLS:

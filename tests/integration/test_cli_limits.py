@@ -99,7 +99,7 @@ def retention(home: Home) -> None:
             assert "old" not in str(row), f"{table} keeps its words: {row}"
 
 
-@test("portal and terminal off: no one can be reached, and the agent is told; on again, it works", "R2.6")
+@test("portal and terminal off: no person can be reached, and the agent is told; on again, it works", "R2.6")
 def no_channel(home: Home) -> None:
     save_host(home, portal=False, terminal=False)
     result = home.sayso("ask", "T", *WORDS, "--wait", "0", "--json")

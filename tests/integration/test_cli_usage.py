@@ -136,11 +136,11 @@ def not_utf8_words(home: Home) -> None:
                   ["withdraw", session_id, "--as", NOT_UTF8], ["settings", "set", "listen", NOT_UTF8]):
         result = home.sayso(*words)
         assert result.code in (FAILED, USAGE) and not result.out and one_line(result.err), (words, result)
-        assert "JSON" not in result.err, result  # no one typed any
+        assert "JSON" not in result.err, result  # the user typed none
     assert row_of(home, session_id)["status"] == "pending" and len(home.sayso("list", "--json").json) == 1
 
 
-@test("a working directory whose name is not UTF-8 keeps no one from asking", "R10.3")
+@test("asking works in a working directory whose name is not UTF-8", "R10.3")
 def not_utf8_directory(home: Home) -> None:
     place = home.path / NOT_UTF8
     place.mkdir()

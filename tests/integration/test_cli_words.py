@@ -178,7 +178,7 @@ def whose(home: Home) -> None:
     assert "No pending asks" in one_line(expect(home.sayso("answer", "yes"), FAILED).err)
 
 
-@test("all mistakes at the same time, each by the option to use; scripts get the first as the hub says it", "R10.3 R2.3")
+@test("all mistakes are shown together, each by the option to use; scripts get the first as the hub says it", "R10.3 R2.3")
 def mistakes(home: Home) -> None:
     session_id = form(home)
     result = expect(home.sayso("answer", session_id, "--field", "place=mars", "--field", "size=0", "--field", "nope=1",

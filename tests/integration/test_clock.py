@@ -144,7 +144,7 @@ def submit_defaults() -> None:
 # More or less time -------------------------------------------------------------------------------
 
 
-@test("the time a person sets is seen by everybody immediately, holds, and has limits", "R5.4")
+@test("the deadline that a person sets shows everywhere immediately, holds, and has limits", "R5.4")
 def extend(home: Home) -> None:
     assert home.sayso("list").code == 0
     with Asker(home) as asker, person(home) as one, person(home) as other:
@@ -217,7 +217,7 @@ def extend_against_expiry() -> None:
     note(f"{sum(w for w, _ in counts)} extended, {sum(l for _, l in counts)} too late")
 
 
-@test("while someone types the deadline stays 30 s away, 10 min in all, shown as held, unless switched off",
+@test("while a person types, the deadline stays 30 s away, 10 min in all, shown as held, unless switched off",
       "R5.4")
 def typing_hold(home: Home) -> None:
     assert home.sayso("list").code == 0

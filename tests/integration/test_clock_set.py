@@ -146,7 +146,7 @@ def jump_then_restart() -> None:
             with Asker(home) as asker:
                 _, ask = asker.ask("kept", 100)
             home.set_clock(offset)
-            with person(home) as someone:  # someone looks, so the hub is awake once
+            with person(home) as someone:  # a client lists, so the hub is awake once
                 someone.call("ask/list")
                 time.sleep(0.2)
             home.restart(offset, signal.SIGTERM)

@@ -177,7 +177,7 @@ def every_pair() -> None:
                 else:
                     assert said(reply)["state"]["type"] == leads, (act, state, reply)
                     assert after["version"] == before["version"] + 1 and reply.headers["etag"] == f'"{after["version"]}"'
-        # the two that no one says over the network
+        # the two that a host can't send over the network
         talk = enter(office, "tool_executing")
         for act in ("ask-user-question-pending", "expired"):
             assert talk.say(act, {}).status == 404
@@ -292,7 +292,7 @@ def pages() -> None:
             assert office.get(f"/conversations?{bad}", token=office.host).status == 400
 
 
-@test("two hosts that go on immediately: one step is taken, the other is told how it stands", "R3.4 R5.3 P7")
+@test("two hosts that go on at the same time: one step is taken, the other is told the state", "R3.4 R5.3 P7")
 def at_once() -> None:
     with Hosting() as office:
         for number in range(20):
@@ -316,7 +316,7 @@ def at_once() -> None:
             assert len(talk.results()) == 2
 
 
-@test("listeners hear everything once, from any event on; what no one can have heard is refused", "R3.4")
+@test("listeners hear everything once, from any event on; the id of an event that never was is refused", "R3.4")
 def streams() -> None:
     with Hosting() as office:
         talk = office.begin()
@@ -389,7 +389,7 @@ def forgotten() -> None:
         assert talk.events(kept[0] - 1)[0][0] == kept[0]
 
 
-@test("a slow listener is waited for, holds up no one, and gets all", "R3.4")
+@test("a slow listener is waited for, delays no other, and gets everything", "R3.4")
 def slow() -> None:
     with Hosting() as office:
         talk = office.begin()

@@ -1,4 +1,4 @@
-"""Conversations against input that is too much, malformed, of the wrong kind or someone else's: nothing changes."""
+"""Conversations against input that is too large, malformed, of the wrong kind or another host's: nothing changes."""
 from __future__ import annotations
 
 import json
@@ -113,7 +113,7 @@ def bad_questions() -> None:
         assert office.home.sayso("list", "--json").json == []
 
 
-@test("ids that are no one's are unknown, for everyone and every act", "R3.4 R12.1")
+@test("ids that don't exist are unknown, for every caller and every act", "R3.4 R12.1")
 def nobody() -> None:
     with Hosting() as office:
         ask = office.ask()

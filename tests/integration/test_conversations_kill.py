@@ -100,11 +100,11 @@ def undo_window() -> None:
 
 
 class Abandoned(Exception):
-    """The round has failed: anyone who waits need not wait on."""
+    """The round has failed: threads that wait can stop."""
 
 
 class Shelter(Hosting):
-    """An office whose hub dies; anyone who is not sure says it again."""
+    """An office whose hub dies; a host that doesn't know whether a request was taken sends it again."""
 
     def __init__(self) -> None:
         super().__init__(binary=CRASH_BIN)

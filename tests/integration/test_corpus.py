@@ -61,13 +61,13 @@ def run_bytes(home: Home, *args: str, given: bytes = b"") -> Run:
 
 
 def ask(home: Home, given: bytes | dict[str, Any], *more: str) -> Run:
-    """As the corpus says: arguments on standard input; returns immediately with what is pending."""
+    """As the corpus says: arguments on standard input; returns immediately, with a pending ask."""
     bytes_given = given if isinstance(given, bytes) else json.dumps(given).encode()
     return run_bytes(home, "ask", "--from", "-", "--json", "--wait", "0", *more, given=bytes_given)
 
 
 def is_hidden(character: str) -> bool:
-    """Acts, hides or reorders: never raw in what we print, anyone who wrote it."""
+    """Acts, hides or reorders: never raw in what we print, whether an agent or a person wrote it."""
     code = ord(character)
     return (unicodedata.category(character) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp") or code in FILLERS
             or 0xE0100 <= code <= 0xE01EF or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE)
@@ -215,7 +215,7 @@ def corpus_is_known() -> None:
     assert recipes and all(set(recipe) <= words for recipe in recipes), recipes
 
 
-@test("an id that is someone else's and one that never was are refused in the same words", "R2.1")
+@test("another principal's id and one that never was are refused in the same words", "R2.1")
 def no_oracle(home: Home) -> None:
     theirs = ask(home, GOOD, "--as", "other").json["session_id"]
     said = [ask(home, {"session_id": session_id}).out for session_id in (theirs, "a" * 26)]

@@ -206,7 +206,7 @@ def key_conflicts(home: Home) -> None:
     assert not [a for a in asks_titled(home, "Which bush?") if a["agent"] != "somebody else"]
 
 
-@test("someone else's ask is not_found, exactly as one that never was", "R2.4 R5.5")
+@test("another principal's ask is not_found, exactly like one that never was", "R2.4 R5.5")
 def foreign(home: Home) -> None:
     id = ask(home)
     answer(home, id)
@@ -224,7 +224,7 @@ def foreign(home: Home) -> None:
     assert said.code == 1 and "not_found" in said.out + said.err, said
 
 
-@test("no one can say that someone else's answer was delivered", "R5.5 P8")
+@test("an agent can't confirm that another agent's answer was delivered", "R5.5 P8")
 def foreign_delivery(home: Home) -> None:
     id = ask(home)
     answer(home, id)
@@ -359,7 +359,7 @@ def early_retry(home: Home) -> None:
     for number in range(scaled(20)):
         call = call_params(f"early {number}")
         first = connect(home, "agent")
-        os.kill(home.hub_pid(), signal.SIGSTOP)  # so that it sees all of this at the same time
+        os.kill(home.hub_pid(), signal.SIGSTOP)  # so that it sees all of this in one turn
         try:
             first.start("ask/create", **call)
             first.stop()

@@ -236,7 +236,7 @@ def full_disk() -> None:
             check_integrity(home)
 
 
-@test("a deadline on a full disk: no one is told before it is stored, and it is stored once there is room", "P16")
+@test("a deadline on a full disk: the timeout is not told before it is stored, and it is stored once there is room", "P16")
 def deadline_on_full_disk() -> None:
     with disk("tmpfs", 4 * MIB) as home:
         serve(home)
@@ -468,7 +468,7 @@ def scripted_session(home: Home, process: subprocess.Popen, acknowledged: dict[s
                     return
                 with contextlib.suppress(WireError):
                     ask = create(agent, f"ask {i}")
-                    refused.add(ask)  # until it is acknowledged, or no one knows
+                    refused.add(ask)  # until it is acknowledged or its fate is unknown
                     try:
                         person.call("ask/answer", session_id=ask, selected_ids=["ab"[i % 2]])
                         acknowledged[ask] = "ab"[i % 2]

@@ -1,4 +1,4 @@
-"""The two hosts of docs/examples, in curl and in C: a person decides in the middle, and either side may die in the meantime.
+"""The two hosts of docs/examples, in curl and in C: a person decides in the middle, and either side may die.
 
 Proves: R3.4
 """
@@ -87,7 +87,7 @@ for name, make in {"host.sh": shell, "host.c": program}.items():
             code, err = host.end()
             assert code == 3 and "nothing was saved" in err and not (host.folder / "figure").exists(), (code, err)
 
-    @test(f"docs/examples/{name} goes on where it was, anyone who was killed", "R3.4 P1")
+    @test(f"docs/examples/{name} goes on where it was, after the host or the hub was killed", "R3.4 P1")
     def killed(home, make=make) -> None:
         with Hosting() as office:
             host = Host(office, make)

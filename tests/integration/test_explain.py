@@ -91,7 +91,7 @@ def strangers(home: Home) -> None:
         assert "Secret" not in refused.out and len(talk(home, session_id)) == 1, refused
 
 
-@test("four explain at the same time with the same words: they are said once, and all of them wait on", "R2.2 R5.3")
+@test("four explain at the same time with the same words: the words appear once, and all four wait on", "R2.2 R5.3")
 def two_at_once(home: Home) -> None:
     session_id = asked_back(home)
     results: list[Result] = []

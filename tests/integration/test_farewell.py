@@ -1,4 +1,4 @@
-"""What a hub says as it goes is heard by anyone who is connected, whatever else is under way.
+"""What a hub says as it stops reaches every connected client, whatever else is under way.
 
 The first test watches a real hub from outside. The others play the hub, because the moment that
 matters, hello and farewell in one piece, comes once in some thousand connections.

@@ -281,7 +281,7 @@ def no_self_service(home: Home) -> None:
     expect_deny(CLAUDE, finish(home, process))
 
 
-@test("no one reachable is a deny immediately, not a wait", "R11.3 R4.4")
+@test("if no person can be reached, the gate denies immediately instead of waiting", "R11.3 R4.4")
 def nobody() -> None:
     with Home(env={"SAYSO_PORTAL": "off", "SAYSO_TERMINAL": "off"}) as home:
         began = time.monotonic()
@@ -289,7 +289,7 @@ def nobody() -> None:
         assert time.monotonic() - began < HANG_S
 
 
-@test("rules are settings: saved ones count immediately, a broken file denies whatever they were", "R11.3 R8.1")
+@test("the gate's rules are settings: saved ones apply immediately, and with a broken file every call is denied", "R11.3 R8.1")
 def rules(home: Home) -> None:
     expect(home.sayso("settings", "set", "gate_commands", "make coffee"), DONE)
     assert gate(home, hook(CLAUDE, DANGEROUS)).out == "{}\n"

@@ -113,7 +113,7 @@ def bad_filters(home: Home) -> None:
 
 def export(home: Home, *arguments: str) -> str:
     result = expect(home.sayso("export", *arguments), DONE)
-    assert result.err == "", result.err  # no bar where no one looks
+    assert result.err == "", result.err  # no progress bar without a terminal
     return result.out
 
 

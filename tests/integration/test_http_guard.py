@@ -138,7 +138,7 @@ def own_cases(home: Home) -> None:
         assert {"x-content-type-options", "referrer-policy", "cache-control"} <= reply.headers.keys(), reply
 
 
-@test("a head that comes a byte every 5 s is ended with 408, and no one else waits for it", "R12.2 P20")
+@test("a head that comes a byte every 5 s is ended with 408, and other peers don't wait for it", "R12.2 P20")
 def slow() -> None:
     (row,) = [row for row in HTTP_CASES if row["id"] == "h-032"]
     with Home(CRASH_BIN) as home, site(home, env=clock_rate(RATE)) as found, connect("127.0.0.1", found.port) as peer:
@@ -302,7 +302,7 @@ def ports() -> None:
         with site(second) as again:
             assert again.port == kept, "not the one it had"
             second.kill_hub()
-        for family, address in LISTENERS.values():  # someone else has it on one address alone
+        for family, address in LISTENERS.values():  # another program has it on one address alone
             with socket.socket(family) as taker:
                 taker.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 taker.bind((address, kept))

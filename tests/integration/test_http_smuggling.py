@@ -112,7 +112,7 @@ def behind(home: Home) -> None:
 
 
 def exchange_by_bytes(peer: socket.socket, sent: bytes) -> Reply:
-    """The hub may refuse before the end; then what follows finds no one."""
+    """The hub may refuse and close before the end; then the rest is not sent."""
     for i in range(len(sent)):
         try:
             peer.send(sent[i:i + 1])

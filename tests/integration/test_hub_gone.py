@@ -72,7 +72,7 @@ def killed(home: Home) -> None:
             assert call.result()["selection"]["global_annotation"] == f"about {title}"
 
 
-@test("agents of a hub that ends in good order are seen to be gone immediately, also where it was the last one", "R13.1 R5.5")
+@test("agents of a hub that stops in good order show as gone immediately, even if it was the last hub", "R13.1 R5.5")
 def drained(home: Home) -> None:
     with Hubs(2, env={"SAYSO_DRAIN_SECONDS": "0"}) as hubs:
         ask_on(hubs, 0, "first")

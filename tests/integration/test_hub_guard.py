@@ -1,4 +1,4 @@
-"""The one hub of a user is no one else's: other users, its starter's environment, its files.
+"""The one hub of a user is private: other users, the environment of its starter, its files.
 
 Proves: R12.1 R14.4
 """

@@ -225,7 +225,7 @@ def too_old_client() -> None:
         list(pool.map(once, range(6)))
 
 
-@test("clients of two wire numbers at the same time all work", "R10.3")
+@test("clients with two wire numbers work at the same time", "R10.3")
 def mixed_clients() -> None:
     need_test_build()
     with Home(TEST_BIN) as home:

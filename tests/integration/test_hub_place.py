@@ -36,7 +36,7 @@ def hash_of(path: pathlib.Path) -> str:
 # Which hub ---------------------------------------------------------------------------------------
 
 
-@test("50 clients at the same time on a fresh home all work with one hub, also after kill -9", "R10.3")
+@test("50 clients that start at the same time in a fresh home share one hub, also after kill -9", "R10.3")
 def many_clients(home: Home) -> None:
     crowd = [bare(home) if i % 2 else home for i in range(CLIENTS)]
     expect_all_work(all_at_once(crowd, "list", "--json"))
@@ -93,7 +93,7 @@ def note_and_modes(home: Home) -> None:
     assert not os.path.exists(hub["socket"]), "the socket outlives its hub"
 
 
-@test("the umask of anyone who starts the hub opens nothing", "R12.1")
+@test("the umask of the process that starts the hub opens nothing", "R12.1")
 def umask() -> None:
     for mask in ("000", "002", "022", "027", "077"):
         with Home() as home:
@@ -239,7 +239,7 @@ def odd_files() -> None:
                     assert result.json == [] and home.sayso("stop").code == 0
                 elif result.code != 1 or name not in result.err + result.out:
                     problems.append(f"{name} as {kind}: not named: {result}")
-            finally:  # what is left may hang anyone who opens it
+            finally:  # what is left may hang a process that opens it
                 planted = home.data / name
                 if planted.is_dir() and not planted.is_symlink():
                     shutil.rmtree(planted)

@@ -208,7 +208,7 @@ def skewed() -> None:
             stream = session.ask(first, 7, title)
             wait_until(lambda: stream.named("elicitation/create"), "the form is shown", HEARD_S)
             id = id_of(hubs, title, second)
-            time.sleep(seen_s)  # who refuses immediately has not asked anybody
+            time.sleep(seen_s)  # a client that refuses immediately has shown no form
             session.post(second, {"id": stream.named("elicitation/create")[0]["id"], "result": {"action": "decline"}})
             if outcome == "pending":
                 time.sleep(0.5)

@@ -437,7 +437,7 @@ def over_http(home: Home) -> None:
     home.sayso("stop")
 
 
-@test("many at the same time on one file: every entry is in it, the file is whole at every moment", "R10.5")
+@test("many installs into one file at the same time: every entry is in it, the file is whole at every moment", "R10.5")
 def at_once(home: Home) -> None:
     for client in (BY_NAME["cursor"], BY_NAME["codex"]):
         path = put(home, client, samples(client)[5])
@@ -485,7 +485,7 @@ def mutated(chance: random.Random, data: bytes) -> bytes:
     return data
 
 
-@test("files that someone spoilt: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
+@test("damaged files: refused and untouched, or ours and the rest can be read and undo restores", "R10.5")
 def spoilt(home: Home) -> None:
     chance, taken = random.Random(20261115), 0
     for _ in range(scaled(300)):

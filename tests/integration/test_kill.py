@@ -1,6 +1,6 @@
 """Hubs die by kill -9, at random moments and at every crash point, while agents wait and people
 decide. An oracle keeps what was sent, what was acknowledged and what came out: nothing that was
-acknowledged may be lost, nothing may come twice, nothing may come that no one sent.
+acknowledged may be lost, nothing may come twice, nothing may come that was never sent.
 """
 from __future__ import annotations
 

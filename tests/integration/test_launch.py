@@ -41,7 +41,7 @@ def terminal(home: Home) -> Wire:
     return wire
 
 
-@test("sayso ask gives the command immediately, of this very program, and nothing of the agent's", "R6.2")
+@test("sayso ask prints the command immediately; it names this very program and has nothing that the agent wrote", "R6.2")
 def command(home: Home) -> None:
     result = handed(home, "$(touch /tmp/owned); `id`")
     words = shlex.split(result["terminal_command"])

@@ -66,7 +66,7 @@ def pkg_config(place: pathlib.Path, *options: str) -> list[str]:
 
 def example(home: Home, name: str, *words: str, is_watched: bool = True, stdin=subprocess.DEVNULL,
             **env: str) -> subprocess.Popen:
-    """Started under valgrind, each way to ask once and in longer runs always, as someone's program whose PATH has what was
+    """Started under valgrind, each way to ask once and in longer runs always, like a user's program whose PATH has what was
     installed."""
     way = (name, *words[:1]) if name == "probe" else (name,)
     if is_watched and SCALE <= 1:
@@ -148,7 +148,7 @@ def header() -> None:
             command(*compiler, *WARNINGS, f"-I{path.parent}", "-fsyntax-only", source.name)
 
 
-@test("confirm: a yes is 0, a no, a cancel and no one to ask are not", "R4.5 R4.4")
+@test("confirm: exits with 0 for a yes; not for a no, for a cancel, or without a person to ask", "R4.5 R4.4")
 def confirm(home: Home) -> None:
     for name in ("confirm", "confirm-static"):
         process = example(home, name, "Publish version 3 now?")
@@ -185,7 +185,7 @@ def ways(home: Home) -> None:
             expect(home.sayso(verb, only_ask(home)), DONE)
             said = end(home, process).out
             assert said in (f"{code}||\n", f"{code}|0|\n"), (way, said)
-    code, _, result = end(home, example(home, "probe", "ask")).out.partition("|")  # no one comes within 2 s
+    code, _, result = end(home, example(home, "probe", "ask")).out.partition("|")  # it is not answered within 2 s
     assert code == "timeout" and json.loads(result.rpartition("|")[0])["action_status"] == "timeout", result
     said = end(home, example(home, "probe", "bad")).out
     assert said.startswith("validation_failed||/prompt: "), said
@@ -250,7 +250,7 @@ def two_at_once(home: Home) -> None:
     assert not home.sayso("list", "--active", "--json").json
 
 
-@test("a hub that is killed while two questions wait is started again, and no one is asked twice", "R4.5 R5.5")
+@test("a hub that is killed while two questions wait is started again, and no question is asked twice", "R4.5 R5.5")
 def killed_hub(home: Home) -> None:
     process = example(home, "two_at_once")
     before = {row["session_id"] for row in open_asks(home, 2)}
@@ -300,7 +300,7 @@ def collect_later(home: Home) -> None:
 def delivered_once(home: Home) -> None:
     process = example(home, "confirm", "Once?")
     first = only_ask(home)
-    process.send_signal(signal.SIGKILL)  # no one waits for it any more
+    process.send_signal(signal.SIGKILL)  # its agent doesn't wait any more
     process.wait()
     home.spawned.remove(process)
     expect(home.sayso("answer", first, "--field", "confirmed=yes"), DONE)
@@ -311,7 +311,7 @@ def delivered_once(home: Home) -> None:
     assert end(home, process).code == 1
 
 
-@test("two_threads: a handle each, both start at the same time and find one hub", "R4.5")
+@test("two_threads: each has its own handle, both start at the same time and find one hub", "R4.5")
 def two_threads(home: Home) -> None:
     process = example(home, "two_threads")
     for row in open_asks(home, 2):
@@ -329,7 +329,7 @@ def two_handles(home: Home) -> None:
     assert end(home, process).out == "ok|One Two|\n"
 
 
-@test("no hub and no program to start one: said immediately, whatever is in the way", "R4.5")
+@test("no hub and no program to start one: the call fails immediately, whatever the cause", "R4.5")
 def no_program(home: Home) -> None:
     empty = home.path / "empty"
     empty.mkdir()

@@ -18,7 +18,7 @@ from hubs_stage import MODERN, exchange
 from migrate_stage import TABLES, Moving, rows, same, sql
 from tty_stage import Tty
 
-LEFT_OUT = {"counter", "words", "by_agent", "by_id", "by_principal", "unindexed", "search"}  # the row of counter is; the rest is made again
+LEFT_OUT = {"counter", "words", "by_agent", "by_id", "by_principal", "unindexed", "search"}  # the row of counter is moved; the rest is rebuilt
 COME_BACK = {"SAYSO_HOLD_LIMITS": '{"*":1}', "SAYSO_COME_BACK": "on"}
 
 

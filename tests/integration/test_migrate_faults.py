@@ -1,5 +1,5 @@
 """`sayso migrate` where something goes wrong: death of the program and of the server at every point, targets and sources
-that are not fit, a database that meddles, two at the same time.
+that are not fit, a database that meddles, two moves at the same time.
 
 Proves: R13.2 R5.2
 """
@@ -260,7 +260,7 @@ def meddled() -> None:
         same(moving.path, moving.url)
 
 
-@test("two at the same time: one does it, the others are told or find it done")
+@test("several moves at the same time: one does it, the others are told so or find it done")
 def two_at_once() -> None:
     for _ in range(scaled(1, full=3)):
         with Moving(count=3000) as moving:
@@ -277,7 +277,7 @@ def two_at_once() -> None:
             same(moving.path, moving.url)
 
 
-@test("a hub that runs on the empty database can't write in the meantime, and goes on with what was moved")
+@test("a hub that runs on the empty database can't write during the move, and goes on with what was moved")
 def running() -> None:
     if not pathlib.Path(CRASH_BIN).exists():
         raise Skip("there is no build with crash points")

@@ -124,7 +124,7 @@ def new_database() -> str:
 
 
 def filled(home: Home, words: list[str]) -> list[str]:
-    """Placeholders as someone would fill them in."""
+    """The command with its placeholders filled in, as a user would."""
     verb = words[1]
     names = {"--client": "claude", "--tool": "elicit_confirm", "--as": "bot", "settings": "theme", "--other": "q", "--name": "mine"}
     values = {"TITLE": "T", "PROMPT": PROMPT, "ID=LABEL": "a=A", "TEXT": "words", "SECONDS": "60", "CLIENT": "claude", "VALUE": "dark",
@@ -192,7 +192,7 @@ def execute(home: Home, named: Named, words: list[str]) -> None:
         if "-" in words:
             asking.stdin.write((home.path / "arguments.json").read_text())
         asking.stdin.close()
-        asking.stdin = None  # or anyone who ends it would close it again
+        asking.stdin = None  # or the cleanup would close it again
         wait_until(lambda: home.hub_pid() and home.sayso("list", "--active", "--json").json, f"{named} asks")
         assert home.sayso("cancel").code == 0
         assert asking.wait(HANG_S) == 3, (named, asking.stderr.read())

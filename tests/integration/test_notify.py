@@ -70,7 +70,7 @@ def command(home: Home) -> None:
     assert not list(home.path.rglob("pwned"))
 
 
-@test("no one is told in quiet hours, with do-not-disturb, or of what a rule ends; agents never wait for it", "R6.6")
+@test("no notification in quiet hours, with do-not-disturb, or of what a rule answers; agents never wait for one", "R6.6")
 def quiet(home: Home) -> None:
     by_command(home, f"until [ -e {home.path}/may_end ]; do sleep 0.1; done; cat >>{home.path}/slow")
     for id in [ask(home, f"Slow {number}") for number in range(3)]:  # the command ends after all of this

@@ -1,5 +1,5 @@
 """Hubs behind pgbouncer in transaction mode, where neither LISTEN nor prepared statements can be relied on: they notice,
-look by themselves instead, and no one who asks or answers sees a difference but a moment."""
+poll instead, and agents and people see no difference except a short delay."""
 from __future__ import annotations
 
 import postgres

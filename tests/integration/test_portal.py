@@ -281,7 +281,7 @@ def open_elsewhere(home: Home) -> None:
     assert wait_until(lambda: opened(note), "the chosen browser")[0]["argv"][0].startswith("http://127.0.0.1:")
 
 
-@test("a browser is opened for an ask that no one would see, at most once a minute; its link signs in", "R2.6 R7.1")
+@test("a browser is opened for an ask that no open page or terminal shows, at most once a minute; its link signs in", "R2.6 R7.1")
 def opens_for_ask(home: Home) -> None:
     note = with_opener(home)
     port = start_hub(home)

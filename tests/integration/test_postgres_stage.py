@@ -216,7 +216,7 @@ def locked(around: str) -> bool:
 @test("the proxy brings every kind of doubt over a commit")
 def doubts() -> None:
     cases = [(how, kind) for how in DOUBTS for kind in TRANSACTIONS]
-    cases.remove(("late", "one by one"))  # these wait for an answer to BEGIN, which no one gives
+    cases.remove(("late", "one by one"))  # these wait for an answer to BEGIN, which never comes
     cases.remove(("late", "prepared"))
     cases.remove(("half_open", "one message"))  # it has not begun when it is cut off
     with proxied() as (proxy, url, around):

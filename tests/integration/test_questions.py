@@ -129,7 +129,7 @@ def two_at_once(home: Home) -> None:
         assert len(set(answers.values())) == 1 and set(answers.values()) <= {"Redis", "None, please"}, answers
 
 
-@test("two agents ask the same immediately: two questions, each gets its own answer", "R5.5")
+@test("two agents ask the same: two questions, each agent gets its own answer", "R5.5")
 def two_agents(home: Home) -> None:
     asked = [ask_and_leave(home, BOTH, "--as", name) for name in ("one", "two")]
     assert asked[0] != asked[1]

@@ -1,6 +1,6 @@
 """Several people and agents decide one ask at the same moment: exactly one of them wins, all others
 are told so, and the agent gets what the winner sent. Half of the rounds let the hub see everything
-in one turn of its loop (it is stopped in the meantime), the other half one after the other.
+in one turn of its loop (it is stopped while they send), the other half one after the other.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness import Home, Wire, WireError, counted, note, run, scaled, test
 
 ROUNDS = scaled(1000, full=5000)
 PAIR_ROUNDS = scaled(40, full=200)
-BATCH = 100  # asks that are open immediately and end within a second
+BATCH = 100  # asks that are open at the same time and end within a second
 LIMITS = {"SAYSO_MAX_PENDING": "100000", "SAYSO_ASKS_PER_MINUTE": "1000000"}
 ANSWERERS = 8
 OPTIONS = ("left", "straight", "right")
@@ -65,7 +65,7 @@ class Room(contextlib.AbstractContextManager):
 
     @contextlib.contextmanager
     def moment(self, is_one_turn: bool) -> Iterator[None]:
-        """What is sent within is seen by the hub immediately, if wanted."""
+        """What is sent within is seen by the hub in one turn, if wanted."""
         if is_one_turn:
             os.kill(self.hub_pid, signal.SIGSTOP)
         try:
@@ -255,7 +255,7 @@ def asks_that_end_soon(room: Room) -> list[tuple[float, str, int]]:
     for _ in range(BATCH):
         call, id = room.ask(timeout_seconds=1)
         calls[id] = call
-        time.sleep(0.003)  # so that their deadlines do not come all at the same time
+        time.sleep(0.003)  # so that their deadlines do not all come at the same time
     asks = room.people[0].call("ask/list", which="all", limit=BATCH)["asks"]
     return sorted((utc(ask["created_at"]) + 1, ask["session_id"], calls[ask["session_id"]])
                   for ask in asks)
@@ -316,7 +316,7 @@ def extend_or_expire() -> None:
 
 
 def judge_undo(room: Room, id: str, call: int, undo: Reply) -> str:
-    """Taken back: no one was told and it can be answered again. Else: it was told as it was."""
+    """Taken back: the agent was not told, and it can be answered again. Else: the agent got that answer."""
     if undo.is_new:
         assert undo.result["status"] == "pending", undo
         assert not came(room.agent, call), came(room.agent, call)
@@ -419,7 +419,7 @@ def key_with_other_answer() -> None:
             assert late.error.get("code") == "conflicting_arguments", late
 
 
-@test("anyone who repeats a decision is told how it stands", "R5.3")
+@test("a person who repeats a decision is told the ask's state", "R5.3")
 def already_is_told() -> None:
     with Room() as room:
         for act in ("answer", "cancel", "decline", "withdraw"):
@@ -432,7 +432,7 @@ def already_is_told() -> None:
             room.result(call)
 
 
-@test("anyone who extends an ask that is over learns who ended it", "R5.3")
+@test("a person who extends an ask that is over learns who ended it", "R5.3")
 def late_extension() -> None:
     with Room() as room:
         call, id = room.ask()

@@ -55,7 +55,7 @@ def refused(home: Home):
             code = 2 if "ADDRESS:PORT" in says else 1  # what the option can't be, or what the hub can't do
             assert done.code == code and says in done.err, (words, done)
             assert not home.hub_pid()
-        # started by a command it goes on, or no one could change the setting any more
+        # a hub started by a command runs all the same, or the setting could not be changed any more
         wrong = {"SAYSO_LISTEN": "0.0.0.0:0"}
         assert home.sayso("list", "--json", env=wrong).json == []
         assert "http.not_listening" in (home.data / "hub.log").read_text()
@@ -85,7 +85,7 @@ def no_library(home: Home):
     assert home.sayso("list", "--json", env=env).json == []
 
 
-@test("both families at the same time, each by the address that was come to", "R13.2")
+@test("both address families on one listener, IPv4 and IPv6", "R13.2")
 def families(home: Home):
     port = free_port()
     home.spawn("serve", "--listen", f"[::]:{port}", env={"SAYSO_LISTEN_PLAIN": "on", "SAYSO_PORT": "0"},
@@ -177,10 +177,10 @@ def pages():
             hello(page, token=far.tokens["agent"])
             raise AssertionError("an agent's token signed a page in")
         asked = far.home.sayso(*ASK, "--wait", "0", "--json")
-        assert f'"{far.url}/choice/' in asked.out, asked  # anyone who is told of it is told what others call it
+        assert f'"{far.url}/choice/' in asked.out, asked  # it prints the address that other machines use
 
 
-@test("who was refused an upgrade, or left before it, lends its token to no one who comes next", "R12.1 R13.2")
+@test("the token of a peer that was refused an upgrade, or left before it, is not used for the next peer", "R12.1 R13.2")
 def lends_nothing():
     with Far() as far:
         upgrade = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
@@ -199,7 +199,7 @@ def lends_nothing():
                     raise AssertionError(f"signed in without a token, after a refusal for want of {leaves_out}")
 
 
-@test("peers that talk nonsense, or nothing, keep no one else waiting", "R12.1 P20")
+@test("peers that send nonsense, or nothing, don't keep others waiting", "R12.1 P20")
 def nonsense():
     with Far() as far:
         peers = []
@@ -211,7 +211,7 @@ def nonsense():
         for _ in range(20):
             assert far.call("GET", "/readyz").status == 200
         assert time.monotonic() - began < HANG_S
-        # anyone who has not finished its handshake after 10 s is let go
+        # a peer that has not finished its handshake after 10 s is cut off
         far_ended = wait_until(lambda: all(gone(peer) for peer in peers), "all of them are let go")
         assert far_ended
         for peer in peers:
@@ -231,7 +231,7 @@ def gone(peer: socket.socket) -> bool:
         return True
 
 
-@test("SIGHUP brings the new certificate for newcomers and cuts no one; a bad one is not taken", "R13.2 P11")
+@test("SIGHUP loads the new certificate for new connections and cuts no old one; a bad certificate is not taken", "R13.2 P11")
 def reload():
     with Far() as far:
         def serial() -> str:
@@ -293,7 +293,7 @@ def drains():
             raise AssertionError("it still takes connections")
         far.home.environment["SAYSO_DRAIN_SECONDS"] = "600"
         far.serve()
-        far.process.send_signal(signal.SIGTERM)  # twice: anyone who says so does not want to wait
+        far.process.send_signal(signal.SIGTERM)  # the second SIGTERM skips the wait
         wait_until(lambda: far.call("GET", "/readyz").status == 503, "it is not ready")
         again = time.monotonic()
         assert far.end() == 0 and time.monotonic() - again < 2 * HANG_S

@@ -73,7 +73,7 @@ def environment():
         assert far.sayso(home, "person", "list", "--json", url=local).json == []
 
 
-@test("a token goes to no one but the hub it is for", "R12.1 R13.2")
+@test("a token goes only to the hub it is for", "R12.1 R13.2")
 def believes():
     with Far() as far:
         home, heard = far.client(), []
@@ -184,7 +184,7 @@ def restarts():
 
 
 class Cutter(threading.Thread):
-    """A network that cuts every connection after a moment, and sometimes lets no one through."""
+    """A network that cuts every connection after a moment, and sometimes lets none through."""
 
     def __init__(self, port: int, seed: int):
         super().__init__(daemon=True)

@@ -50,7 +50,7 @@ def corpus() -> None:
                 head = reply.partition(b"\r\n\r\n")[0].lower()
                 assert status_of(reply) in case["expect"]["status"], (case["id"], host, reply)
                 assert b"set-cookie" not in head and b"access-control-allow" not in head, reply
-            # kept-back neighbors of h-040: the same key with the same body, and with another
+            # variants of h-040 that the corpus leaves out: the same key with the same body, and with another
             again = office.post(f"/api/asks/{answered}/answer", first, Idempotency_Key="k-first", host=host)
             assert again.status == 200 and again.body == receipt.body, again
             assert again.headers["idempotency-replayed"] == "true"
@@ -65,7 +65,7 @@ def corpus() -> None:
             if (office.home.data / "hub.log").exists() else True
 
 
-@test("refusals come in order: over, changed in the meantime, invalid; each says how the ask stands", "R10.4 R5.3")
+@test("refusals come in order: over, changed since, invalid; each gives the ask's state", "R10.4 R5.3")
 def order() -> None:
     with Office() as office:
         id = office.ask()
@@ -220,7 +220,7 @@ def roles() -> None:
             assert office.get(path, token=None).status == 401
             assert office.get(path, token="agent").status == 200
         gone = {office.get(f"/api/asks/{one}").body for one in (UNKNOWN_ID, "1", id[:8], id.upper(), "%00", "a" * 200)}
-        assert len(gone) <= 2, gone  # a path too long or impossible is no one's
+        assert len(gone) <= 2, gone  # a path that is too long or impossible belongs to no route
         bodies = [office.call("GET" if not act else "POST", f"/api/asks/{one}{act}", {} if act else None)
                   for one in (UNKNOWN_ID, id[:8]) for act in ("", "/cancel", "/undo", "/send")]
         assert {reply.status for reply in bodies} == {404} and len({reply.body for reply in bodies}) == 1, bodies
@@ -374,7 +374,7 @@ def figures() -> None:
         assert values["sayso_store_batch_writes_count"] >= 4, text
         assert values["sayso_uptime_seconds"] >= 0 and values["sayso_http_connections"] >= 1, text
         assert 'sayso_build_info{version="' in text
-        assert "office" not in text and "Question" not in text  # no one's words
+        assert "office" not in text and "Question" not in text  # no words of agents or people
 
 
 @test("answers in JSON are told what HTTP they are", "R10.4")

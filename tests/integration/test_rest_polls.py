@@ -44,7 +44,7 @@ def park(office: Office, count: int, id: str, **more: Any) -> list[Poll]:
     return polls
 
 
-@test("a look ends immediately when the ask is another than the peer knows, and when it changes", "R10.4")
+@test("a poll ends immediately when the ask differs from what the peer knows, and when it changes", "R10.4")
 def changes() -> None:
     with Office() as office:
         id = office.ask()
@@ -62,7 +62,7 @@ def changes() -> None:
                 reply = poll.finish()
                 assert reply.status == 200 and reply.headers["etag"] == etag, reply
                 assert reply.json["ask"]["status"] == status, reply
-        assert office.get(f"/api/asks/{id}?wait=60").json["ask"]["status"] == "submitted"  # over: immediately
+        assert office.get(f"/api/asks/{id}?wait=60").json["ask"]["status"] == "submitted"  # it is over, so the poll returns immediately
         assert looks_parked(office) == 0
 
 
@@ -79,7 +79,7 @@ def time_is_over() -> None:
         assert office.get(f"/api/asks/{id}?wait=0", If_None_Match='"1"').status == 304
 
 
-@test("what does not raise the version wakes no one: typing, attaching", "R10.4 R5.9")
+@test("what does not raise the version ends no poll: typing, attaching", "R10.4 R5.9")
 def quiet_changes() -> None:
     with Office() as office:
         id = office.ask()
@@ -92,7 +92,7 @@ def quiet_changes() -> None:
         assert poll.finish().status == 304
 
 
-@test("two hundred looks at the same time: others are served in the meantime, and each ends with its own answer", "R10.4 P4")
+@test("two hundred polls at the same time: others are served, and each ends with its own answer", "R10.4 P4")
 def crowd() -> None:
     with Office() as office:
         ids = [office.ask() for _ in range(4)]
@@ -120,7 +120,7 @@ def leavers() -> None:
         assert office.answer(id).status == 200
 
 
-@test("a token that is revoked loses its looks immediately", "R12.1")
+@test("polls of a token that is revoked end immediately", "R12.1")
 def revoked() -> None:
     with Office() as office:
         id = office.ask()

@@ -1,5 +1,5 @@
 """Several answer one ask, connections are cut at every byte, the hub dies in between: one answer is
-stored, anyone who retries with its key gets its receipt, and everybody else learns who won.
+stored, a client that retries with its key gets its receipt, and all others learn who won.
 """
 from __future__ import annotations
 

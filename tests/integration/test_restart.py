@@ -79,7 +79,7 @@ def late_deadlines(home: Home) -> None:
     assert 2 <= took < 2 + HANG_S, f"the two seconds took {took:.1f}"
 
 
-@test("a draft survives kill -9, the last one counts, and it stays when someone wins", "P5 R5.2 R5.9")
+@test("a draft survives kill -9, the last one counts, and it stays when another person answers first", "P5 R5.2 R5.9")
 def drafts(home: Home) -> None:
     session = {"session_id": ask_and_leave(home, "drafted")}
     for note in ("first", "second"):
@@ -160,7 +160,7 @@ def undo_after_restart(home: Home) -> None:
     assert said.json["selection"]["selected_ids"] == ["fir"] and said.json["replayed"], said
 
 
-@test("an answer that was sent immediately cannot be taken back after kill -9", "P1 R5.2")
+@test("an answer that was sent without an undo window cannot be taken back after kill -9", "P1 R5.2")
 def sent_at_once(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "60")
     id = ask_and_leave(home, "undo")

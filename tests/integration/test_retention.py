@@ -1,5 +1,5 @@
-"""Retention (R9.1) where something happens in the meantime: it goes on where a hub was killed, and hubs that share a database and
-do it immediately stand in no one's way."""
+"""Retention (R9.1) while other things happen: it goes on where a hub was killed, and hubs that share a database and
+do it at the same time don't block each other."""
 from __future__ import annotations
 
 import contextlib
@@ -81,7 +81,7 @@ def ask_and_answer(hubs: Hubs, title: str) -> None:
     wait_until(lambda: agent.collect(id)["action_status"] == "selected", f"{title} is answered")
 
 
-@test("two hubs drop what is too many at the same time, and people are answered in the meantime", "R9.1")
+@test("two hubs drop asks above the limit at the same time, and people are served while they do", "R9.1")
 def two_at_once() -> None:
     with Hubs(2) as hubs:
         for number in range(60):

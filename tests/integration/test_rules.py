@@ -17,7 +17,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
-    """As an agent of its own does: the shell that starts it is not above anyone who answers here."""
+    """Asks as an agent of its own: the shell that starts it is no ancestor of the process that answers."""
     asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
@@ -81,7 +81,7 @@ def refused(home: Home) -> None:
     assert home.sayso("rule", "list", "--json").json == []
 
 
-@test("two let the same answer stand immediately, two remove it at the same time: one of each", "R5.3")
+@test("four make the same rule at the same time, then four remove it: each time one succeeds", "R5.3")
 def two_at_once(home: Home) -> None:
     id = answered(home, "b")
     made = four_times(lambda: home.sayso("rule", "add", id, "--json"))

@@ -53,7 +53,7 @@ class Manager:
         assert not select.select([self.told], [], [], 0)[0], self.told.recv(4096)
 
     def start_as_often_as_rung(self, until: threading.Event) -> threading.Thread:
-        """As a socket unit does it: nothing runs, someone waits, so it is started; `starts` has how each ended."""
+        """Like a socket unit: nothing runs and a client waits, so the hub is started; `starts` has how each ended."""
         self.starts: list[Result] = []
 
         def watch() -> None:
@@ -65,7 +65,7 @@ class Manager:
         return thread
 
     def start_when_rung(self) -> threading.Thread:
-        """As socket activation does it: anyone who comes first makes it start the hub."""
+        """Like socket activation: the first client makes it start the hub."""
         def wait() -> None:
             assert select.select([self.socket], [], [], HANG_S)[0]
             self.start()
@@ -92,7 +92,7 @@ def served(home: Home) -> None:
     assert hubs() == []
 
 
-@test("killed and started again on the same socket: asks are kept, and who came in the meantime is served", "R10.3 P1")
+@test("killed and started again on the same socket: asks are kept, and clients that came in between are served", "R10.3 P1")
 def restarted(home: Home) -> None:
     manager = Manager(home)
     manager.start()
@@ -132,7 +132,7 @@ def first_command(home: Home) -> None:
     assert len(home.sayso("list", "--json").json) == 5
 
 
-@test("where no one answers the bell, or the data lies elsewhere, a command starts its own hub", "R10.3")
+@test("if the manager starts no hub, or the data lies elsewhere, a command starts its own hub", "R10.3")
 def nobody_answers(home: Home) -> None:
     manager = Manager(home)
     began = time.monotonic()
@@ -175,7 +175,7 @@ def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
     thread = manager.start_as_often_as_rung(until)
     try:
         result = act()
-        time.sleep(0.3)  # no one waits any more: nothing is started any more
+        time.sleep(0.3)  # no client waits any more, so nothing is started any more
         count = len(manager.starts)
         time.sleep(0.5)
         assert len(manager.starts) == count, "it is started for somebody who was told already"
@@ -185,7 +185,7 @@ def starts_while(manager: Manager, act: Callable[[], Result]) -> Result:
     return result
 
 
-@test("a manager's hub that can't begin leaves no one waiting for it: who rang is told why by a hub of his own, or served", "R10.3 R10.5")
+@test("a manager's hub that can't start leaves no client waiting: the client starts its own hub, which says why or serves it", "R10.3 R10.5")
 def refused(home: Home) -> None:
     needs_file()
     manager = Manager(home)
@@ -243,7 +243,7 @@ def only_looks(home: Home) -> None:
     thread.join()
 
 
-@test("a hub that serves on for drain_seconds says so: no manager kills it in the meantime", "R10.5")
+@test("a hub that serves on for drain_seconds says so, and the manager doesn't kill it before they end", "R10.5")
 def drains(home: Home) -> None:
     manager = Manager(home)
     home.environment["SAYSO_DRAIN_SECONDS"] = "2"

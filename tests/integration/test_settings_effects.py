@@ -1,4 +1,4 @@
-"""What every setting that shows in neither prompt nor page does to the running hub, immediately; tests/settings_effects.json
+"""What every setting that shows in neither prompt nor page changes immediately in the running hub; tests/settings_effects.json
 says which these are.
 
 Proves: R8.1
@@ -317,7 +317,7 @@ NOISE = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "PATH", "SAYSO_BROWSER")  # what
 
 
 def with_desktop(home: Home) -> list[subprocess.Popen]:
-    """A bus someone listens to, and a browser that writes down that it was opened."""
+    """A bus with a listener, and a browser that records that it was opened."""
     bus = subprocess.Popen(["dbus-daemon", "--session", "--nofork", "--print-address"], stdout=subprocess.PIPE, text=True)
     address = bus.stdout.readline().strip()
     env = {**os.environ, "DBUS_SESSION_BUS_ADDRESS": address}

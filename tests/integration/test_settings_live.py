@@ -22,7 +22,7 @@ def ask(home: Home, title: str, agent: str = "settings") -> str:
 
 
 def fresh(number: list[int] = [0]) -> str:
-    """A title no one had yet: the same one again would be the same ask."""
+    """A title not used yet: the same one again would be the same ask."""
     number[0] += 1
     return f"ask {number[0]}"
 
@@ -116,7 +116,7 @@ for row in ROWS:
         expect(home, row, row.saved, "saved")
 
 
-    @test(f"{row.name} ({row.scope}): set and reset count immediately on the running hub", "R8.1")
+    @test(f"{row.name} ({row.scope}): set and reset apply immediately in the running hub", "R8.1")
     def at_once(home: Home, row: Row = row) -> None:
         home.environment[f"SAYSO_{row.name.upper()}"] = str(row.environment)
         expect(home, row, row.environment, "environment")
@@ -188,7 +188,7 @@ def bad_row(home: Home) -> None:
     assert fact(home, "timeout_seconds")["value"] == 300 and "timeout_seconds" in warned_of(home)
 
 
-@test("others are told immediately when a setting changes", "R8.1")
+@test("other clients are told immediately when a setting changes", "R8.1")
 def told(home: Home) -> None:
     assert home.sayso("list").code == 0
     with Wire(home) as watcher:

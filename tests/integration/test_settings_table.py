@@ -167,7 +167,7 @@ def bad_values(home: Home) -> None:
     assert warned >= {row["name"] for row in rows}, {row["name"] for row in rows} - warned
 
 
-@test("each row: a change is told immediately to anyone who has a question or an inbox open", "R8.1 R6.4 R7.4")
+@test("each row: a change is told immediately to every client with an open question or inbox", "R8.1 R6.4 R7.4")
 def told(home: Home) -> None:
     rows = table(home)
     session_id = home.sayso("ask", "Open", "-p", "A prompt that says enough of what this is about.", "-o", "a=A",
@@ -304,7 +304,7 @@ def no_editor(home: Home) -> None:
     assert not list(home.data.glob("settings-*.txt"))
 
 
-@test("two at the same time: what another changed while the page was open is not set back", "R10.3 R5.3")
+@test("two edits at the same time: what another editor changed while the page was open is not set back", "R10.3 R5.3")
 def two_at_once(home: Home) -> None:
     script = (f"import subprocess\nsubprocess.run([{home.binary!r}, 'settings', 'set', 'theme', 'dark'], check=True,"
               " stdout=subprocess.DEVNULL)\npage = page.replace('# list_count = 50', 'list_count = 9')")
@@ -313,7 +313,7 @@ def two_at_once(home: Home) -> None:
     assert (now["theme"], now["list_count"]) == ("dark", 9), now
 
 
-@test("log_level counts from the saved file at start, and immediately when it is changed", "R8.1")
+@test("log_level is taken from the saved file at start, and a change applies immediately", "R8.1")
 def log_level(home: Home) -> None:
     def said() -> list[str]:
         return [json.loads(line)["level"] for line in (home.data / "hub.log").read_text().splitlines()]

@@ -91,7 +91,7 @@ def every_order() -> None:
             result = call.result(HEARD_S + 10)
             assert result["session_id"] == id and outcome_of(result) == ("submitted", f"note of {title}"), result
             assert hubs.agent(hubs.hubs[collected].port).collect(id)["selection"]["selected_ids"] == ["right"]
-            for place in range(3):  # who comes second is told so, immediately and everywhere
+            for place in range(3):  # a second answer is refused immediately, on every hub
                 try:
                     hubs.person(hubs.hubs[place].port).answer(id, f"too late {place} {title}", "left")
                     raise AssertionError(f"answered twice, on {place}")
@@ -137,7 +137,7 @@ def races() -> None:
         counted(f"races={rounds} doubled=0")
 
 
-@test("the same call at three hubs immediately is one ask", "R13.1 R5.5")
+@test("the same call at three hubs at the same time is one ask", "R13.1 R5.5")
 def same_call() -> None:
     with Hubs() as hubs, contextlib.ExitStack() as stack:
         wires = [stack.enter_context(Wire(hub.home)) for hub in hubs.hubs]
@@ -333,7 +333,7 @@ def terminal() -> None:
         process.wait(HANG_S)
 
 
-@test("a hub that is told to end hands its work to the others; no one notices", "R13.1 R10.5")
+@test("a hub that is told to stop hands its work to the others; clients don't notice", "R13.1 R10.5")
 def drained() -> None:
     with Hubs() as hubs, Crew(hubs, 2) as crew:
         crew.start(agents=4, wires=0, people=2)

@@ -1,5 +1,5 @@
-"""`sayso token`: secrets that are seen once and found nowhere, anyone who looks; and how people see who
-came with one (R5.8, R10.3, R12.1).
+"""`sayso token`: secrets that are shown once and stored nowhere; and how people see which token an agent
+or a person came with (R5.8, R10.3, R12.1).
 """
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def hostile_labels(home: Home) -> None:
         assert said.count("\n") == 1 and "\x1b" not in said, ascii(said)
 
 
-@test("many at the same time: every secret is its own, every revoke is told once, none is lost by kill -9", "R12.1 P3")
+@test("many tokens at the same time: every secret is different, every revoke is told once, none is lost by kill -9", "R12.1 P3")
 def at_once(home: Home) -> None:
     home.sayso("list")
     count = max(8, scaled(24))

@@ -184,7 +184,7 @@ def without(home: Home) -> None:
         assert hello(page, code=code_of(link_of(home)), key=key.public)["token"]
 
 
-@test("revoked: its pages are closed immediately and for good; so are those of one whose 30 days are over", "R12.2 R12.4")
+@test("a revoked device's pages are closed immediately and for good; so are those of one whose 30 days are over", "R12.2 R12.4")
 def revoked(home: Home) -> None:
     port, key = serve(home), Key(home.path)
     device, _ = enrol(home, port, key)

@@ -248,7 +248,7 @@ def proves(home: Home) -> None:
                 except WireError as error:
                     assert error.code == -32003 and error.data["code"] == "unauthorized", error
                 assert page.close_code() == 1008
-        with Page(port) as page:  # no one is shut out by those who asked in vain
+        with Page(port) as page:  # failed attempts of others shut no page out
             hello(page, token=token)
 
 

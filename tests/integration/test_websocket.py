@@ -174,7 +174,7 @@ def fill(home: Home, count: int) -> list[str]:
     return ids
 
 
-@test("a page that does not read is bounded, told to look again, and slows no one", "R7.2 R12.1")
+@test("a page that does not read costs bounded memory, is told to load again, and slows no other", "R7.2 R12.1")
 def slow(home: Home) -> None:
     start_hub(home)
     with signed_in(home) as (slow_page, token), Page(home.hub()["port"]) as quick:

@@ -256,7 +256,7 @@ def ids() -> None:
         assert [wire.read()["id"] for _ in range(3)] == [1, "1", ""]
         for method in ("ask/list", "ask/get", "settings/set", "hub/status", "nothing", "ask/create", "hello"):
             wire.send({"jsonrpc": "2.0", "method": method, "params": {}})
-        wire.send({"jsonrpc": "2.0", "id": 3, "result": {}})  # a response is no one's
+        wire.send({"jsonrpc": "2.0", "id": 3, "result": {}})  # a response to no request
         wire.send({"jsonrpc": "2.0", "id": 4, "error": {"code": 1, "message": "x"}})
         assert wire.call("hub/status")["running"]
         assert wire.events == [], f"replies to notifications: {wire.events}"

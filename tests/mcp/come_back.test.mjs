@@ -105,7 +105,7 @@ describe("the official client comes back by itself", { concurrency: 8 }, () => {
 
 describe("rounds", { concurrency: 8 }, () => {
     for (const [name, open] of Object.entries(OVER)) {
-        test(`${name}: answered between two rounds, the next returns immediately and counts as delivered`, inHome(async (home) => {
+        test(`${name}: answered between two rounds: the next round returns immediately, and the answer counts as delivered`, inHome(async (home) => {
             const client = await open(home, MODERN);
             const state = await round(client);
             const [{ session_id }] = await home.list("--active");
@@ -117,7 +117,7 @@ describe("rounds", { concurrency: 8 }, () => {
             const result = outcome(reply);
             assert.deepEqual([result.session_id, result.selection.selected_ids, result.replayed], [session_id, ["b"], undefined]);
             assert.equal(result.notices, undefined, "not announced beside itself");
-            // mrtr-005: anyone who has the state may look again, and nothing else comes of it
+            // mrtr-005: a client that has the state may look again, and that changes nothing
             const looked = async () => outcome(await leg(client, state));
             await until(async () => (await looked()).replayed, "it counts as delivered");
             assert.deepEqual((await looked()).selection.selected_ids, ["b"]);
@@ -165,7 +165,7 @@ describe("rounds", { concurrency: 8 }, () => {
             assert.equal(await questions(home), 1);
         }, held(1)));
 
-        test(`${name}: the same state twice immediately is one question with one answer`, inHome(async (home) => {
+        test(`${name}: the same state twice at the same time is one question with one answer`, inHome(async (home) => {
             const client = await open(home, MODERN);
             const state = await round(client);
             const both = [leg(client, state), leg(client, state)];

@@ -161,7 +161,7 @@ test("R5.6 R14.2 silence is no answer in their shapes either", inHome(async (hom
     assert.deepEqual(results[4].structuredContent, { action_status: "timeout_cancelled" });
 }, ON));
 
-test("R2.1 R14.2 bad and hostile calls are refused with the field, and no one is disturbed", inHome(async (home) => {
+test("R2.1 R14.2 bad and hostile calls are refused with the field, and no person is disturbed", inHome(async (home) => {
     const client = await opened(home, "2025-06-18");
     const deep = JSON.parse("[".repeat(20) + "]".repeat(20));
     for (const [name, args] of [["interactive_feedback", {}], ["interactive_feedback", { message: 5 }], ["interactive_feedback", { message: "x", predefined_options: ["a", "a"] }],
@@ -191,7 +191,7 @@ test("P1 R5.2 R14.2 a hub that is killed while they wait: the answer comes in th
     assert.deepEqual(await home.list("--active"), []);
 }, ON));
 
-test("R14.2 two at the same time: each call gets its own answer", inHome(async (home) => {
+test("R14.2 two calls at the same time: each gets its own answer", inHome(async (home) => {
     const client = await opened(home, "2025-06-18");
     const calls = ["one", "two", "three"].map((message) => called(client, "interactive_feedback", { message }));
     for (const { session_id } of await home.opened(3)) {

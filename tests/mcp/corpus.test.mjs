@@ -132,8 +132,8 @@ const PAIRS = REVISIONS.flatMap((revision) => Object.keys(TRANSPORTS).map((trans
 for (const [revision, transport] of PAIRS) {
     const open = TRANSPORTS[transport], isHttp = transport === "HTTP";
     describe(`corpus at ${revision}, ${transport}`, () => {
-        let cold, coldClient; // no one was ever asked there
-        let warm, warmClient, person, others; // a hub runs, and someone answers whatever is asked
+        let cold, coldClient; // no person was ever asked there
+        let warm, warmClient, person, others; // a hub runs, and a person answers whatever is asked
         let asked = 0;
 
         before(async () => {

@@ -1,4 +1,4 @@
-// Many clients at the same time, all with the same ids: no one gets another's answer.
+// Many clients at the same time, all with the same ids: no client gets another's answer.
 // Proves: R5.5 R5.8 P4
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
@@ -59,7 +59,7 @@ async function crowd(home, round, open) {
 
 describe("crowd", { concurrency: 2 }, () => {
     for (const [transport, open] of Object.entries(TRANSPORTS)) {
-        test(`${transport}: ${CLIENTS} clients × ${ASKS} asks with the same ids immediately, never crossed`, inHome(async (home) => {
+        test(`${transport}: ${CLIENTS} clients × ${ASKS} asks with the same ids at the same time, never crossed`, inHome(async (home) => {
             for (let round = 0; round < scaled(1); round++)
                 await crowd(home, round, open);
         }, NO_LIMITS));

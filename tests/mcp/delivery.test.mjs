@@ -63,7 +63,7 @@ async function answeredOnce(walker, front, call, id) {
 
 // Asks, has it end so, and gets that result once; returns when the agent has it.
 const WAYS = {
-    // Anyone who asked back gets the answer of the same ask: with the same call again, where the first one told the question.
+    // An agent that was asked back gets the answer of the same ask: with the same call again, where the first one told the question.
     async "asked back"(walker, front, call, id, again) {
         await walker.act("asked back", id);
         if (front.waitsOn)

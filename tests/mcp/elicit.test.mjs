@@ -98,7 +98,7 @@ describe("elicit", { concurrency: 3 }, () => {
             }));
         }));
 
-        test(`${revision}: ef-006, no one can be reached: no_human_channel, never a yes`, inHome(async (home) => {
+        test(`${revision}: ef-006, no person can be reached: no_human_channel, never a yes`, inHome(async (home) => {
             const client = await opened(home, revision);
             for (const [tool, args] of KIND_CASES) {
                 const { error } = await client.tool(tool, args);
@@ -139,7 +139,7 @@ describe("elicit", { concurrency: 3 }, () => {
         }
     }));
 
-    test("an answer that arrived is never given to the next call: that one asks again", inHome(async (home) => {
+    test("an answer that arrived is never given to the next call, which asks again", inHome(async (home) => {
         const question = { message: "Again?" };
         const first = await opened(home, "2025-11-25");
         const answered = await askAnd(home, first, "elicit_confirm", question, "answer", "--field", "confirmed=yes");

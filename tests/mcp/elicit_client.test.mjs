@@ -147,7 +147,7 @@ for (const kind of Object.keys(KINDS)) {
                 isShown = true;
                 if (isModern(kind)) {
                     await release.promise;
-                    return { action: "cancel" }; // put away immediately, so it is no one's no
+                    return { action: "cancel" }; // closed immediately, so it is not a person's no
                 }
                 const signal = extra.signal ?? extra.mcpReq?.signal;
                 withdrawn = new Promise((resolve) => signal.addEventListener("abort", resolve));
@@ -172,7 +172,7 @@ for (const kind of Object.keys(KINDS)) {
                 return { session_id, result, isTooSlow: !isOpen && tookMs >= READ_MS };
             };
             let told = await askBack("Try 0");
-            for (let n = 1; isModern(kind) && told.isTooSlow; n++) { // on a busy machine "immediately" was long enough to be read
+            for (let n = 1; isModern(kind) && told.isTooSlow; n++) { // on a busy machine it was open long enough to be read
                 assert.ok(n < 10, "it is cancelled again and again");
                 told = await askBack(`Try ${n}`);
             }
@@ -200,7 +200,7 @@ for (const kind of Object.keys(KINDS)) {
             }));
         }
 
-        test(`${kind}: a refusal no one can have read leaves the ask open, and teaches`, inHome(async (home) => {
+        test(`${kind}: a refusal too quick for a person leaves the ask open, and the client's form is not used again`, inHome(async (home) => {
             let shown = 0;
             const refuse = () => {
                 shown++;
@@ -245,7 +245,7 @@ for (const kind of Object.keys(KINDS)) {
             }
         }));
 
-        test(`${kind}: with no one else to ask the client's word stands, and never a guess`, inHome(async (home) => {
+        test(`${kind}: without another channel the client's reply stands, and never a guess`, inHome(async (home) => {
             const replies = [{ action: "decline" }, accept({ choice: "purple" }), accept({ choice: "purple" })];
             const sdk = await opened(home, kind, () => replies.shift());
             const refused = await sdk.ask(named("One"));

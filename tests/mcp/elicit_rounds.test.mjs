@@ -1,5 +1,5 @@
 // The client's form byte for byte: at each revision, for each client that is known, in rounds with
-// sealed state, with content no one would send, and while the hub dies.
+// sealed state, with content no real client would send, and while the hub dies.
 // Proves: R4.2 R4.3 R5.2 R5.3 R10.2 B6
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -87,7 +87,7 @@ const ASKS = [
 
 for (const [way, enter] of Object.entries(WAYS)) {
     for (const revision of ELICITS) {
-        test(`${way} ${revision}: every form is one the revision knows, anyone who shows it`, inHome(async (home) => {
+        test(`${way} ${revision}: every form is one the revision knows, for every client`, inHome(async (home) => {
             for (const name of ["somebody", "claude-code", "codex-mcp-client", "github-copilot-developer"]) {
                 for (const [i, [tool, args]] of ASKS.entries()) {
                     // a version each, because none of them ever answers well
@@ -197,7 +197,7 @@ for (const [way, enter] of Object.entries(WAYS)) {
             assert.deepEqual((await client.collect(id)).selection.selected_ids, ["b"]);
         }));
 
-        test(`${way}: content no one would send is refused, asked again once, and the ask lives`, inRound(async (home, client) => {
+        test(`${way}: content no real client would send is refused, asked for once more, and the ask lives`, inRound(async (home, client) => {
             let deep = "x";
             for (let i = 0; i < 40; i++)
                 deep = [deep];
@@ -223,7 +223,7 @@ for (const [way, enter] of Object.entries(WAYS)) {
             assert.equal((await home.list()).length, 1, "nobody was asked twice");
         }));
 
-        test(`${way}: the hub dies, and someone else answers in the meantime: that answer, whatever comes back`, inRound(async (home, client) => {
+        test(`${way}: the hub dies, and the ask is answered elsewhere: that answer counts, whatever comes back`, inRound(async (home, client) => {
             const { state } = await begun(client);
             await diesAndIsBack(home, way);
             const [{ session_id }] = await home.list("--active");
@@ -274,7 +274,7 @@ describe("legacy forms", { concurrency: 3 }, () => {
         assert.equal(client.messages.filter(({ method }) => method === "elicitation/create").length, 1);
     }));
 
-    // Over HTTP that hub is the server: its streams break. Its sessions go on at the next one, or their clients begin again.
+    // Over HTTP that hub is the server: its streams break. Its sessions go on at the next hub, or their clients begin again.
     const brokenHttp = async (home) => {
         const client = await openedHttp(home, "2025-11-25", { capabilities: FORMS });
         client.startTool("provide_choice", GOOD);
@@ -286,7 +286,7 @@ describe("legacy forms", { concurrency: 3 }, () => {
     };
     const anew = (home) => openedHttp(home, "2025-11-25", { capabilities: FORMS });
 
-    test("HTTP: the hub dies while the form is open: what is sent to the next one is the answer, for anyone who calls again", inHome(async (home) => {
+    test("HTTP: the hub dies while the form is open: what is sent to the next hub is the answer, which the same call gets", inHome(async (home) => {
         const client = await brokenHttp(home);
         const { status } = await reply(client, client.asked, { action: "accept", content: { choice: "b" } });
         assert.equal(status, 202);
@@ -299,7 +299,7 @@ describe("legacy forms", { concurrency: 3 }, () => {
         assert.equal((await home.list()).length, 1, "nobody was asked twice");
     }));
 
-    test("HTTP: the hub dies while the form is open: the same call gets what was answered elsewhere in the meantime", inHome(async (home) => {
+    test("HTTP: the hub dies while the form is open: the same call gets what was answered elsewhere", inHome(async (home) => {
         await brokenHttp(home);
         const [{ session_id }] = await home.opened();
         await home.must("answer", session_id, "--select", "a");
@@ -342,14 +342,14 @@ describe("legacy forms", { concurrency: 3 }, () => {
         const gone = await client.next(({ method }) => method === "notifications/cancelled");
         assert.equal(gone.params.requestId, asked.id);
         await until(async () => (await home.list("--active"))[0]?.detached, "the ask says that nobody waits");
-        reply(client, asked, { action: "accept", content: { choice: "b" } }); // too late: no one's
+        reply(client, asked, { action: "accept", content: { choice: "b" } }); // too late: it is no answer
         const again = client.startTool("provide_choice", GOOD);
         const second = await client.next((message) => message.method === "elicitation/create" && message.id !== asked.id);
         reply(client, second, { action: "accept", content: { choice: "a" } });
         assert.deepEqual((await client.collect(again)).selection.selected_ids, ["a"]);
     }));
 
-    test("no one answers in time: timeout, the form is withdrawn, and the next ask is not put there", inHome(async (home) => {
+    test("no answer in time: timeout, the form is withdrawn, and the next ask is not shown there", inHome(async (home) => {
         const client = await opened(home, "2025-06-18", { capabilities: FORMS });
         const id = client.startTool("provide_choice", { ...GOOD, timeout_seconds: 1 });
         const asked = await form(client);

@@ -192,7 +192,7 @@ describe("streams", { concurrency: 3 }, () => {
             assert.equal((first.data ? first : second).event, "message");
         }));
 
-        test(`${revision}: two POSTs with the same id immediately get their own answers`, inHome(async (home) => {
+        test(`${revision}: two POSTs with the same id at the same time get their own answers`, inHome(async (home) => {
             const client = await openedHttp(home, revision);
             const sends = ["One", "Two"].map((title) => {
                 const message = asking("same", written(title));
@@ -228,7 +228,7 @@ describe("streams", { concurrency: 3 }, () => {
         await until(() => again.isOver, "it ends with its session");
     }));
 
-    test("a modern client that closes its stream has cancelled: the ask stays, and no one waits", inHome(async (home) => {
+    test("a modern client that closes its stream has cancelled: the ask stays, and no call waits for it", inHome(async (home) => {
         const client = await openedHttp(home, MODERN);
         client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();

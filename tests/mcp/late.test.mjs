@@ -1,4 +1,4 @@
-// Answers that came when no one waited: announced in the next results, given to one call at a time.
+// Answers that came when no call waited: announced in the next results, given to one call at a time.
 // Proves: R2.2 R5.5 R5.7 P8
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -25,7 +25,7 @@ async function lateAnswer(home, client, args = GOOD) {
     return session_id;
 }
 
-// An ask that stays open; looking at it is a call whose result comes immediately.
+// An ask that stays open; get_answer for it returns immediately.
 async function openAsk(home, client) {
     client.startTool("provide_choice", named("Open"));
     return (await openRow(home, "Open")).session_id;
@@ -98,7 +98,7 @@ describe("late answers", { concurrency: 4 }, () => {
         assert.deepEqual(announced(await look(next, open)), [session_id]);
     }));
 
-    test("two clients of one principal immediately are both told, someone else is not", inHome(async (home) => {
+    test("two clients of one principal at the same time are both told, another principal's client is not", inHome(async (home) => {
         const clients = [await opened(home, MODERN, { name: "twin" }), await opened(home, "2025-06-18", { name: "twin" })];
         const other = await opened(home, MODERN, { name: "stranger" });
         const open = await openAsk(home, clients[0]);

@@ -75,7 +75,7 @@ function judged(sent, received) {
     judge.verdict();
 }
 
-// A person who answers whatever happens to the hub in the meantime: tries until it is certain.
+// A person who answers whatever happens to the hub: tries until it is certain.
 async function answerSurely(home, session_id, text) {
     for (;;) {
         try {
@@ -221,7 +221,7 @@ describe("death", { concurrency: 4 }, () => {
         deaf.stdout.pause();
         deaf.stdin.write(`${initialize()}\n${ask}\n`);
         const [{ session_id }] = await home.opened();
-        for (let n = 0; n < 200; n++) // more than a pipe holds, and no one reads
+        for (let n = 0; n < 200; n++) // more than a pipe holds, and nothing reads it
             deaf.stdin.write(`${listing(n)}\n`);
         await sleep(300);
         await home.must("answer", session_id, "--select", "b");
@@ -249,7 +249,7 @@ describe("death", { concurrency: 4 }, () => {
         assert.equal((await client.collect(again)).session_id, session_id);
     }));
 
-    test("many fronts at the same time start one hub", inHome(async (home) => {
+    test("many fronts that start at the same time start one hub", inHome(async (home) => {
         const open = (_, n) => opened(home, "2025-11-25", { name: `front ${n}` });
         const clients = await Promise.all(Array.from({ length: 16 }, open));
         const calls = clients.map((client, n) => client.startTool("provide_choice", named(`Ask ${n}`)));
@@ -440,7 +440,7 @@ describe("start and end", { concurrency: 4 }, () => {
     }));
 
     for (const state of ["idle", "with calls waiting"]) {
-        test(`end of input, SIGINT, SIGTERM and SIGHUP end it with code 0 at the same time, ${state}`, inHome(async (home) => {
+        test(`end of input, SIGINT, SIGTERM and SIGHUP end it with code 0 immediately, ${state}`, inHome(async (home) => {
             for (const end of ["EOF", "SIGINT", "SIGTERM", "SIGHUP"]) {
                 let tries = 0;
                 await endsAtOnce(async () => {
@@ -523,7 +523,7 @@ describe("start and end", { concurrency: 4 }, () => {
 });
 
 describe("odd clients", { concurrency: 4 }, () => {
-    test("stray and broken cancellations are no one's", inHome(async (home) => {
+    test("stray and broken cancellations cancel nothing", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         const call = client.startTool("provide_choice", GOOD);
         const [{ session_id }] = await home.opened();
@@ -569,7 +569,7 @@ describe("odd clients", { concurrency: 4 }, () => {
         assert.deepEqual(answers.map(({ id }) => id), ["y"]);
     }));
 
-    test("the same id twice immediately: two answers", inHome(async (home) => {
+    test("the same id twice at the same time: two answers", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         client.startTool("check_decision", { paths: 1 }, undefined, 5);
         client.startTool("check_decision", { paths: 9 }, undefined, 5);
@@ -638,7 +638,7 @@ describe("another hub", { concurrency: 4 }, () => {
         });
     }, NO_LIMITS));
 
-    test("--hub with no one there is an error the model can read; with a bad address it does not start", inHome(async (home) => {
+    test("--hub without a hub there is an error the model can read; with a bad address it does not start", inHome(async (home) => {
         const client = await opened(home, "2025-11-25", { args: ["--hub", `unix:${home.path}/nothing`] });
         const refused = await client.tool("provide_choice", GOOD);
         assert.equal(refused.error.code, "unavailable");

@@ -18,12 +18,12 @@ const SHORTER = { env: { SAYSO_HOLD_LIMITS: "{\"*\":10}" }, limited: { timeout: 
 const REAL = ["SDK 1.x", "SDK 2.x", "SDK 2.x, auto"];
 const limitsOf = (kind) => REAL.includes(kind) ? BY_DEFAULT : SHORTER;
 const PROGRESS_MS = 10000;
-const AT_ONCE = 24; // they wait; all at the same time would start a hundred processes in the same moment
+const AT_ONCE = 24; // the tests mostly wait; without a limit a hundred processes would start in the same moment
 // Modern clients come back by themselves (come_back.test.mjs); here they are told that it is pending.
 const NO_ROUNDS = { SAYSO_COME_BACK: "off" };
 const LONG_HOLD = { SAYSO_HOLD_LIMITS: "{\"*\":300}" };
 
-// Someone who looks on from the first moment and counts the questions.
+// A watcher from the first moment on that counts the questions.
 async function onlooker(home) {
     await until(() => home.hubPid(), "a hub");
     return (await Person.at(home)).watch(() => {});
@@ -175,7 +175,7 @@ describe("patience", { concurrency: AT_ONCE }, () => {
         const giveUp = async (after_ms) => {
             const call = client.startTool("provide_choice", GOOD);
             const answered = client.collect(call);
-            answered.catch(() => {}); // no one answers what is cancelled
+            answered.catch(() => {}); // a cancelled call gets no answer
             const result = await Promise.race([answered, sleep(after_ms, null)]);
             if (!result)
                 client.notify("notifications/cancelled", { requestId: call });
@@ -242,9 +242,9 @@ describe("patience", { concurrency: AT_ONCE }, () => {
         assert.deepEqual((await client.tool("get_answer", { session_id })).selection.selected_ids, ["b"]);
     }, { SAYSO_HOLD_LIMITS: "{\"*\":30}" }));
 
-    test("each client has its own limit, others the common one; a change counts immediately", inHome(async (home) => {
+    test("each client has its own limit, others the common one; a change applies immediately", inHome(async (home) => {
         const client = await opened(home, MODERN);
-        // Names and limits, asked immediately: they are answered in this order, none before its time.
+        // Names and limits, asked at the same time: they are answered in this order, none before its time.
         const areHeld = async (...limits) => {
             const ended = [], began = Date.now();
             await Promise.all(limits.toReversed().map(async ([name, limit_s]) => {

@@ -154,7 +154,7 @@ describe("protocol", { concurrency: 4 }, () => {
                 assert.ok([-32700, -32600].includes(error.code));
         }));
 
-        test(`${revision}: blank lines, a carriage return and responses are no one's`, inHome(async (home) => {
+        test(`${revision}: blank lines, a carriage return and stray responses are ignored`, inHome(async (home) => {
             const client = await opened(home, revision);
             const before = client.messages.length;
             const error = { code: 1, message: "x" };

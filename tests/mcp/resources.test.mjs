@@ -13,7 +13,7 @@ import { named } from "./lib/asks.mjs";
 const OPEN = "sayso://asks", HISTORY = "sayso://history";
 const WAYS = { stdio: opened, http: openedHttp };
 
-// Someone else: by name on stdio, by token over HTTP.
+// Another principal: by name on stdio, by token over HTTP.
 async function openOther(home, way, revision) {
     const token = way === "http" && { token: await newToken(home, "other") };
     return WAYS[way](home, revision, { name: "other", ...token });
@@ -91,7 +91,7 @@ for (const [way, open] of Object.entries(WAYS)) {
         }
 
         for (const revision of ["2025-11-25", MODERN]) {
-            test(`${way}, ${revision}: someone else's ask is like none`, inHome(async (home) => {
+            test(`${way}, ${revision}: another principal's ask is as if there were none`, inHome(async (home) => {
                 const client = await open(home, revision);
                 const other = await openOther(home, way, revision);
                 const call = client.startTool("provide_choice", named("Secret"));

@@ -110,7 +110,7 @@ for (const kind of Object.keys(KINDS)) {
             assert.equal((await asked).action_status, "selected");
         }));
 
-        test(`${kind}: no one answers in time: timeout, nothing chosen, defaults or not`, inHome(async (home) => {
+        test(`${kind}: no answer in time: timeout, nothing chosen, with and without defaults`, inHome(async (home) => {
             const sdk = await Sdk.open(home, kind);
             await sdk.client.listTools();
             const began = Date.now();

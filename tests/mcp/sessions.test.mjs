@@ -1,5 +1,5 @@
-// A legacy session is served by anyone who has its id and the store: after kill -9 of the hub as at another one. What a
-// client carries for us (its session, event ids, ids of our requests) is worth nothing changed or in other hands.
+// A legacy session is served by any hub on the same store: after kill -9 of the hub as at another one. What a client
+// carries for us (its session, event ids, ids of our requests) is worth nothing if it is changed or in other hands.
 // Proves: R5.2 R5.3 R5.5 R5.7 R13.1 R13.2 P1 P3 P10 B6
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -74,7 +74,7 @@ describe("sessions", { concurrency: 3 }, () => {
         }));
     }
 
-    test("one that was ended is over for good, and ending it twice immediately is fine", inHome(async (home) => {
+    test("one that was ended is over for good, and ending it several times at the same time is fine", inHome(async (home) => {
         await web(home);
         const session = await open(home), other = await open(home);
         const ended = await Promise.all([session.end(), session.end(), session.end()]);
@@ -184,7 +184,7 @@ describe("streams", { concurrency: 3 }, () => {
         }
     }));
 
-    test("get_answer that waits is taken up too, and by two at the same time each gets it", inHome(async (home) => {
+    test("a get_answer that waits is taken up too, and if two wait at the same time each gets the answer", inHome(async (home) => {
         await web(home);
         const session = await open(home);
         session.call(asking(1, GOOD));

@@ -54,7 +54,7 @@ describe("asking back", { concurrency: 4 }, () => {
         }));
     }
 
-    test("questions are asked back too; bad explanations disturb no one", inHome(async (home) => {
+    test("questions are asked back too; bad explanations never reach the person", inHome(async (home) => {
         const client = await opened(home, "2025-11-25");
         const asked = client.startTool("ask_user_question", QUESTIONS);
         const [{ session_id }] = await home.opened();

@@ -1,5 +1,5 @@
 // websocket.test.mjs - npm's `ws` as a peer of the portal's socket: its own checks of our frames, fragments,
-// pings, sizes and closing, and many of its sockets immediately.
+// pings, sizes and closing, and many of its sockets at the same time.
 // Proves: R7.2 R12.1
 import assert from "node:assert/strict";
 import { once } from "node:events";

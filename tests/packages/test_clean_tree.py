@@ -81,7 +81,7 @@ def asks(machine: Booted) -> list[str]:
 
 
 def rung(machine: Booted) -> None:
-    """Enabled, and nothing runs before someone comes; then one hub for all who came."""
+    """Enabled, and nothing runs before the first client comes; then one hub serves all clients."""
     machine.person("systemctl --user --quiet enable --now sayso.socket")
     assert machine.shown("sayso.socket", "SubState") == "listening" and machine.shown("sayso.service", "ActiveState") == "inactive"
     assert machine.run(f"stat -c '%a %U' {SOCKET} {SOCKET.rpartition('/')[0]}").out == "600 person\n700 person\n"
@@ -98,7 +98,7 @@ def rung(machine: Booted) -> None:
 
 
 def killed(machine: Booted) -> None:
-    """Killed twice: anyone who waits gets the answer. Restarted by hand: who waits is told, the same call goes on. Asks stay."""
+    """Killed twice: a command that waits gets the answer. Restarted by hand: it is told, and the same call goes on. Asks stay."""
     def waits(key: str) -> tuple[subprocess.Popen, str]:
         before = set(asks(machine))
         process = machine.person_starts(f"{ASK} --wait 100 --key {key}")
@@ -113,7 +113,7 @@ def killed(machine: Booted) -> None:
     for count in (1, 2):
         before = hub(machine)
         machine.person(f"kill -9 {before}")
-        assert len(asks(machine)) == 6  # immediately: anyone who comes now waits in the socket's queue
+        assert len(asks(machine)) == 6  # without a pause: a command that comes now waits in the socket's queue
         after, restarts = hub(machine), int(machine.shown("sayso.service", "NRestarts"))
         assert after != before and restarts == count, (before, after, restarts)
     assert process.poll() is None, machine.end_of(process)
@@ -178,7 +178,7 @@ def beside_another(machine: Booted) -> None:
 
 
 def from_login_on(machine: Booted) -> None:
-    """Enabled, the service is there when the person's manager starts again, with no one ringing."""
+    """Enabled, the service is there when the person's manager starts again, before any client connects."""
     machine.person("systemctl --user --quiet enable sayso.service")
     machine.run("systemctl restart user@1000.service")
     wait_until(lambda: machine.shown("sayso.service", "ActiveState") == "active", "the service came with the login", 60)

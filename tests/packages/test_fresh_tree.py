@@ -1,4 +1,4 @@
-"""A fresh tree, as someone gets it who clones: built, tried, installed and uninstalled.
+"""A fresh tree, as after a clone: built, tried, installed and uninstalled.
 
 Proves: R10.3
 """

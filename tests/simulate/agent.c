@@ -239,7 +239,7 @@ static bool confirm(struct agent *agent)
                   "{\"session_ids\":[\"%s\"]}");
 }
 
-/* Now and then someone else's, which must be as if there were none. */
+/* Now and then another agent's, which must be as if there were none. */
 static bool collect(struct agent *agent)
 {
     bool is_curious = draw_chance(&world.seed, 1, 8);

@@ -30,7 +30,7 @@ struct hub {
 struct cable;
 
 void hub_prepare(struct hub *hub, int number, const char *directory); /* once: it runs */
-void hub_keep(struct hub *hub); /* as it is now, for hub_begin: no one is connected */
+void hub_keep(struct hub *hub); /* as it is now, for hub_begin: no client is connected */
 /* As it was then, without starting it again. */
 void hub_begin(struct hub *hub, uint64_t seed);
 bool hub_start(struct hub *hub); /* false: killed on the way, or it can't */

@@ -182,7 +182,7 @@ void *calloc(size_t count, size_t bytes)
     return memory;
 }
 
-/* Grows in the region where it is, anyone who asks. */
+/* Grows in the region where it is, whichever region is current. */
 void *realloc(void *memory, size_t bytes)
 {
     size_t before;

@@ -484,7 +484,7 @@ void observer_on_retiming(struct ask_seen *ask, int64_t ms)
 
 void observer_on_retimed(struct ask_seen *ask, int64_t sent_ms, int64_t ms, bool is_done)
 {
-    /* Of several at a time no one knows which was the last. */
+    /* Of several at the same time it is unknown which was the last. */
     if (--ask->retimes_open == 0 && is_done && !ask->is_contested)
         ask->ends_from_ms = sent_ms + ms;
 }

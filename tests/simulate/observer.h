@@ -32,7 +32,7 @@ struct ask_seen {
     int principal, call;
     long changed_at;                  /* the step in which something new was heard of it */
     bool may_be_lost;                 /* the power went, and nothing said that it was on disk */
-    bool is_retimed;                  /* someone asked for another deadline */
+    bool is_retimed;                  /* a person asked for another deadline */
     int64_t ends_from_ms, ends_to_ms; /* when its time is up, on the boot clock */
     int retimes_open;                 /* sent, and not answered yet */
     bool is_contested;                /* several were at a time */

@@ -176,7 +176,7 @@ static bool draft(struct person *person)
 
     if (!ask || !request_new(person, "ask/draft"))
         return false;
-    ask->is_retimed = true; /* while someone types the deadline stays away */
+    ask->is_retimed = true; /* while a person types the deadline stays away */
     client_send(&person->client, name_of(person), "ask/draft",
                 "{\"session_id\":\"%s\",\"draft\":{\"selected_ids\":[\"Lb\"],\"custom_input\":"
                 "\"D:%u\"}}",

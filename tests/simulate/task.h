@@ -22,12 +22,12 @@ struct stack {
 struct process {
     struct region *region;
     jmp_buf end;
-    ucontext_t back;   /* of anyone who runs the thread */
-    long effects_left; /* the one that brings this to nought kills it; -1: none does */
+    ucontext_t back;   /* of the caller that runs the thread */
+    long effects_left; /* the one that brings this to zero kills it; -1: none does */
     unsigned pauses;   /* how often an effect puts the thread aside, of 16 */
     bool is_dead, is_in_thread;
     bool wakes_at_once; /* its thread runs as soon as it is woken, not when the simulator says */
-    struct stack home;  /* of anyone who runs the thread */
+    struct stack home;  /* of the caller that runs the thread */
     struct {
         ucontext_t context;
         struct stack stack;
@@ -50,7 +50,7 @@ uint64_t draw(uint64_t *seed);
 unsigned draw_below(uint64_t *seed, unsigned limit); /* 0 if that is 0 */
 bool draw_chance(uint64_t *seed, unsigned chance, unsigned of);
 
-/* False: it was killed in the meantime. */
+/* False: it was killed before the call ended. */
 bool task_run(struct process *process, void (*call)(void *context), void *context);
 bool task_thread_can_run(const struct process *process);
 bool task_run_thread(struct process *process);               /* until it pauses or waits */

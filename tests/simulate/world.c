@@ -393,7 +393,7 @@ static void wait_ms(int64_t ms)
     }
 }
 
-/* Nothing goes wrong any more. What was said stands, no matter who asks for it. */
+/* Nothing goes wrong any more. What was said stands, whichever client asks for it. */
 static void close_world(void)
 {
     int64_t late_ms;

@@ -11,7 +11,7 @@ import { realpathSync } from "node:fs";
 import { READY_MS, Tmux } from "./tmux.mjs";
 
 const inHome = (body) => inAnyHome(body, {
-    SAYSO_DELIVER_AFTER: "0", // answers go out at the same time
+    SAYSO_DELIVER_AFTER: "0", // answers go out immediately
     SAYSO_HOLD_LIMITS: "{\"*\":300}",
 });
 
@@ -30,7 +30,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
             const sdk = await Sdk.open(home, kind);
             const tmux = new Tmux(home);
             await sdk.client.listTools(); // from here on the client checks results against outputSchema
-            const result = await handed(sdk); // immediately: a call that is held for 300 s fails by the client's own limit
+            const result = await handed(sdk); // returns immediately: a call held for 300 s would fail by the client's own limit
             assert.match(result.terminal_command, COMMAND);
             assert.equal(result.terminal_command.split(" ")[0], realpathSync(BIN));
             assert.equal(result.selection.summary, result.terminal_command);

@@ -170,7 +170,7 @@ class Tmux(contextlib.AbstractContextManager):
 
 
 class Pty(contextlib.AbstractContextManager):
-    """A terminal whose every byte is kept; no one answers its questions."""
+    """A terminal whose every byte is kept; queries to it get no reply."""
 
     def __init__(self, home: Home, *words: str, columns: int = 80, rows: int = 24, **env: str):
         self.home, self.columns, self.rows = home, columns, rows

@@ -381,7 +381,7 @@ def in_place_lost(home: Home) -> None:
     assert not open_ids(home)
 
 
-@test("no terminal, but a tmux someone looks at: the question comes in a popup", "R6.1")
+@test("no terminal, but a tmux with an attached client: the question comes in a popup", "R6.1")
 def popup(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     session_id = ask(home)

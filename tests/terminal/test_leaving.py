@@ -1,5 +1,5 @@
 """However it ends, the terminal is left as it was: leaving, stopping, killing; and what happens to
-an open question in the meantime: another size, time that runs out, others who answer, a hub that dies.
+an open question: another size, time that runs out, others who answer, a hub that dies.
 
 Proves: R6.1 R5.4 R5.9 R2.4
 """
@@ -148,7 +148,7 @@ def hang_up(home: Home) -> None:
     assert is_open(home, session_id)
 
 
-@test("another size, several times, while a question is open: drawn again, nothing is lost", "R6.1")
+@test("the window changes size several times while a question is open: drawn again, nothing is lost", "R6.1")
 def resizing(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     session_id = ask(home)
@@ -165,7 +165,7 @@ def resizing(home: Home) -> None:
     assert result_of(home, session_id)["selection"]["selected_ids"] == ["view"]
 
 
-@test("time runs out while someone types: it is held, then over, and the text is kept", "R5.4 R5.9")
+@test("time runs out while a person types: it is held, then over, and the text is kept", "R5.4 R5.9")
 def timeout(home: Home) -> None:
     home.sayso("settings", "set", "typing_hold", "off")
     session_id = ask(home, "Name?", selection_mode="text_input", timeout_seconds=600)
@@ -192,7 +192,7 @@ def elsewhere(home: Home) -> None:
         assert home.sayso("answer", session_id, "--text", "theirs").code == 0
         shown = tmux.wait(r"[Aa]nswered")
         assert "my own words" in shown, shown
-        let_answer()  # what has just changed takes no key immediately
+        let_answer()  # a screen that has just changed ignores keys for a moment
         tmux.enter("my own words")
         tmux.end(0)
     assert result_of(home, session_id)["selection"]["custom_input"] == "theirs"
@@ -218,7 +218,7 @@ def copied(home: Home) -> None:
         assert pty.process.wait(WAIT_S) == 0
 
 
-@test("the hub dies while someone types: said so, found again, and what was typed is sent", "R6.1 R5.2")
+@test("the hub dies while a person types: the screen says so, finds it again, and sends what was typed", "R6.1 R5.2")
 def hub_dies(home: Home) -> None:
     home.sayso("settings", "set", "deliver_after", "0")
     session_id = ask(home, "Name?", selection_mode="text_input")

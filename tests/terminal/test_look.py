@@ -71,7 +71,7 @@ def no_colour(home: Home) -> None:
 def light(home: Home) -> None:
     assert LIGHT["16"] <= colours(picture(home, COLORFGBG="0;15"))
     assert DARK["16"] <= colours(picture(home, COLORFGBG="15;0"))
-    assert DARK["256"] <= colours(picture(home, TERM="xterm-256color"))  # no one answers here
+    assert DARK["256"] <= colours(picture(home, TERM="xterm-256color"))  # no reply from the terminal here
     home.sayso("settings", "set", "theme", "light")
     assert LIGHT["256"] <= colours(picture(home, TERM="xterm-256color"))
 
@@ -89,7 +89,7 @@ def typed_meanwhile(home: Home) -> None:
     assert [row["session_id"] for row in home.sayso("list", "--active", "--json").json] == [session_id]
 
 
-@test("a terminal whose answer comes late, over a slow line: no one takes it for keys", "R6.1")
+@test("a terminal whose reply comes late, over a slow line: it is not taken for keys", "R6.1")
 def late_answer(home: Home) -> None:
     session_id = ask(home, "Name?", selection_mode="text_input")
     with Pty(home, "attach", session_id, TERM="xterm-256color") as pty, Judge() as judge:

@@ -210,7 +210,7 @@ def complete(home: Home) -> None:
     check(home, "terminal", SHOWN)
 
 
-@test("each row that shows in an open question is seen there immediately, and goes with it", "R6.4 R8.1 R8.2")
+@test("each row that shows in an open question is seen there immediately, and goes when it is reset", "R6.4 R8.1 R8.2")
 def question(home: Home) -> None:
     options = [{"id": "redis", "label": "Redis, write-through", "recommended": True},
                {"id": "view", "label": "Materialized view"}, {"id": "none", "label": "Leave it"}]

@@ -17,7 +17,7 @@ CHOICE = {"title": "Cache", "prompt": "Which cache do we take for the shop?", "s
 
 
 def ask(home: Home, *options: str, **more: Any) -> Result:
-    """As an agent of its own does: the shell that starts it is not above anyone who answers here."""
+    """Asks as an agent of its own: the shell that starts it is no ancestor of the process that answers."""
     asking = home.spawn("-c", '"$@"; exit $?', "sh", home.binary, "ask", "--as", "bot", "--from", "-", "--json", *options,
                         program="/bin/sh")
     out, err = asking.communicate(json.dumps({**CHOICE, **more}), timeout=60)
@@ -100,7 +100,7 @@ def whole_way(home: Home) -> None:
         tmux.end(0)
 
 
-@test("from the history: an answered ask can stand, one that no one answered or that is destructive can't, and it is said why", "R2.2")
+@test("from the history: an answered ask can become a rule, an unanswered or destructive one can't, and the screen says why", "R2.2")
 def from_history(home: Home) -> None:
     answered(home, title="Good one")
     cancelled = ask(home, "--wait", "0", title="Cancelled one").json["session_id"]
@@ -141,7 +141,7 @@ def from_history(home: Home) -> None:
     assert [rule["rule"]["title"] for rule in rules(home)] == ["Good one"]
 
 
-@test("two at the same time: what the command line adds and removes shows; a question about one that is gone goes too", "R2.2 R6.3")
+@test("two inboxes and the command line: rules added and removed show in both; a confirmation for a removed rule is closed", "R2.2 R6.3")
 def at_once(home: Home) -> None:
     first, second = answered(home, title="One of two"), answered(home, title="Two of two")
     with Tmux(home) as tmux, Tmux(home) as other:

@@ -304,7 +304,7 @@ def no_notes(home: Home) -> None:
         tmux.end(3)
 
 
-@test("settings: every row changes immediately and is saved; a number is typed; a bad one is refused in words", "R6.4 R8.1")
+@test("settings: every row changes immediately and is saved; a number is typed; a bad one is refused with a message", "R6.4 R8.1")
 def settings(home: Home) -> None:
     session_id = ask(home)
     value = lambda name: home.sayso("settings", "get", name).out.strip()
@@ -340,7 +340,7 @@ def settings(home: Home) -> None:
         tmux.keys("Down", "Right")
         wait_until(lambda: value("language") == "en", "English")
         tmux.keys("Right")
-        tmux.wait(r"语言 +< 中文 >")  # and immediately
+        tmux.wait(r"语言 +< 中文 >")  # applied immediately
         assert "设置" in tmux.text()
         tmux.keys("Down", "Right")
         wait_until(lambda: value("settings_first") == "on", "settings first")

@@ -17,7 +17,7 @@ export class Tmux {
     run(...words) {
         return execFileSync("tmux", ["-u", "-S", this.socket, ...words], { env: this.env, encoding: "utf8", stdio: "pipe" });
     }
-    // As closing the window does: no one says goodbye.
+    // Like closing the window: the program gets no chance to say goodbye.
     close() {
         if (this.isOpen)
             this.run("kill-server");

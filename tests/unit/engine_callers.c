@@ -197,7 +197,7 @@ static void start(struct call *call, struct caller *caller, enum method act, con
     *call = (struct call){ .stage = caller->stage, .label = call->label, .leaves = call->leaves };
     caller->stage->service->ops->call(caller->stage->service, caller->session, &request, on_done,
                                       call);
-    json_free(params); /* no one keeps what is only lent */
+    json_free(params); /* the engine only borrows them */
 }
 
 void call_start(struct call *call, struct caller *caller, enum method act, const char *params, ...)

@@ -122,7 +122,7 @@ int stage_set_up(void **state);
 int stage_tear_down(void **state);
 /* The hub ends in good order and another one starts on the same file. */
 void stage_restart(struct stage *stage);
-/* The hub is gone immediately: nothing is written any more, no one leaves. */
+/* The hub is gone immediately: nothing is written any more, no session is closed. */
 void stage_crash(struct stage *stage);
 void stage_set(struct stage *stage, const char *name, const char *value);
 

@@ -57,7 +57,7 @@ static void on_done(void *context, const struct store_reply *reply)
     if (store->holds_missing && reply->outcome == STORE_MISSING) {
         store->holds_missing = false;
         store->missing = reading;
-        store->reading--; /* no one can wait for it */
+        store->reading--; /* nothing can wait for it */
         return;
     }
     reading->call.done(reading->context, reply);
@@ -83,7 +83,7 @@ static void on_form_fact(void *context, const struct store_reply *reply)
         store->holds_form_fact = false;
         store->form_fact = reading;
         store->form_fact_reply = *reply;
-        store->reading--; /* no one can wait for it */
+        store->reading--; /* nothing can wait for it */
         return;
     }
     on_done(reading, reply);

@@ -20,7 +20,7 @@ struct stage {
     struct http_exchange *held;
     int served, admitted, taken, lost;
     bool wants_fate; /* of exchanges that are not held, too */
-    bool recognises; /* anyone who sends Authorization */
+    bool recognises; /* any peer that sends Authorization */
     struct text log; /* one line a request that was served */
 };
 

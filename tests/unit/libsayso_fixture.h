@@ -24,7 +24,7 @@ int straw_setup(void **state);
 int straw_teardown(void **state);
 void straw_new_handle(struct straw *straw);
 
-/* Dispatches until someone connects, until a line is there; fails the test if nothing comes. */
+/* Dispatches until the library connects, until a line is there; fails the test if nothing comes. */
 void straw_accept(struct straw *straw);
 const char *straw_read(struct straw *straw);
 /* The next line must be a call of this method. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MEMORY_PLACE "/dev/shm"
-#define MEMORY_ROOM  (UINT64_C(512) << 20) /* for all programs that run immediately */
+#define MEMORY_ROOM  (UINT64_C(512) << 20) /* for all programs that run at the same time */
 
 static inline int is_memory_roomy(void)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { TIMEOUT = 2, WINDOW = 1 }; /* ticks; every extension is as long as the first time */
-/* Who decided: no one, one of two people, or the first of them by cancelling. */
+/* Who decided: no person, one of two people, or the first of them by cancelling. */
 enum decision { NOBODY, FIRST, SECOND, CANCELLER };
 enum result {
     NO_RESULT,
@@ -169,7 +169,7 @@ static void acknowledge(struct world *world, const struct write *write)
     *winner = write->who;
 }
 
-/* What the store has goes to anyone who waits; the ask leaves memory. */
+/* What the store has goes to the call that waits; the ask leaves memory. */
 static void deliver(struct world *world)
 {
     if (world->is_waiting)

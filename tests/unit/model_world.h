@@ -13,7 +13,7 @@
 #include "core/lifecycle.h"
 
 enum {
-    QUEUE_MAX = 3, /* writes under way immediately */
+    QUEUE_MAX = 3, /* writes under way at the same time */
     TICKS_MAX = 3,
     OPENINGS_MAX = 2,
 };

@@ -1,5 +1,5 @@
 /* own_time.c - see own_time.h. Timers are known by their descriptors and set again with every
- * change; setting one that was closed in the meantime does nothing. */
+ * change; setting one that was closed since does nothing. */
 #include "own_time.h"
 
 #include <pthread.h>

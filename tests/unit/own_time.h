@@ -8,7 +8,7 @@
 #define TESTS_OWN_TIME_H
 #include <stdint.h>
 
-/* so much has gone by immediately; timers that are due come in their order */
+/* moves time by so much in one step; timers that are due come in their order */
 void time_skip(int64_t ms);
 void time_set_rate(int rate); /* from now on it goes so many times as fast; 1: as ever */
 

@@ -19,9 +19,9 @@ bool postgres_is_there(void);
 void postgres_create(char out_url[POSTGRES_URL_BYTES]);
 /* The same with more behind CREATE DATABASE. */
 void postgres_create_with(char out_url[POSTGRES_URL_BYTES], const char *options);
-/* Anyone who is still connected to it is thrown out. */
+/* Connections that are still open are ended. */
 void postgres_drop(const char *url);
-/* What is in it goes, which is quicker than another one; no one may be in a transaction there. */
+/* Empties it, which is quicker than creating another; no transaction may be open there. */
 void postgres_clear(const char *url);
 
 /* Statements without values; the test fails if one is refused. */

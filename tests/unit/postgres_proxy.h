@@ -12,7 +12,7 @@ enum proxy_mode {
     PROXY_PASS,
     PROXY_MUTE, /* what the server says is lost */
     PROXY_HOLD, /* what the program says is kept back */
-    PROXY_SHUT, /* no one gets in */
+    PROXY_SHUT, /* no connection gets in */
 };
 
 /* `url` as postgres_create gives it, on a socket; `out_url` leads through the proxy. */

@@ -193,7 +193,7 @@ static void nothing_secret_is_in_it(void **state)
     lines_free(lines);
 }
 
-/* Whatever column there is, someone decided whether it is kept. */
+/* For every column it is decided whether a backup keeps it. */
 static void every_column_is_kept_or_left_out(void **state)
 {
     struct place *place = *state;
@@ -368,7 +368,7 @@ static void what_was_begun_can_be_taken_back(void **state)
     restore = restore_open(other->path, &err);
     assert_true(give(restore, shorter, 0, shorter->count - 1, &err));
     restore_close(restore);
-    assert_true(read_in(other, lines, &restored, &err)); /* another one begins again */
+    assert_true(read_in(other, lines, &restored, &err)); /* another store starts afresh */
     drop_place(other);
     other = other_place();
     restore = restore_open(other->path, &err);
@@ -440,7 +440,7 @@ static void what_is_damaged_is_refused_at_its_line(void **state)
     lines_free(lines);
 }
 
-/* A check is no signature: anyone who writes a backup himself can make one that fits. */
+/* A check is no signature: the author of a forged backup can make one that fits. */
 static bool takes_forged(const char *const *rows, const char *expected)
 {
     struct place *other = other_place();

@@ -189,7 +189,7 @@ static void test_turning_away(void **state)
         assert_int_equal(recv(peers[i], &byte, 1, MSG_DONTWAIT), 0); /* an end, not a wait */
         close(peers[i]);
     }
-    os_turn_away(listening); /* no one: does not wait for one */
+    os_turn_away(listening); /* no client is waiting: it returns without one */
     close(listening);
 }
 

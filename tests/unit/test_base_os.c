@@ -105,7 +105,7 @@ static void test_files_are_replaced_whole(void **state)
         assert_string_equal(old, "first");
     }
     close(fd);
-    assert_int_equal(symlink("/dev/null", left), 0); /* planted, or left by someone who died */
+    assert_int_equal(symlink("/dev/null", left), 0); /* planted, or left by a process that died */
     assert_true(os_write_file(at(place, "file"), "", 0, &err));
     assert_content(at(place, "file"), "");
     assert_int_not_equal(access(left, F_OK), 0);
@@ -341,7 +341,7 @@ static void test_ancestors(void **state)
     assert_true(descends_from(below, getpid(), self.start));
     assert_true(descends_from(below, child.pid, process.start));
     assert_false(descends_from(getpid(), child.pid, process.start));
-    /* the same number at another time is someone else */
+    /* the same number with another start time is another process */
     assert_false(descends_from(child.pid, getpid(), self.start + 1));
     assert_false(descends_from(below, child.pid, process.start + 1));
     assert_false(descends_from(getpid(), 0, 0));

@@ -36,7 +36,7 @@ struct thing {
     unsigned char mark;
 };
 
-/* No one else wrote into it: every byte is its own. */
+/* Nothing else wrote into it: every byte is its own. */
 static void check_and_free(struct thing *thing)
 {
     for (size_t i = 0; i < thing->bytes; i++)

@@ -42,7 +42,7 @@ static void make(struct thing *thing, uint64_t *random)
     memset(thing->at, thing->mark, thing->bytes);
 }
 
-/* No one else wrote into it: every byte is its own. */
+/* Nothing else wrote into it: every byte is its own. */
 static void check_and_free(struct thing *thing)
 {
     for (size_t i = 0; i < thing->bytes; i++)

@@ -1,6 +1,6 @@
 /*
  * test_child.c - programs beside the loop: what they get, how they end, and that none is left.
- * Proves: R6.6 (what hangs holds no one up)
+ * Proves: R6.6 (a program that hangs delays nothing)
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
  * test_current_settings.c - a front's view of the host's settings: as they are in the file now,
- * anyone who changed it and however.
+ * whatever changed it.
  *
  * Proves: R8.1
  */

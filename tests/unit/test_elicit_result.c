@@ -252,7 +252,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* Silence: what may be submitted when no one came is never a yes, and never a guess. */
+/* Silence: what may be submitted without an answer is never a yes, and never a guess. */
 static void test_defaults(void **state)
 {
     static const struct {

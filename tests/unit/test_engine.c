@@ -47,7 +47,7 @@ static void test_committed_then_acknowledged_then_told(void **state)
     scene_close(&scene);
 }
 
-/* No one hears of an ask that is not on disk, whatever it was that came too early. */
+/* No client hears of an ask that is not on disk, whatever message comes too early. */
 static void test_nothing_before_the_commit(void **state)
 {
     struct scene scene;
@@ -102,8 +102,8 @@ static void test_a_failed_create_is_told_and_forgotten(void **state)
     call_release(&listed);
 }
 
-/* Every act on an ask that needs the store, when the store fails: no one is told success, the ask
- * is as it was, and the same act works once the disk does. */
+/* Every act on an ask that needs the store, when the store fails: no caller is told success, the
+ * ask is as it was, and the same act works once the disk does. */
 static const struct {
     const char *name;
     enum ask_event event;

@@ -1,6 +1,6 @@
 /*
  * test_engine_announce.c - a person is told of an ask, and once more when it has waited for long:
- * once each, whatever becomes of the hub in the meantime.
+ * once each, even if the hub restarts in between.
  * Proves: R6.6 (in one process)
  */
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void test_the_next_hub_reminds(void **state)
     }
 }
 
-/* No one wants to hear at a start what happened an hour ago. */
+/* A person doesn't want to hear at a start what happened an hour ago. */
 static void test_what_was_missed_for_long_is_old(void **state)
 {
     struct stage *stage = *state;

@@ -1,6 +1,6 @@
 /*
  * test_engine_client.c - the agent's own client as a channel: asked where it can show a form,
- * judged by what it brings and after how long, withdrawn when someone else was faster.
+ * judged by what it brings and after how long, withdrawn when another channel was faster.
  * Proves: R2.6 R4.2 R4.3 R4.4 R5.2 R5.3 (in one process)
  */
 #include <setjmp.h>
@@ -190,8 +190,8 @@ static void test_what_was_typed_is_kept(void **state)
     call_release(&got);
 }
 
-/* What was learned keeps the next ask from a client, until a day has passed or it is another one.
- */
+/* A form that failed is not shown by that client again, until a day has passed or its version is
+ * another one. */
 static void test_a_form_that_does_not_work_is_not_shown_again(void **state)
 {
     struct stage *stage = *state;
@@ -244,7 +244,7 @@ static void test_an_ask_waits_until_its_client_is_known(void **state)
     assert_int_equal(caller_count(client, "ask/created"), 3);
     assert_int_equal(caller_count(client, "client/present"), 0);
 
-    stage->store.holds_form_fact = true; /* anyone who leaves in the meantime has asked nothing */
+    stage->store.holds_form_fact = true; /* a client that leaves now has asked nothing */
     client = enter_client(stage, "2");
     ask(&gone, client, "Four", "", LEGACY);
     caller_leave(client);

@@ -239,7 +239,7 @@ static void show_code(struct scene *scene, struct caller *person, const char *id
     snprintf(code, 8, "%s", call_text(&scene->did, "/code"));
 }
 
-/* Anyone who else asks for codes, even again and again: what a person was shown stays good. */
+/* Others may ask for codes again and again: the code that a person was shown stays valid. */
 static void test_a_code_is_left_alone_by_others(void **state)
 {
     struct scene scene;

@@ -150,7 +150,7 @@ static void test_answered_between_two_rounds_it_is_given_once(void **state)
     assert_false(call_is_yes(&round.asked, "/replayed"));
     assert_null(json_at(round.asked.json, "/notices"));
     call_run(&round.did, round.agent, METHOD_ask_delivered, "{'session_ids':['%s']}", round.id);
-    /* anyone who still has the state may look at it again, and is told so */
+    /* a client that still has the state may look at it again, and is told so */
     come_back_with(&round, round.agent, given);
     assert_true(call_is_yes(&round.asked, "/replayed"));
     assert_string_equal(call_text(&round.asked, "/selection/selected_ids/0"), "b");

@@ -209,7 +209,7 @@ static void test_a_question_that_would_be_refused_by_now_is_asked_all_the_same(v
     room_close(&room);
 }
 
-/* Its host could neither be told that no one looked, nor explain. */
+/* Its host could neither be told that a rule answered, nor explain. */
 static void test_nobody_answers_or_asks_back_for_it(void **state)
 {
     struct talk_room room;

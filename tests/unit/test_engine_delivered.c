@@ -70,7 +70,7 @@ static void test_a_confirmation_that_is_not_saved_takes_nothing_away(void **stat
 }
 
 /* Said again and again while the first is on its way to the disk: none is acknowledged before it is
- * there, and it is written once, so that no one else waits for that. */
+ * there, and it is written once, so that no other write waits for it. */
 static void test_a_confirmation_said_twice(void **state)
 {
     struct identity other = visitor_agent("other bot");
@@ -149,7 +149,7 @@ static void test_so_many_are_undelivered(void **state)
     scene_close(&scene);
 }
 
-/* Someone else's word that an answer arrived counts for nothing. */
+/* Another agent's word that an answer arrived counts for nothing. */
 static void test_only_its_own_agent_has_received_it(void **state)
 {
     struct scene scene;

@@ -25,7 +25,7 @@ static void test_an_answer_there_reaches_who_waits_here(void **state)
     pair_open(pair, &scene, "cli", "");
     pair_far_does(pair, METHOD_ask_answer, &scene, ",'selected_ids':['b']");
     assert_worked(&pair->did);
-    assert_int_equal(scene.asked.replies, 0); /* no one here has looked yet */
+    assert_int_equal(scene.asked.replies, 0); /* this hub has not looked yet */
     stage_wait(pair->here, pair_is_replied, &scene.asked);
     assert_string_equal(call_text(&scene.asked, "/selection/selected_ids/0"), "b");
     assert_true(scene.asked.is_final);

@@ -137,7 +137,7 @@ static bool has_rules(void *context)
     return json_length(json_at(look->call->json, "/rules")) == look->wanted;
 }
 
-/* A rule made here answers there; taken back there it answers no one. */
+/* A rule made here answers there; removed there it answers at neither. */
 static void test_rules_hold_at_both(void **state)
 {
     struct pair *pair = *state;

@@ -91,7 +91,7 @@ static void test_a_hub_that_leaves_tidies_nothing_up(void **state)
 }
 
 /* What is found stays the same while it is taken up; that goes on until nothing is left, and a disk
- * that fails in the meantime is no disaster. */
+ * that fails in between is no disaster. */
 static void test_what_is_taken_up(void **state)
 {
     struct stage *stage = *state;
@@ -102,7 +102,7 @@ static void test_what_is_taken_up(void **state)
     for (int i = 0; i < 3; i++)
         scene_open(&scenes[i], state, "cli", "");
     scene_do(&scenes[0], METHOD_ask_answer, ",'selected_ids':['a'],'global_annotation':'zebra'");
-    assert_int_equal(stage->store.writes[WRITE_index], 0); /* no one is kept waiting for it */
+    assert_int_equal(stage->store.writes[WRITE_index], 0); /* no caller waits for it */
     stage_advance(stage, 15000);
     assert_true(stage->store.writes[WRITE_index] >= 1);
     stage->store.fails_sweeps = false;

@@ -40,7 +40,7 @@ static bool is_late(void *context)
     return loop_boot_ms() >= *(const int64_t *)context;
 }
 
-/* Time goes by for both, and this one does what it has to do in the meantime. */
+/* Time goes by for both, and this one does what is due. */
 static void let_run(struct stage *stage, int64_t ms)
 {
     enum { STEP_MS = 500, TRUE_MS = 30 };
@@ -205,7 +205,7 @@ static void test_two_find_out_and_one_says_it(void **state)
     call_release(&scene.did);
 }
 
-/* Where the database was away all were silent: no one is missed for that. */
+/* While the database was away all hubs were silent: none counts as gone for that. */
 static void test_who_was_away_itself_misses_nobody(void **state)
 {
     struct pair *pair = *state;

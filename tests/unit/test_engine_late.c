@@ -1,6 +1,6 @@
 /*
- * test_engine_late.c - answers that came when no one waited: announced to their principal's next
- * calls, and in one pair of hands at a time.
+ * test_engine_late.c - answers that came when no call waited: announced to their principal's next
+ * calls, and given to one call at a time.
  * Proves: R5.5, R5.7, P8 (in one process)
  */
 #include <setjmp.h>
@@ -88,7 +88,7 @@ static void test_a_late_answer_is_announced_until_it_is_collected(void **state)
     call_release(&call);
 }
 
-/* The hub ends, in good order or immediately: what is late is in the store. */
+/* The hub stops in good order or crashes: late answers are in the store. */
 static void test_a_late_answer_is_announced_after_a_restart(void **state)
 {
     struct stage *stage = *state;
@@ -104,7 +104,7 @@ static void test_a_late_answer_is_announced_after_a_restart(void **state)
     call_release(&call);
 }
 
-/* What can still be taken back is not announced; nor what someone waits for. */
+/* An answer that can still be undone is not announced; nor one that a call waits for. */
 static void test_only_what_is_the_agents_is_announced(void **state)
 {
     struct stage *stage = *state;
@@ -130,7 +130,7 @@ static void test_only_what_is_the_agents_is_announced(void **state)
     scene_close(&scene);
 }
 
-/* A result that the client threw away told no one anything. */
+/* A result that the client threw away announced nothing. */
 static void test_a_cancelled_call_was_told_nothing(void **state)
 {
     struct stage *stage = *state;
@@ -224,7 +224,7 @@ static void test_an_answer_is_in_one_pair_of_hands(void **state)
     call_release(&did);
 }
 
-/* No one's hands are emptied by someone else. */
+/* An answer given to one principal can't be confirmed by another. */
 static void test_only_its_principal_confirms_an_answer(void **state)
 {
     struct stage *stage = *state;

@@ -80,7 +80,7 @@ static void test_the_agent_gets_a_command_at_once(void **state)
     assert_non_null(strstr(call_text(&scene.asked, "/instructions"), "once"));
     assert_false(scene.asked.is_final);
     code_of(&scene.asked);
-    /* collecting in the meantime tells neither a code nor that it was cancelled */
+    /* collecting before that tells neither a code nor that it was cancelled */
     collect(&scene, &got, "");
     assert_string_equal(call_text(&got, "/action_status"), "pending_terminal_launch");
     assert_string_equal(call_text(&got, "/terminal_command"), "");

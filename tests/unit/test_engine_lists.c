@@ -65,7 +65,7 @@ static void test_lists(void **state)
         scene_close(&scenes[i]);
 }
 
-/* Asks made in one millisecond, new ones while someone turns the pages: each is seen once. */
+/* Asks made in one millisecond, new ones while a client turns the pages: each is seen once. */
 static void test_pages(void **state)
 {
     enum { ASKS = 7, LATER = 2 };
@@ -115,7 +115,7 @@ static void test_a_cursor_is_ours(void **state)
     scene_close(&scene);
 }
 
-/* Anyone who watches is an inbox, until they leave, however often they said that they watch. */
+/* A client that watches counts as one inbox until it leaves, however often it calls watch. */
 static void test_a_watcher_counts_once(void **state)
 {
     struct stage *stage = *state;
@@ -206,7 +206,7 @@ static void test_news_wait_for_the_list(void **state)
     assert_int_equal(caller_count(scene.inbox, "ask/changed"), 1);
     assert_true(stage_place(scene.stage, "inbox heard ask/changed") >
                 stage_place(scene.stage, "watch replied"));
-    ask_open(&scene.asked, scene.agent, "Later", "", id); /* nothing is being read: immediately */
+    ask_open(&scene.asked, scene.agent, "Later", "", id); /* told immediately: nothing is read */
     stage_settle(scene.stage);
     assert_int_equal(caller_count(scene.inbox, "ask/changed"), 2);
     far_close(&scene);

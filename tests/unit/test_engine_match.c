@@ -192,7 +192,7 @@ static void test_an_answer_on_its_way_is_its_waiters(void **state)
     }
 }
 
-/* The same after a crash: no one waits any more, and what the disk has is enough to know. */
+/* The same after a crash: no call waits any more, and what the disk has is enough to match. */
 static void test_matches_after_a_crash(void **state)
 {
     static const char *const mores[] = { "", KEY("k9") };

@@ -148,7 +148,7 @@ static int64_t start_below(int depth, int hold[2])
     return pid;
 }
 
-/* No one else waits for what one's own script asked: it goes on immediately (R5.2). */
+/* The person's own script asked, so the answer is delivered immediately (R5.2). */
 static void test_ones_own_script_has_no_undo_window(void **state)
 {
     struct stage *stage = *state;

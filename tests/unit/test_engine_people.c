@@ -1,6 +1,6 @@
 /*
  * test_engine_people.c - the person's side: naming an ask, lists, watching, settings, who may
- * answer what through which channel, and what an answer keeps of anyone who gave it.
+ * answer what through which channel, and what an answer keeps of the person who gave it.
  * Proves: R2.6, R5.9, R8.1, R9.1, R12.1
  */
 #include <setjmp.h>
@@ -156,8 +156,8 @@ static const char *heard(struct json *take_event, const char *pointer, char *out
     return out;
 }
 
-/* Committed, in every list, and the store's word has not reached us: anyone who saw it there may
- * act on it. Acts that need it in memory wait for that moment. */
+/* Committed and in every list, but the store's reply has not reached the engine: a person who sees
+ * it there may act on it. Acts that need it in memory wait for that reply. */
 static void test_an_act_before_its_ask_is_known_to_be_stored(void **state)
 {
     static const struct {
@@ -347,7 +347,7 @@ static void test_bad_settings(void **state)
     scene_close(&scene);
 }
 
-/* What could not be kept is not in force either, and no one is told that it is. */
+/* What could not be kept is not in force either, and no client is told that it is. */
 static void test_settings_that_cannot_be_saved(void **state)
 {
     struct scene scene;
@@ -364,7 +364,7 @@ static void test_settings_that_cannot_be_saved(void **state)
     assert_worked(&scene.did);
     caller_forget(watcher);
     assert_int_equal(unlink(scene.stage->settings_path), 0);
-    assert_int_equal(mkdir(scene.stage->settings_path, 0700), 0); /* no one can write there */
+    assert_int_equal(mkdir(scene.stage->settings_path, 0700), 0); /* nothing can be written there */
     call_run(&scene.did, scene.person, METHOD_settings_set, "{'name':'list_count','value':'80'}");
     assert_int_not_equal(scene.did.err.code, ERROR_NONE);
     assert_int_not_equal(settings_integer(scene.stage->settings, SETTING_LIST_COUNT), 80);

@@ -180,7 +180,7 @@ static void test_the_hint_as_it_was_seen(void **state)
     }
 }
 
-/* At a deadline there was no one to see it. */
+/* At a deadline no person has seen it. */
 static void test_a_hint_that_nobody_saw(void **state)
 {
     static const char *const actions[] = { "none", "submit_defaults" };

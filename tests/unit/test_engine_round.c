@@ -169,7 +169,8 @@ static void test_states_grow_old(void **state)
     call_release(&asked);
 }
 
-/* Rounds of both kinds in one exchange: a form that no one saw, then waiting for the others. */
+/* Rounds of both kinds in one exchange: a form that was not seen, then waiting for the other
+ * channels. */
 static void test_after_a_form_it_comes_back_for_the_decision(void **state)
 {
     struct stage *stage = *state;
@@ -221,7 +222,7 @@ static void test_a_key_that_took_over_changes_nothing(void **state)
     call_release(&other);
 }
 
-/* While the form is out someone is there; when its connection ends no one is. */
+/* While the form is out the agent is there; when its connection ends the ask is detached. */
 static void test_who_shows_a_form_is_there(void **state)
 {
     struct stage *stage = *state;

@@ -202,7 +202,7 @@ static void test_a_failing_disk_shows_the_ask_instead(void **state)
     world_close(&world);
 }
 
-/* Someone answers between the ask and the rule: one decision wins, and it is the agent's. */
+/* A person answers between the ask and the rule: one decision wins, and the agent gets that one. */
 static void test_two_at_once(void **state)
 {
     struct world world;
@@ -251,7 +251,7 @@ static void test_what_is_refused(void **state)
     world_open(&world, state);
     ask(&world, "Cache", cache);
     find_open(&world);
-    let_stand(&world, ""); /* no one has answered it */
+    let_stand(&world, ""); /* it has not been answered */
     assert_failed(&world.did, ERROR_wrong_state, "/session_id");
     answer(&world, "b");
     let_stand(&world, ",'seconds':59");
@@ -312,7 +312,7 @@ static void test_previews_and_suggestions(void **state)
     world_close(&world);
 }
 
-/* Anyone who watches lists them again: pages and terminals show what others do with them. */
+/* Clients that watch list them again: pages and terminals show what others do with them. */
 static void test_who_watches_is_told(void **state)
 {
     struct world world;

@@ -49,7 +49,7 @@ static void test_who_waits_is_told_and_explains(void **state)
     told = caller_event(scene.person, "ask/changed");
     assert_non_null(json_at(told, "/params/ask/asked_back"));
     assert_int_equal(json_member_integer(json_at(told, "/params/ask"), "remaining_seconds", 0),
-                     300); /* its whole time again */
+                     300); /* the full time again */
     json_free(told);
 
     stage_advance(*state, 100000);
@@ -142,7 +142,7 @@ static void test_what_is_refused(void **state)
     snprintf(longest, sizeof longest, ",'text':'%0*d'", LIMIT_SAID_CHARS + 1, 0);
     scene_do(&scene, METHOD_ask_back, longest);
     assert_failed(&scene.did, ERROR_too_long, "/text");
-    assert_int_equal(scene.asked.replies, 0); /* no one was disturbed */
+    assert_int_equal(scene.asked.replies, 0); /* the agent was not disturbed */
 
     call_run(&call, scene.agent, METHOD_ask_wait, "{'session_id':'%s','explanation':'x'}",
              scene.id);

@@ -33,7 +33,7 @@ static void test_at_the_deadline_and_not_before(void **state)
     assert_null(json_at(scene.asked.json, "/selection/selected_ids/0"));
     scene_assert(&scene, "timeout", 2);
     scene_close(&scene);
-    scene_open(&scene, state, "cli", ""); /* 300 s unless someone says otherwise */
+    scene_open(&scene, state, "cli", ""); /* 300 s by default */
     stage_advance(scene.stage, 299999);
     assert_int_equal(scene.asked.replies, 0);
     stage_advance(scene.stage, 1);
@@ -159,7 +159,7 @@ static void test_bad_times_and_interfaces(void **state)
     scene_close(&scene);
 }
 
-/* More time is on its way to the disk when someone asks back or types: it is not taken away. */
+/* More time is on its way to the disk when a person asks back or types: it is not taken away. */
 static void test_an_extension_is_not_overtaken(void **state)
 {
     for (int is_draft = 0; is_draft < 2; is_draft++) {
@@ -259,7 +259,7 @@ static void test_an_answer_races_the_deadline(void **state)
     scene_close(&scene);
 }
 
-/* Someone who opens the lid again still has five seconds. */
+/* A person who opens the lid again still has five seconds. */
 static void test_grace_after_a_suspend(void **state)
 {
     struct scene scene;
@@ -359,7 +359,7 @@ static void test_an_ask_removed_as_it_ends(void **state)
     scene_close(&scene);
 }
 
-/* Someone sets the wall clock, by an hour or by ten years: neither what runs nor what a restart
+/* The wall clock is set, by an hour or by ten years: neither what runs nor what a restart
  * finds may move. */
 static void test_the_wall_clock_is_set(void **state)
 {
@@ -440,7 +440,7 @@ static void test_typing_holds_the_deadline(void **state)
     scene_close(&scene);
 }
 
-/* At most ten minutes in all, anyone who types for how long. */
+/* At most ten minutes in all, however long a person types. */
 static void test_typing_does_not_hold_for_ever(void **state)
 {
     struct scene scene;
@@ -516,7 +516,7 @@ static void test_retention_by_count(void **state)
 
     stage_set(stage, "max_sessions", "2");
     scene_open(&open, state, "cli", "");
-    ask_and_answer(state, false); /* no one has come for it: not dropped by count */
+    ask_and_answer(state, false); /* not collected yet: not dropped by count */
     for (int i = 0; i < 5; i++) {
         ask_and_answer(state, true);
         stage_advance(stage, 2000);

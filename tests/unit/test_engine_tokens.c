@@ -1,6 +1,6 @@
 /*
- * test_engine_tokens.c - tokens: made, listed, revoked, expired, over restarts, two at the same
- * time; who came with one, as asks and answers keep it.
+ * test_engine_tokens.c - tokens: made, listed, revoked, expired, over restarts, two calls at
+ * the same time; which token a caller came with, as asks and answers keep it.
  * Proves: R5.8, R10.3, R12.1, R13.1 (keys), B5, B6, B13, D5, D6, P23
  */
 #include <setjmp.h>

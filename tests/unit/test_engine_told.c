@@ -1,5 +1,5 @@
 /*
- * test_engine_told.c - back from coffee: an ask timed out while no one looked. The person can tell
+ * test_engine_told.c - back from coffee: an ask timed out unseen. The person can tell
  * its agent something all the same, which is never its answer; hears how many there were since the
  * last session; and is offered more time after the second within a day.
  * Proves: R5.6, R5.7 (in one process)

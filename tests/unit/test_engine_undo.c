@@ -33,7 +33,7 @@ static void test_the_agent_hears_when_the_window_is_over(void **state)
     scene_close(&scene);
 }
 
-/* 5 s in portal and terminal, immediately elsewhere; the setting rules both (R5.2). */
+/* 5 s in portal and terminal, no window elsewhere; the setting changes both (R5.2). */
 static void test_windows_by_channel(void **state)
 {
     static const struct {
@@ -112,7 +112,7 @@ static void test_undo_makes_it_a_draft_again(void **state)
     scene_close(&scene);
 }
 
-/* Anyone who takes it back at the last moment has time to think again. */
+/* A person who takes it back at the last moment has time to think again. */
 static void test_undo_leaves_half_a_minute(void **state)
 {
     struct scene scene;
@@ -349,7 +349,7 @@ static void test_a_draft_goes_along_to_another_interface(void **state)
     scene_close(&scene);
 }
 
-/* Someone else was faster: what was typed in the last second is not lost (R5.9). */
+/* Another person was faster: what was typed in the last second is not lost (R5.9). */
 static void test_a_draft_outlives_the_decision(void **state)
 {
     static const char *const vias[] = { "cli", "terminal" };

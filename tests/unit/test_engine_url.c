@@ -129,7 +129,7 @@ static void test_an_address_nobody_followed_says_nothing_about_forms(void **stat
     assert_int_equal(caller_count(client, "client/present"), 2);
     assert_string_equal(shown_url(client), "");
     return_form(client, shown_id(client), "'action':'decline','shown_ms':1");
-    ask(&asked, client, "Three", "", URL_TOO); /* no one is there: an address helps as little */
+    ask(&asked, client, "Three", "", URL_TOO); /* no person there to follow the address */
     assert_int_equal(caller_count(client, "client/present"), 2);
     call_release(&asked);
 }

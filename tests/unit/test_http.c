@@ -164,8 +164,7 @@ static void test_stream(void **state)
     close(peer);
 }
 
-/* A peer that goes while a person thinks is noticed immediately, also if it has sent more in the
- * meantime. */
+/* A peer that goes while a person thinks is noticed immediately, even if it sent more before. */
 static void test_gone_while_held(void **state)
 {
     struct stage *stage = *state;
@@ -245,8 +244,7 @@ static void test_refused(void **state)
     assert_int_equal(http_server_peer_count(stage->server), 0);
 }
 
-/* The raw cases of the corpus that are refused anyone who asks; the gate's own tests have the rest.
- */
+/* The raw cases of the corpus that every peer is refused; the gate's own tests have the rest. */
 static void test_corpus(void **state)
 {
     static const char *const ids[] = { "h-012", "h-014", "h-015", "h-018", "h-019", "h-024",

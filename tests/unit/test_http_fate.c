@@ -115,7 +115,7 @@ static void test_fate_gone_before(void **state)
     await_fates(stage, 0, 1);
 }
 
-/* Half closed in time: it gets its reply if that is there immediately. */
+/* Half closed in time: it gets its reply if that is ready. */
 static void test_half_closed(void **state)
 {
     struct stage *stage = *state;
@@ -238,7 +238,7 @@ static pid_t start_quick_peer(struct stage *stage, int times)
     _exit(0);
 }
 
-/* Its next request may be there before we look; it is a sign all the same, and no one waits. */
+/* Its next request may be there before we look; it still proves receipt, and nothing waits. */
 static void test_fate_quick_peer(void **state)
 {
     struct stage stage;
@@ -257,7 +257,7 @@ static void test_fate_quick_peer(void **state)
     stage_close(&stage);
 }
 
-/* One who does not read is cut off; anyone who sends may go on sending until the loop says so. */
+/* A peer that does not read is cut off; the handler may go on sending until the loop says so. */
 static void test_behind(void **state)
 {
     struct stage *stage = *state;
@@ -337,7 +337,7 @@ static void test_no_content(void **state)
     close(peer);
 }
 
-/* Idle peers go at the same time, open exchanges end by themselves, then everybody is let go. */
+/* Idle peers go immediately, open exchanges end by themselves, then all others are cut off. */
 static void test_drain(void **state)
 {
     struct stage *stage = *state;

@@ -21,7 +21,7 @@
 #define HOST "Host: a\r\n"
 #define POST "POST / HTTP/1.1\r\n" HOST
 
-/* Status of the refusal; 0: taken; -1: not at its end. `step` bytes come immediately. */
+/* Status of the refusal; 0: taken; -1: not at its end. `step` bytes come at a time. */
 static int judge(const char *head, size_t length, size_t step, struct http_request *request)
 {
     struct http_scan scan = { 0 };

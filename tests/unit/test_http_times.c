@@ -137,7 +137,7 @@ static void test_idle(void **state)
 }
 
 /* A peer that stops reading in the middle of a reply. */
-/* Hundreds whose time is up in one moment go in several turns, so that no one else waits long. */
+/* Hundreds whose time is up in one moment go in several turns, so that no other peer waits long. */
 static void test_many_at_once(void **state)
 {
     enum { MANY = 300, A_TURN = 128 };
@@ -155,7 +155,7 @@ static void test_many_at_once(void **state)
     while (stage.server->count < MANY && loop_boot_ms() < until_ms)
         stage_turn(&stage);
     assert_int_equal(stage.server->count, MANY);
-    time_skip(idle_ms + 100); /* no one looks until all are due */
+    time_skip(idle_ms + 100); /* the loop does not run until all are due */
     until_ms = loop_boot_ms() + STAGE_PATIENCE_MS;
     while (stage.server->count > 0 && loop_boot_ms() < until_ms) {
         size_t before = stage.server->count;
@@ -468,7 +468,7 @@ static void test_crowd(void **state)
     limit_files(before.rlim_cur);
 }
 
-/* No one who could go, and no descriptor: a newcomer is told, again and again, without spinning. */
+/* No idle peer to close, and no descriptor: each newcomer is refused, and the loop doesn't spin. */
 static void test_no_descriptor(void **state)
 {
     struct stage stage;

@@ -126,7 +126,7 @@ static void requests_are_served_one_after_the_other(void **state)
     stage_settle(&stage);
     say(&peer, "ngth: 5\r\n\r\nhello");
     await(&stage, &peer, "POST /echo|hello");
-    /* two that come at the same time */
+    /* two requests that come at the same time */
     assert_true(tls_write(peer.tls, GET("/echo"), strlen(GET("/echo"))));
     say(&peer, GET("/two"));
     await(&stage, &peer, "GET /two|");

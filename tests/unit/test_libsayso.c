@@ -60,7 +60,7 @@ static void test_words_and_codes(void **state)
         if (sayso_request_code(request) != cases[i].code)
             fail_msg("%s is %s", cases[i].result, sayso_code_name(sayso_request_code(request)));
         assert_string_equal(sayso_request_result(request), cases[i].result);
-        if (cases[i].code != SAYSO_OK) /* never a value where no one gave one */
+        if (cases[i].code != SAYSO_OK) /* never a value where none was given */
             assert_null(sayso_answer_text(request, NULL));
         sayso_request_free(request);
         if (strstr(cases[i].result, STRAW_ID)) {
@@ -170,7 +170,7 @@ static void test_two_at_once(void **state)
     assert_null(sayso_wait_any(straw->sayso, 0));
 }
 
-/* What was read is confirmed also by a program that ends immediately. */
+/* What was read is confirmed even if the program ends immediately. */
 static void test_freed_and_gone(void **state)
 {
     static const char other[] = "zbcdefghijklmnopqrstuvwxyz";
@@ -266,7 +266,8 @@ static void test_a_hub_that_comes_back(void **state)
     sayso_request_free(request);
 }
 
-/* Who went in the meantime must not be asked for again, as one that waits is. */
+/* The hub has lost the ask. It is asked again only for a request that still waits, not for a freed
+ * one. */
 static void test_a_hub_that_lost_what_nobody_waits_for(void **state)
 {
     struct straw *straw = *state;
@@ -320,7 +321,7 @@ static void test_taking_back(void **state)
     struct straw *straw = *state;
     struct sayso_request *request = sayso_submit_json(straw->sayso, "elicit_number", number);
 
-    assert_int_equal(sayso_cancel(request), SAYSO_CANCELLED); /* no one was asked */
+    assert_int_equal(sayso_cancel(request), SAYSO_CANCELLED); /* no person was asked */
     sayso_request_free(request);
     request = straw_ask(straw, "elicit_number", number);
     assert_int_equal(sayso_cancel(request), SAYSO_PENDING);
@@ -351,7 +352,7 @@ static void test_leaving_while_it_is_open(void **state)
     close(straw->peer);
     straw->peer = -1;
     sayso_dispatch(straw->sayso);
-    assert_int_equal(sayso_fd(straw->sayso), -1); /* and no one is looked for */
+    assert_int_equal(sayso_fd(straw->sayso), -1); /* and no hub is looked for */
 }
 
 static void test_a_peer_that_does_not_read(void **state)

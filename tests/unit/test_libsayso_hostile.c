@@ -153,7 +153,7 @@ static void test_a_line_without_end(void **state)
     sayso_request_free(request);
 }
 
-/* A flood of replies and notes to no one is read and forgotten. */
+/* A flood of replies and notifications for no request is read and forgotten. */
 static void test_words_to_nobody(void **state)
 {
     struct straw *straw = *state;

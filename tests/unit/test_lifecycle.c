@@ -38,7 +38,7 @@ static const struct kind {
       .raises_version = true,
       .needs_sync = true,
       .effects = { DO_SAVE, DO_STOP_CLOCK, DO_WITHDRAW, DO_ACK, DO_REPLY, DO_PUBLISH } },
-    /* ends by itself: no one to acknowledge it to */
+    /* ends by itself: nothing to acknowledge */
     { .letter = 'e',
       .is_legal = true,
       .raises_version = true,

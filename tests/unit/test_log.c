@@ -51,7 +51,7 @@ static void write_lines_of_another(const char *path)
     struct error err;
 
     assert_true(os_write_file(other, "", 0, &err));
-    log_keep_short(other); /* stderr is someone's own file: not ours to move */
+    log_keep_short(other); /* stderr is a file of the caller's: not ours to move */
     for (int i = 0; i < LINES; i++)
         log_info("test.line", "number=%d", i);
     free(other);

@@ -1,6 +1,6 @@
 /*
  * test_log_vfs.c - the frames of a transaction go into the log with one write, and none of them is
- * held back when it has ended: anyone who is killed then has lost nothing.
+ * held back when it has ended: a process that is killed then has lost nothing.
  * Proves: P1, E3
  */
 #include <setjmp.h>
@@ -132,7 +132,7 @@ static void a_transaction_is_one_write(void **state)
     fault_vfs_plan((struct fault_plan){ .acts = WRITES_ONLY });
     add_rows(here->db, 10);
     assert_int_equal(fault_vfs_count(), 1);
-    add_rows(here->db, 100); /* more than is held immediately */
+    add_rows(here->db, 100); /* more than is held back at a time */
     assert_in_range(fault_vfs_count(), 4, 6);
     assert_left_behind(here, 116);
 }

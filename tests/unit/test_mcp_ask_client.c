@@ -180,7 +180,7 @@ static void a_request_goes_on_the_calls_stream_and_its_response_comes_anywhere(v
     call_legacy(one, "{}");
     assert_int_equal(one->stream.count, 1);
     id = stage_asked_id(&one->stream, 0);
-    respond(one, "1", "\"result\":{}"); /* someone else's id, and a number */
+    respond(one, "1", "\"result\":{}"); /* another request's id, and a number */
     respond(one, "\"sayso-99\"", "\"result\":{}");
     respond(one, "\"sayso-01\"", "\"result\":{}"); /* nearly ours */
     respond(one, "\"sayso-1\\u0000\"", "\"result\":{}");

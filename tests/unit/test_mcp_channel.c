@@ -332,12 +332,11 @@ static void who_cannot_be_asked_is_not(void **state)
     tell_session(one, "client/present", ",\"form\":7"); /* no form */
     tell_session(one, "client/present", "");
     mcp_pause(one->stage.mcp, &one->stream.mcp);
-    present(one); /* no one is there */
+    present(one); /* the client is away */
     assert_int_equal(one->stream.count, 0);
 }
 
-/* The service's word about the calling client, for those whose clock stands still in the meantime.
- */
+/* The call tells the service whether the client's clock stops while a form is open. */
 static void a_clock_that_stands_still_is_said_and_runs_again(void **state)
 {
     struct one *one = *state;

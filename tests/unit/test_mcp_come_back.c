@@ -159,7 +159,7 @@ static void test_a_bad_state_is_one_error(void **state)
     free(expected);
 }
 
-/* No one would be there to come back to, or no one who answers. */
+/* There would be no server to come back to, or no person to answer. */
 static void test_who_leaves_or_hears_nothing_says_pending(void **state)
 {
     struct one *one = *state;

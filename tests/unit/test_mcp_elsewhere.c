@@ -28,7 +28,7 @@ struct pair {
     struct stage a, b;
     struct stage_stream on_a, on_b;
     struct text noted; /* by b, for a */
-    bool is_deaf;      /* what is noted reaches no one */
+    bool is_deaf;      /* what is noted does not reach a */
 };
 
 /* Not secret, but bound: that is all that counts here. */
@@ -92,7 +92,7 @@ static void shake_hands(struct pair *pair, const char *revision, const char *cap
     stage_shake_hands(&pair->b, revision, capabilities);
 }
 
-/* One that is named immediately, on a. */
+/* A call at a; its ask gets its id immediately. */
 static void call(struct pair *pair, const char *id_json, const char *more)
 {
     char *line = mem_format("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":{"
@@ -334,7 +334,7 @@ static void a_cancellation_reaches_the_one_that_has_the_call(void **state)
     assert_int_equal(pair->a.detaches, 1);
     assert_int_equal(pair->a.cut_offs, 1);
     assert_int_equal(pair->on_a.finished, 1);
-    assert_int_equal(pair->on_a.count, 0); /* no response: no one wants one */
+    assert_int_equal(pair->on_a.count, 0); /* no response: the call was cancelled */
     mcp_take_state(pair->a.mcp, "cancelled \"c\"", "again");
     mcp_take_state(pair->a.mcp, "cancelled \"c\"", NULL);
     mcp_take_state(pair->a.mcp, "whatever", "");

@@ -189,7 +189,7 @@ static void a_change_is_told_to_who_subscribed(void **state)
     demand_said(&scene->standing, 0,
                 "\"method\":\"notifications/resources/updated\",\"params\":{\"uri\":"
                 "\"sayso://asks/" ID "\"}");
-    mcp_stand(scene->stage.mcp, NULL); /* what happens in the meantime is told later, once */
+    mcp_stand(scene->stage.mcp, NULL); /* what happens from now on is told later, once */
     stage_tell(&scene->stage, 0, changed);
     stage_tell(&scene->stage, 0, changed);
     assert_int_equal(scene->standing.count, 1);

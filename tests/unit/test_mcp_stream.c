@@ -1,6 +1,6 @@
 /*
- * test_mcp_stream.c - what is said about a message goes to the stream it came with: two at the same
- * time with the same id, clients that go and come back, answers that never arrived.
+ * test_mcp_stream.c - what is said about a message goes to the stream it came with: two calls at
+ * the same time with the same id, clients that go and come back, answers that never arrived.
  *
  * Proves: R5.5 R5.7 R10.1 P8
  */
@@ -258,7 +258,7 @@ static void an_answer_that_was_lost_may_be_had_by_coming_back(void **state)
     stage_name(&pair->stage, 0, id_a);
     stage_answer(&pair->stage, 0, true);
     mcp_pause(pair->stage.mcp, &pair->one.mcp);
-    assert_string_equal(pair->stage.detached, id_a); /* in the meantime it is anybody's */
+    assert_string_equal(pair->stage.detached, id_a); /* any call may take it now */
     mcp_resume(pair->stage.mcp, &pair->one.mcp);
     mcp_confirm(pair->stage.mcp, &pair->one.mcp);
     assert_int_equal(pair->stage.delivered, 1);
@@ -340,7 +340,7 @@ static void progress_goes_where_its_call_came_from(void **state)
     ask(pair, &pair->one, 1, ",\"_meta\":{\"progressToken\":0}");
     ask(pair, &pair->two, 2, "");
     stage_name(&pair->stage, 0, id_a);
-    assert_int_equal(pair->one.count, 1); /* immediately: what the answer is collected with */
+    assert_int_equal(pair->one.count, 1); /* sent immediately: the id to collect the answer with */
     assert_non_null(strstr(pair->one.lines[0], id_a));
     stage_name(&pair->stage, 1, id_b);
     stage_pass(&pair->stage, 31000);
@@ -363,7 +363,7 @@ static void a_desk_that_hangs_is_answered_for_and_then_ignored(void **state)
     assert_int_equal(pair->one.finished, 1);
     stage_answer(&pair->stage, 0, true);
     assert_int_equal(pair->one.count, 1);
-    assert_string_equal(pair->stage.detached, id_a); /* no one took it */
+    assert_string_equal(pair->stage.detached, id_a); /* no client took it */
     assert_true(mcp_is_idle(pair->stage.mcp));
 }
 

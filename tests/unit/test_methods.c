@@ -1,6 +1,6 @@
 /*
  * test_methods.c - every row of the table of methods: it has its function, it is for its role
- * alone, and if it reads, what its caller is told in the meantime comes behind the reply.
+ * alone, and if it reads, notifications to its caller wait until after the reply.
  * Proves: R12.1
  */
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void test_every_row_is_for_its_role_alone(void **state)
         call_start(&calls[method], caller_of(&scene, method, true), (enum method)method, "{}");
         stage_settle(scene.stage);
         assert_int_not_equal(calls[method].err.code, ERROR_wrong_role);
-        if (row->flags & METHOD_OF_HUB) /* it is told that it may, immediately */
+        if (row->flags & METHOD_OF_HUB) /* the engine replies immediately that it may */
             assert_worked(&calls[method]);
         call_release(&calls[method]);
     }

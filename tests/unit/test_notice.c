@@ -1,6 +1,6 @@
 /*
- * test_notice.c - late answers announced in a result: still one JSON object, nothing of the title
- * acts on anyone who shows it.
+ * test_notice.c - late answers announced in a result: still one JSON object, nothing in the title
+ * acts on the terminal that shows it.
  * Proves: R5.7, R2.2
  */
 #include <setjmp.h>

@@ -228,7 +228,7 @@ static void more_than_fits_is_several_transactions(void **state)
     assert_int_equal(postgres_number(stage.url, "SELECT count(*) FROM batches"), 3);
     memset(purpose, 'x', 300000);
     for (int i = 0; i < 6; i++)
-        add(purpose); /* a megabyte is three of these; and more than a socket takes immediately */
+        add(purpose); /* a megabyte is three of these, and more than a socket takes in one write */
     run(is_all_done);
     assert_int_equal(stage.done, 606);
     assert_false(stage.is_out_of_order);
@@ -426,7 +426,7 @@ static void a_commit_that_was_not_heard_is_asked_for(void **state)
     for (int i = 0; i < 200 && count("unheard") < 5; i++)
         run_for(20);
     assert_int_equal(count("unheard"), 5);
-    assert_int_equal(stage.done, 1); /* no one was told */
+    assert_int_equal(stage.done, 1); /* no caller was told */
     proxy_set(stage.proxy, PROXY_PASS);
     proxy_cut(stage.proxy);
     run(is_all_done);
@@ -503,7 +503,7 @@ static void a_late_transaction_is_void(void **state)
     proxy_release(stage.proxy);
     run_for(500);
     assert_int_equal(count("late"), 5);
-    add("after"); /* it holds no one up */
+    add("after"); /* it delays no other */
     run(is_all_done);
     assert_int_equal(stage.done, 7);
 }
@@ -616,7 +616,7 @@ static void a_silent_server_keeps_nobody_waiting_for_ever(void **state)
     assert_int_equal(count("behind"), 0);
 }
 
-/* Someone holds the row that all writers take. */
+/* Another connection holds the row that all writers take. */
 static void who_is_in_the_way_is_waited_for(void **state)
 {
     PGconn *other;
@@ -626,7 +626,7 @@ static void who_is_in_the_way_is_waited_for(void **state)
     PQclear(PQexec(other, "BEGIN; SELECT 1 FROM counter FOR UPDATE"));
     add("patient");
     for (int64_t until = loop_boot_ms() + SOON_MS; !is_one_held_up(); run_for(10))
-        assert_true(loop_boot_ms() < until); /* nothing turns the loop in the meantime */
+        assert_true(loop_boot_ms() < until);
     assert_int_equal(stage.done + stage.failed, 0);
     PQclear(PQexec(other, "COMMIT"));
     run(is_all_done);

@@ -156,7 +156,7 @@ static void asks_of_others_are_told_in_order(void **state)
     stage_id(one, 1);
     stage_id(two, 2);
     add_ask(stage, 1, 1);
-    look(stage, heard, ""); /* no one listens yet */
+    look(stage, heard, ""); /* nothing listens yet */
     assert_int_equal(follow_last_seq(heard->follow), 0);
     follow_tell(heard->follow, &news, heard);
     assert_news(stage, heard, "1/2 ");

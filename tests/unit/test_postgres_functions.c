@@ -121,7 +121,7 @@ static void a_batch_that_was_given_up_never_comes(void **state)
     assert_int_equal(postgres_number(twin->url, "SELECT seq FROM counter"), 1);
 }
 
-/* Of a batch under way no one knows yet: who asks waits for its end. */
+/* A batch under way is not visible yet: a reader waits for its end. */
 static void who_asks_waits_for_what_is_under_way(void **state)
 {
     struct twin *twin = *state;
@@ -545,7 +545,7 @@ static void what_changes_meanwhile_is_left(void **state)
     begin(twin);
     how.ask_id = asks[1].id;
     change_in(twin, &how);
-    pool_run(&pool); /* waits for no one */
+    pool_run(&pool); /* waits for no lock */
     assert_int_equal(count, 3);
     commit(twin, "undone too");
     assert_int_equal(postgres_number(twin->url, "SELECT count(*) FROM words"), 0);

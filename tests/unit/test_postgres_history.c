@@ -148,7 +148,7 @@ static void looking_ends_and_goes_on(void **state)
     take_up_hay(stage);
     stage->pool.reads = 0;
     page = find(stage, "needle", NULL, 10, 0);
-    assert_int_equal(page.looked_to, 0); /* indexed: immediately */
+    assert_int_equal(page.looked_to, 0); /* indexed, so found without a scan */
     assert_int_equal(page.count, 3);
     assert_in_range(stage->pool.reads, 2, 4);
     page = find(stage, "dl", NULL, 10, 0); /* too short for the index: in two pages */

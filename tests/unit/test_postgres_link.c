@@ -1,6 +1,6 @@
 /*
  * test_postgres_link.c - connections to PostgreSQL in the loop, and reads on them: what is lost
- * comes back, no one waits for ever, and everybody gets the result of its own statement.
+ * comes back, no reader waits forever, and each gets the result of its own statement.
  * Proves: F1, F5
  */
 #include <setjmp.h>
@@ -348,7 +348,7 @@ static void a_read_without_an_answer_fails_in_time(void **state)
     assert_int_equal(stage.failed, 1);
     assert_in_range(stage.last_ms - begun, 4500, SOON_MS);
     assert_non_null(strstr(stage.last_error, "the database does not answer"));
-    proxy_set(stage.proxy, PROXY_PASS); /* and the late answer is no one's */
+    proxy_set(stage.proxy, PROXY_PASS); /* and the late answer is dropped */
     read_number(&sql_number, 5);
     run(is_all_done);
     assert_int_equal(stage.done, 1);
@@ -413,7 +413,7 @@ static void words_of_others_are_heard(void **state)
     run(is_hearing);
     assert_int_equal(stage.news, 1); /* what was before may have been missed */
     proxy_cut(stage.proxy);
-    stage.wanted = 2; /* and what was while no one listened */
+    stage.wanted = 2; /* and what came while it did not listen */
     run(has_news);
     run(is_hearing);
     assert_false(address_is_pooled(stage.address));

@@ -1,6 +1,6 @@
 /*
  * test_postgres_read.c - reads from PostgreSQL where they differ from a file's: they end later, may
- * fail, come in pages, and see what others commit in the meantime. The rest is in test_store*.c.
+ * fail, come in pages, and see what others commit while they run. The rest is in test_store*.c.
  * Proves: R5.5
  */
 #include <setjmp.h>
@@ -70,8 +70,8 @@ static struct seen get(struct stage *stage, const char *id)
     return seen;
 }
 
-/* Someone undoes an answer at the last moment: anyone who would hand it on waits for what comes of
- * that. Here he gives up waiting, which shows that he did. */
+/* An answer is being undone at the last moment: the delivery waits for the outcome. Here it gives
+ * up waiting, which shows that it did wait. */
 static void an_answer_being_undone_is_waited_for(void **state)
 {
     struct stage *stage = stage_of(state);
@@ -87,7 +87,7 @@ static void an_answer_being_undone_is_waited_for(void **state)
     PQclear(PQexec(other, "BEGIN; UPDATE asks SET state = 2, answer_seq = -answer_seq"));
     stage_id(id, 3);
     seen = get(stage, id);
-    assert_int_equal(seen.outcome, STORE_DONE); /* long ago: no one may undo that */
+    assert_int_equal(seen.outcome, STORE_DONE); /* decided long ago: it can't be undone */
     forget(&seen);
     stage_id(id, 1);
     seen = get(stage, id);

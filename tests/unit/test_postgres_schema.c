@@ -1,5 +1,5 @@
 /*
- * test_postgres_schema.c - the tables in PostgreSQL: made once, by anyone who comes first; what is
+ * test_postgres_schema.c - the tables in PostgreSQL: made once, by the first hub; what is
  * not ours, or newer, or not fit, is refused with a remedy and left as it is.
  */
 #include <setjmp.h>
@@ -192,7 +192,7 @@ static void hubs_of_earlier_ones_go_first(void **state)
     assert_int_equal(postgres_number(place->url, "SELECT version FROM sayso"), 4);
 }
 
-/* Several hubs start at the same time: one makes it, the others find it. */
+/* Several hubs start at the same time: one makes the schema, the others find it. */
 static void many_at_once(void **state)
 {
     enum { MANY = 6 };
@@ -302,7 +302,7 @@ static void schemas_are_apart(void **state)
                      2);
 }
 
-/* Someone else's tables and functions, found first by anyone who looks for ours, are not used. */
+/* Another schema's tables and functions with our names, first on the search path, are not used. */
 static void others_cannot_get_between(void **state)
 {
     struct place *place = *state;

@@ -1,6 +1,6 @@
 /*
- * test_postgres_sweep.c - retention on a database that several hubs share: it waits for no one, and
- * no one waits for it.
+ * test_postgres_sweep.c - retention on a database that several hubs share: it waits for no writer,
+ * and no writer waits for it.
  * Proves: R9.1
  */
 #include <setjmp.h>
@@ -192,7 +192,7 @@ static int64_t principals_called(struct twin *twin, const char *name)
 }
 
 /* A batch has found its principal there, and retention, which sees nothing of that batch, would
- * take it for one that no one needs. */
+ * take it for one that nothing refers to. */
 static void who_asks_meanwhile_stays(void **state)
 {
     struct twin *twin = *state;
@@ -259,7 +259,7 @@ static void who_was_just_dropped_is_made_again(void **state)
     }
 }
 
-/* Between the first look and the second, under the lock, someone may have asked. */
+/* Between the first look and the second, under the lock, a principal may have asked. */
 static void who_asked_after_the_first_look_stays(void **state)
 {
     struct twin *twin = *state, other;

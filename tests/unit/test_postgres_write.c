@@ -162,7 +162,7 @@ static struct write deliver_write(struct scene *scene)
         char id[ASK_ID_BYTES];
 
         make_id(id, next + i);
-        if (strcmp(id, scene->id) != 0) /* no one hands one over twice immediately */
+        if (strcmp(id, scene->id) != 0) /* a call never hands over the same id twice */
             text_add_format(&more, "%s%s", more.used ? " " : "", id);
     }
     text_put(scene->more, sizeof scene->more, text_string(&more));

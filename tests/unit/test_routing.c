@@ -133,7 +133,7 @@ static void check_properties(const struct routing_facts *facts)
 
     assert_int_equal(route.has_channel, !has_none);
     assert_true(route.interface > INTERFACE_NONE && route.interface < INTERFACE_COUNT);
-    /* No one is sent where no one can be reached. */
+    /* An ask is not sent where no person can be reached. */
     assert_false(route.wait_for_terminal && !(facts->terminal_built && facts->terminal_on));
     assert_false(route.open_browser && !(facts->portal_built && facts->portal_on));
     assert_false(route.present_client && !facts->client_form_works);

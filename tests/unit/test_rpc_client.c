@@ -37,7 +37,7 @@ static int64_t clock_ms(void)
 /* The hub, and the client at its other end. */
 struct stage {
     char directory[64], path[96];
-    int listener, peer; /* -1: no one is connected */
+    int listener, peer; /* -1: no client is connected */
     struct client_identity who;
     struct client *client;
     struct json *line; /* the last that was read */

@@ -229,7 +229,7 @@ static void test_which_seals(void **state)
         int64_t expected;
     } cases[] = {
         { { 0, -1, -1 }, 1 },                    /* there is none else */
-        { { 10, 5, -1 }, 1 },                    /* of two hubs that began at the same time */
+        { { 10, 5, -1 }, 1 },                    /* of two hubs that started at the same time */
         { { 60000, 5, -1 }, 1 },                 /* the others may not have the other */
         { { DAY_MS, 60000, 5 }, 2 },             /* the newest that all have */
         { { 30 * DAY_MS, 60000, -1 }, 2 },       /* in its turn */

@@ -1,5 +1,5 @@
 /*
- * test_settings_address.c - the password of an address is no one's to see who looks at settings.
+ * test_settings_address.c - the password in an address is never shown with the settings.
  * Proves: R8.1
  */
 #include <setjmp.h>

@@ -17,7 +17,7 @@ static bool is_strict(enum setting_id id)
     return setting_row(id)->strictness == SETTING_STRICT;
 }
 
-/* What R8 names. Anyone who adds a setting decides; tests/settings_effects.json has the list. */
+/* What R8 names. For a new setting it must be decided; tests/settings_effects.json has the list. */
 static void the_rows_of_store_listen_authentication_and_gate_are_strict(void **state)
 {
     static const enum setting_id named[] = { SETTING_STORE,      SETTING_LISTEN,

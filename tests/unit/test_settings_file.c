@@ -210,7 +210,7 @@ static void saving_keeps_what_is_not_ours_to_change(void **state)
     write_text(place, "{\"future\":{\"a\":[1,null]},\"port\":80,\"log_level\":\"loud\","
                       "\"notes\":true,\"list_count\":7,\"\xe6\x95\xb0\":\"\\n\"}");
     assert_true(settings_save(place->file, SETTING_LIST_COUNT, NULL, &err));
-    /* Someone else changed another row in between. */
+    /* Another process changed another row in between. */
     write_text(place, "{\"future\":{\"a\":[1,null]},\"port\":80,\"log_level\":\"loud\",\"max_"
                       "pending\":9,\"notes\":true,\"list_count\":7,"
                       "\"\xe6\x95\xb0\":\"\\n\"}");

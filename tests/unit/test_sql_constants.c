@@ -24,8 +24,8 @@
 #include "store/sqlite/statement.h"
 
 /* Of what is sent to a database, less the comments. A released step never changes. Functions may,
- * but every database makes them again then, and hubs of two versions would do so in turn: another
- * hash here is a decision. */
+ * but every database then makes them again, and hubs of two versions would each replace the
+ * other's: another hash here is a decision. */
 extern const char schema_open[], schema_drop[], schema_functions[], schema_step_1[],
     schema_step_2[], schema_step_3[], schema_step_4[], schema_step_5[];
 static const struct {
@@ -92,7 +92,7 @@ static void test_names_stand_for_numbers(void **state)
     assert_is(SQL_ASK_TOLD_OR_HEARD, ASK_TOLD | ASK_HEARD);
 }
 
-/* Who was answered by a rule or by defaults is neither a person's nor no one's. */
+/* An answer by a rule or by defaults is not a person's, but it is an answer. */
 static bool is_by_nobody(enum ask_state state)
 {
     return state_is_over(state) && !state_is_decided_by_person(state) &&

@@ -92,7 +92,7 @@ static void forms_and_cut_offs_are_kept_apart(void **state)
     assert_int_equal(form_fact_of(place, "quick", "1"), 1);
 }
 
-/* Names are the clients' to invent: what was seen once makes room, what was learned stays. */
+/* Clients can invent names: those seen once make room, those with something learned stay. */
 static void clients_are_remembered_in_bounded_number(void **state)
 {
     struct place *place = *state;

@@ -243,7 +243,7 @@ static void old_ones_go_unless_they_wait(void **state)
     assert_int_equal(hear(place, "new", 0, 10).count, 2);
 }
 
-/* One may be large, so not all that are old go immediately. */
+/* One may be large, so not all old ones go in one sweep. */
 static void old_ones_go_a_few_at_a_time(void **state)
 {
     static const int64_t gone[] = { 2, 2, 1 + 1, 0 }; /* and who had them */

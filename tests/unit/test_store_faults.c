@@ -185,7 +185,7 @@ static void assert_nothing_moved_aside(const char *directory)
     closedir(list);
 }
 
-/* A broken disk that stays broken may keep a commit whose sync failed; no one can undo it there. */
+/* A broken disk that stays broken may keep a commit whose sync failed; it can't be undone there. */
 static void check_session(struct place *place, const enum store_outcome *outcomes, bool is_certain)
 {
     struct ask another = make_ask(9);

@@ -1,6 +1,6 @@
 /*
- * test_store_marks.c - marks of an ask that no event tells of: anyone who comes first has made
- * them.
+ * test_store_marks.c - marks of an ask that no event tells of: the first to set a mark has set
+ * it, and the next is told so.
  * Proves: R6.6 R13.1
  */
 #include <setjmp.h>
@@ -49,8 +49,8 @@ static void of_two_who_mark_one_does(void **state)
     assert_int_equal(mark(place, ask.id, ASK_UNTOLD, 0), STORE_LOST); /* it is over */
 }
 
-/* Anyone who waited, waited at the hub that has closed the store: all are marked, with one event.
- */
+/* Every agent that waited did so at the hub that has closed the store: all asks are marked, with
+ * one event. */
 static void what_is_open_is_abandoned_with_its_hub(void **state)
 {
     enum { OPEN = 1200, EACH = 500, MAX = 1000 }; /* asks; BEAT_LEFT, and what a hub marks */

@@ -50,7 +50,7 @@ static void on_created(void *context, const struct store_reply *reply)
         loop_stop(acks->place->loop);
 }
 
-/* Asks and answers `count` immediately; answer N has the key "k-N" and they end in that order. */
+/* Asks and answers `count` in parallel; answer N has the key "k-N" and they end in that order. */
 static void ask_and_answer(struct acks *acks, int count, const char *form)
 {
     struct store *store = acks->place->store;

@@ -301,7 +301,7 @@ static void what_may_change_is_looked_at_itself(void **state)
     assert_int_equal(sql_number(place, "SELECT count(*) FROM unindexed"), 2);
 }
 
-/* That many asks in this state immediately; every 10,000th has a needle. */
+/* Inserts that many asks in this state with one statement; every 10,000th has a needle. */
 static void fill(struct place *place, int count, int state)
 {
     const bool is_file = !chosen_is_postgres();
@@ -347,7 +347,7 @@ static void looking_ends_and_goes_on(void **state)
     assert_int_equal(all.numbers[1], 7);
     take_up_all(place, NOW);
     page = find(place, "needle", NULL, 10, 0);
-    assert_int_equal(page.looked_to, 0); /* indexed: immediately */
+    assert_int_equal(page.looked_to, 0); /* indexed, so found without a scan */
     assert_int_equal(page.count, 2);
 }
 

@@ -174,7 +174,7 @@ static void who_has_no_ask_any_more_goes_too(void **state)
         assert_true(knows_principal(place, i));
     assert_false(knows_principal(place, GONE));
     assert_int_equal(sweep(place, older, 1000, 10), 0);
-    for (int again = 0; again < 2; again++) { /* anyone who comes back is written down again */
+    for (int again = 0; again < 2; again++) { /* a principal that comes back is stored again */
         struct ask ask = ask_of(GONE);
 
         make_id(ask.id, 100 + again);
@@ -183,8 +183,8 @@ static void who_has_no_ask_any_more_goes_too(void **state)
     }
 }
 
-/* Each time a part of them is looked at, from anywhere on, so that those that stay are in no one's
- * way. */
+/* Each sweep looks at a part of them, from a random place on, so that those that stay don't block
+ * the others. */
 static void principals_go_a_part_at_a_time(void **state)
 {
     static const int64_t gone[] = { 100, 100, 50, 0 };
@@ -269,7 +269,7 @@ static void a_batch_ends_when_its_time_is_over(void **state)
     struct place *place = *state;
     int64_t calls = 0;
 
-    if (chosen_is_postgres()) /* bounds rows alone: no one waits for it */
+    if (chosen_is_postgres()) /* bounds rows alone: no writer waits for it */
         skip();
     end_many(place);
     for (; sweep_as(place, &hasty) > 0; calls++) {
@@ -304,7 +304,7 @@ static void end_long_ask(struct place *place, int number)
     change_done(place, &how);
 }
 
-/* By itself the index merges for as long as it takes, within someone's commit. */
+/* By itself the index merges for as long as it takes, within a commit that a caller waits for. */
 static void words_are_merged_in_steps(void **state)
 {
     const struct store_index index = { 1700000200000, 1, 0 };
@@ -350,7 +350,7 @@ static void what_somebody_waits_for_goes_first(void **state)
     for (int i = 1; i <= 5; i++)
         end_ask(place, i, STATE_SUBMITTED, 100 + i, true);
     create_done(place, &ask);
-    if (chosen_is_postgres()) /* goes another way, which no one waits for */
+    if (chosen_is_postgres()) /* goes another way, which no writer waits for */
         skip();
     store_write_sweep(place->store, &all, tell, &swept);
     store_write_change(place->store, &how, tell, &answered);
@@ -529,7 +529,7 @@ static void the_chain_shows_every_forgery(void **state)
     }
 }
 
-/* Anyone who changes an event and fixes the hash behind it only moves the fault one on. */
+/* Changing an event and fixing the hash after it only moves the fault to the next one. */
 static void mending_one_hash_breaks_the_next(void **state)
 {
     struct place *place = *state;

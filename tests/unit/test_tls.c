@@ -100,7 +100,7 @@ static void handshakes_may_come_in_pieces(void **state)
         struct pair pair;
 
         pair_open(&pair);
-        assert_false(tls_write(pair.server, "x", 1)); /* to no one yet */
+        assert_false(tls_write(pair.server, "x", 1)); /* the handshake is not done yet */
         shake_hands(&pair, pieces[i]);
         assert_true(tls_is_ready(pair.server) && tls_is_ready(pair.client));
         assert_true(tls_write(pair.client, "question", 8));
@@ -311,7 +311,7 @@ static void files_that_do_not_fit_are_named(void **state)
     assert_null(context);
 }
 
-/* A context that is gone, as after a new certificate, ends no one. */
+/* A context that is freed, as after a new certificate, ends no connection. */
 static void connections_outlive_their_certificate(void **state)
 {
     struct text in = { 0 };

@@ -1,5 +1,5 @@
 /*
- * test_tui_news.c - one question as a model, and what the hub says in the meantime: decided here
+ * test_tui_news.c - one question as a model, and what the hub says while it is open: decided here
  * and taken back, decided elsewhere, timed out, gone and back, drafts of other places, settings.
  * Proves: R6.1 R6.4 R5.2 R5.3 R5.9 R7.9 R8.2
  */
@@ -64,8 +64,7 @@ static void undo(void **state)
     stage_close(&stage);
 }
 
-/* Two at the same time: an answer from elsewhere arrives while we type, and while ours is under
- * way. */
+/* An answer from elsewhere arrives while the person types, and while this answer is under way. */
 static void somebody_was_faster(void **state)
 {
     struct stage stage = { 0 };
@@ -180,7 +179,7 @@ static void drafts(void **state)
     stage_take(
         &stage, NEWS_DRAFTED,
         "{\"session_id\":\"abcd2345abcd2345abcd2345ab\",\"draft\":{\"custom_input\":\"x\"}}");
-    stage_expect_row(&stage, "from the portal!!"); /* anyone who types is not overwritten */
+    stage_expect_row(&stage, "from the portal!!"); /* what is being typed is not overwritten */
     stage_wait(&stage, 500);
     stage_expect(&stage, "DRAFT {\"selected_ids\":[],\"custom_input\":\"from the portal!!\","
                          "\"global_annotation\":\"n\"}\n");
@@ -193,7 +192,7 @@ static void drafts(void **state)
     free(whole);
 }
 
-/* What the code was asked for is what it sends: no one swaps the answer behind it. */
+/* The code sends the answer that it was asked for: another draft can't swap it. */
 static void drafts_wait_for_the_code(void **state)
 {
     struct stage stage = { 0 };

@@ -338,7 +338,7 @@ static void what_terminals_do_not_agree_on_has_room(void **state)
         { "\u0600a", 2, 2, true },             /* a sign before its letter, which is the next */
         { "\u0600\u0600\u0600a", 4, 2, true }, /* as many as there are */
         { "\u2764\ufe0f", 2, 6, true },
-        { "\ue000", 1, 3, true }, /* no one's */
+        { "\ue000", 1, 3, true }, /* for private use */
     };
 
     (void)state;

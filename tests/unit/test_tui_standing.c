@@ -1,6 +1,6 @@
 /*
  * test_tui_standing.c - answers that stand, in the inbox: the list, one before it is made, making
- * and revoking, what others do in the meantime, and what agents write.
+ * and revoking, what others do at the same time, and what agents write.
  * Proves: R2.2 R6.3
  */
 #include <setjmp.h>
@@ -149,7 +149,7 @@ static void revoking_takes_two_keys(void **state)
     stage_close(&stage);
 }
 
-/* Someone else revokes it while it is asked whether to: the key must not hit another one. */
+/* Another person revokes it while the screen asks whether to: the key must not hit another one. */
 static void others_at_the_same_time(void **state)
 {
     struct stage stage = { 0 };
@@ -166,7 +166,7 @@ static void others_at_the_same_time(void **state)
     stage_expect_no_row(&stage, "Revoke it?");
     stage_type(&stage, "y");
     stage_expect(&stage, "");
-    stage_take(&stage, NEWS_LIST, "{\"seq\":2,\"asks\":[]}"); /* the hub is back: all again */
+    stage_take(&stage, NEWS_LIST, "{\"seq\":2,\"asks\":[]}"); /* the hub is back: read again */
     stage_expect(&stage, "RULES\n");
     stage_take(&stage, NEWS_RULES, "{\"rules\":[]}");
     stage_take(&stage, NEWS_PROPOSED, "{\"suggestions\":[]}");
@@ -175,7 +175,7 @@ static void others_at_the_same_time(void **state)
     stage_type(&stage, "jkd\r");
     stage_expect(&stage, "");
     stage_type(&stage, "\033");
-    stage_take(&stage, NEWS_RULED, "{}"); /* no one looks at them: nothing is asked for */
+    stage_take(&stage, NEWS_RULED, "{}"); /* they are not on screen: nothing is asked for */
     stage_expect(&stage, "");
     stage_close(&stage);
 }

@@ -28,7 +28,7 @@ void stage_close(struct stage *stage);
 /* The result of ask/get; the caller frees. */
 char *stage_whole(const char *form, const char *more_ask, const char *more);
 
-void stage_type(struct stage *stage, const char *bytes); /* immediately; a lone Esc is one */
+void stage_type(struct stage *stage, const char *bytes); /* in one piece; a lone Esc is the key */
 void stage_wait(struct stage *stage, int64_t ms);        /* and draws */
 void stage_take(struct stage *stage, enum screen_news news, const char *json);
 const char *stage_draw(struct stage *stage, int columns, int rows); /* rows, each with its \n */

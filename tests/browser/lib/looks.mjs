@@ -99,7 +99,7 @@ const RULES = {
     zh: { type: "rule", values: ["html-lang-valid", "valid-lang", "label", "button-name", "link-name"] },
     light: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] },
 };
-// Dark differs from light in its colors alone.
+// Dark differs from light only in its colors.
 const CONTRAST = { type: "rule", values: ["color-contrast"] };
 const LIST = ".side"; // beside every state the same: the inbox itself is looked at whole
 

@@ -195,7 +195,7 @@ export class Stage {
 export const option = (page, text) => page.locator(".ask .opt:visible", { hasText: text }).locator("> label");
 export const sendButton = (page) => page.locator(".act .primary");
 
-// Sends immediately what waits to be undone.
+// Sends an answer without waiting for its undo window to end.
 export async function sendNow(page) {
     await page.getByRole("heading", { name: /Sending to the agent/ }).waitFor();
     await page.getByRole("button", { name: "Send now" }).click();

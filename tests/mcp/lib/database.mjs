@@ -1,5 +1,5 @@
-// database.mjs - a database of its own on the server that SAYSO_TEST_POSTGRES names; tools/run_tests starts it. No one waits
-// for psql but who needs it: other tests of the same process go on.
+// database.mjs - a database of its own on the server that SAYSO_TEST_POSTGRES names; tools/run_tests starts it. Only the
+// test that needs psql waits for it: other tests of the same process go on.
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";

@@ -28,8 +28,8 @@ function newDirectory() {
 
 export const scaled = (count) => Math.max(1, Math.floor(count * SCALE));
 
-// Polls, because most of what is waited for happens in another process. Returns the value. Looks at most half of the time:
-// a look that starts a process, by many tests at the same time, would keep a busy machine from what they all wait for.
+// Polls, because most of what is waited for happens in another process. Returns the value. Checks at most half of the time:
+// checks that start processes, in many tests at the same time, would slow down a busy machine for all of them.
 export async function until(isSo, what, usual_ms = 60000) {
     const limit_ms = usual_ms * SLACK;
     const deadline = Date.now() + limit_ms;

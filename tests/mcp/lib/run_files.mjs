@@ -1,4 +1,4 @@
-// run_files.mjs - runs test files in the order given, so many at the same time, and prints TAP; `node --test` would sort them.
+// run_files.mjs - runs test files in the order given, COUNT at the same time, and prints TAP; `node --test` would sort them.
 //   node run_files.mjs COUNT FILE...
 import process from "node:process";
 import { run } from "node:test";

@@ -121,7 +121,7 @@ export class Sdk {
         return this.kind.call(this.client, { name: tool, arguments: args }, options);
     }
 
-    // Often not waited for immediately: that it failed is told when it is, not before.
+    // Often awaited later: a failure is reported then, not as an unhandled rejection.
     ask(args, options) {
         const asked = this.call("provide_choice", args, options).then(({ structuredContent }) => structuredContent);
         asked.catch(() => {});
@@ -132,7 +132,7 @@ export class Sdk {
         return (await this.call("get_answer", { session_id, wait_seconds, ...more })).structuredContent;
     }
 
-    // `isHubGone`: over HTTP no one is there to say good-bye to, and the client has noticed.
+    // `isHubGone`: over HTTP there is no hub to say good-bye to, and the client has noticed.
     async close(isHubGone = false) {
         if (this.isClosed)
             return;

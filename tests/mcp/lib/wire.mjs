@@ -85,7 +85,7 @@ export class Person {
     }
 
     close() {
-        this.calls.clear(); // anyone who still waits does so for ever, in a test that is over
+        this.calls.clear(); // a call that still waits does so forever, in a test that is over
         this.socket.destroy();
     }
 }
