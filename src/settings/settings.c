@@ -26,6 +26,8 @@ struct place {
 };
 struct settings {
     struct place places[SETTING_COUNT][SETTING_SOURCE_COUNT - 1]; /* weakest first, none built in */
+    /* Each value is read when it is first asked for, and most processes ask for few; owned. */
+    struct place *built_in;
     enum language locale;
     struct setting_warning *warnings; /* SETTINGS_MAX_WARNINGS where there are any; owned */
     size_t warning_count;
@@ -35,10 +37,6 @@ struct settings {
     bool has_file;          /* there was something at the path */
     struct stat file;       /* as it was before it was read */
 };
-/* Of all settings: each value is read when it is first asked for, and most processes ask for few.
- */
-static struct place *built_in;
-
 /* R8.2: a language we do not have is English, and not what the locale says. */
 static const char *const environment_fallbacks[SETTING_COUNT] = { [SETTING_LANGUAGE] = "en" };
 
@@ -76,7 +74,10 @@ static void clear(struct settings *settings, enum setting_id id, enum setting_so
 
 struct settings *settings_new(void)
 {
-    return mem_new(sizeof(struct settings));
+    struct settings *settings = mem_new(sizeof *settings);
+
+    settings->built_in = mem_new(SETTING_COUNT * sizeof *settings->built_in);
+    return settings;
 }
 
 void settings_free(struct settings *settings)
@@ -86,7 +87,9 @@ void settings_free(struct settings *settings)
     for (int id = 0; id < SETTING_COUNT; id++) {
         for (int source = 0; source < SETTING_SOURCE_COUNT - 1; source++)
             setting_value_release(&settings->places[id][source].value);
+        setting_value_release(&settings->built_in[id].value);
     }
+    free(settings->built_in);
     free(settings->warnings);
     free(settings->path);
     free(settings);
@@ -226,13 +229,11 @@ enum setting_source settings_source(const struct settings *settings, enum settin
     return (enum setting_source)source;
 }
 
-static const struct setting_value *built_in_value(enum setting_id id)
+static const struct setting_value *built_in_value(const struct settings *settings,
+                                                  enum setting_id id)
 {
-    struct place *place;
+    struct place *place = &settings->built_in[id];
 
-    if (!built_in)
-        built_in = mem_new(SETTING_COUNT * sizeof *built_in);
-    place = &built_in[id];
     if (!place->is_set)
         place->is_set = setting_read(id, setting_row(id)->built_in, &place->value) == ERROR_NONE;
     assert(place->is_set);
@@ -243,7 +244,7 @@ static const struct setting_value *value_of(const struct settings *settings, enu
 {
     enum setting_source source = settings_source(settings, id);
 
-    return source == SETTING_BUILT_IN ? built_in_value(id)
+    return source == SETTING_BUILT_IN ? built_in_value(settings, id)
                                       : &settings->places[id][source - 1].value;
 }
 
