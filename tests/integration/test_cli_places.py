@@ -27,7 +27,7 @@ NOBODY = 65534
 @test("status: about the hub, in a short line, as JSON; without one it says so and starts none", "R10.3")
 def status(home: Home) -> None:
     needs_file()
-    assert "No hub" in one_line(expect(home.sayso("status"), DONE).err)
+    assert "not running" in one_line(expect(home.sayso("status"), DONE).err)
     short = home.sayso("status", "--short")
     assert short == Result(DONE, "", ""), short
     assert home.sayso("status", "--json").json["running"] is False
@@ -44,7 +44,7 @@ def status(home: Home) -> None:
     for key in ("pid", "version", "socket", "store", "log", "pending"):
         assert str(facts[key]) in plain, (key, plain)
     assert expect(home.sayso("stop"), DONE).out.strip() and not home.hub_pid()
-    assert "No hub" in one_line(expect(home.sayso("stop"), DONE).err)
+    assert "not running" in one_line(expect(home.sayso("stop"), DONE).err)
     assert home.sayso("status", "--json").json["running"] is False and not home.hub_pid()
 
 

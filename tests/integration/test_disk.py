@@ -444,7 +444,7 @@ def locked() -> None:
                 with lock(home):
                     new = agent.start("ask/create", tool="provide_choice", wait_seconds=0, arguments=choice("new"))
                     answer = person.start("ask/answer", session_id=ask, selected_ids=["a"])
-                    expect_storage_failed(lambda: agent.finish(new), "locked", "close it")
+                    expect_storage_failed(lambda: agent.finish(new), "locked", "close that program")
                     expect_storage_failed(lambda: person.finish(answer), "locked")
                 assert [row["status"] for row in person.call("ask/list")["asks"]] == ["pending"]
                 person.call("ask/answer", session_id=ask, selected_ids=["b"])

@@ -356,7 +356,7 @@ def set_to(**changes: str) -> Callable[[Home, dict[str, str]], None]:
 
 FAULTS = [
     Fault("another sayso comes first in PATH", "program", "warning", other_program, ("other/sayso", "PATH")),
-    Fault("a sandbox that forbids sockets", "sandbox", "fault", no_sockets, ("sockets", "terminal of your own")),
+    Fault("a sandbox that forbids sockets", "sandbox", "fault", no_sockets, ("sockets", "your own terminal")),
     Fault("a sandbox that mounts the data read only", "sandbox", "fault", read_only, ("not writable", "XDG_DATA_HOME")),
     Fault("a data directory others may write in", "data_directory", "fault", chmod(lambda home: home.data, 0o777, 0o700), ("chmod 700",)),
     Fault("a file where the data directory should be", "data_directory", "fault", not_a_directory, ("not a directory",)),

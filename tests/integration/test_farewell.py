@@ -135,7 +135,7 @@ def heard_by_the_front(home: Home) -> None:
             front.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
         front.stdin.flush()
         replies = [json.loads(front.stdout.readline()) for _ in range(2)]
-        assert "stopped by the person" in json.dumps(replies[1]), replies
+        assert "the hub was stopped" in json.dumps(replies[1]), replies
         assert hub.served == 1, f"it came back {hub.served - 1} times"
 
 

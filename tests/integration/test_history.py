@@ -217,7 +217,7 @@ def bars() -> None:
         ask_json(home, title=f"Ask {number}")
     path = str(home.path / "x")
     said = on_terminal(home, "export", "--out", path)
-    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("Wrote"), said
+    assert re.search(r"\rWriting \[#*-*\] +\d+ %", said) and said.index("\x1b[K") < said.index("Exported"), said
     expect(home.sayso("settings", "set", "language", "zh"), DONE)
     assert "写出中 [" in on_terminal(home, "export", "--out", path)
 

@@ -268,7 +268,7 @@ def newer_database(home: Home) -> None:
     before = hash_of(file)
     for verb in ("serve", "list"):
         result = home.sayso(verb)
-        assert result.code == 1 and "newer version of sayso" in result.err and "install" in result.err, (verb, result)
+        assert result.code == 1 and "newer version of sayso" in result.err and "update sayso" in result.err, (verb, result)
     assert hash_of(file) == before and not home.hub_pid()
     with contextlib.closing(sqlite3.connect(file)) as db:
         db.execute(f"PRAGMA user_version = {version}")

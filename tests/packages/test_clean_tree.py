@@ -86,7 +86,7 @@ def rung(machine: Booted) -> None:
     assert machine.shown("sayso.socket", "SubState") == "listening" and machine.shown("sayso.service", "ActiveState") == "inactive"
     assert machine.run(f"stat -c '%a %U' {SOCKET} {SOCKET.rpartition('/')[0]}").out == "600 person\n700 person\n"
     machine.run(f"runuser -u nobody -- test -e {SOCKET}", code=1)
-    assert "No hub" in machine.run("sayso status 2>&1 || true", *PERSON_WORDS).out
+    assert "not running" in machine.run("sayso status 2>&1 || true", *PERSON_WORDS).out
     crowd = [machine.person_starts(f"{ASK} --wait 0 --key {number}") for number in range(5)]
     results = [machine.end_of(process) for process in crowd]
     assert all(result.code == 5 for result in results), results
