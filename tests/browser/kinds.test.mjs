@@ -50,7 +50,7 @@ test("R2.2 R7.5 notes travel along, and what is written is not sent by a click",
     await page.getByLabel("Note for the agent").fill("before Friday");
     await option(page, "Redis").click();
     await page.waitForTimeout(300);
-    assert.match(await page.locator(".tally").textContent(), /press Send/);
+    assert.match(await page.locator(".tally").textContent(), /You’ve entered text\. Press Send/);
     await sendButton(page).click();
     await sendNow(page);
     const { selection } = await asked.result;

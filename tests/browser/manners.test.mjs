@@ -75,7 +75,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.locator(".pv pre").first().evaluate((node) => {
         node.scrollBy(200, 200);
     });
-    await until(async () => /reading a preview.*press Send/.test(await page.locator(".tally").textContent()), "it says so");
+    await until(async () => /reading a preview.*Press Send/.test(await page.locator(".tally").textContent()), "it says so");
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -88,7 +88,7 @@ test("R7.6 R7.5 who scrolls a preview or has the settings open has not answered 
     await page.keyboard.press("s");
     await page.locator(".panel").waitFor();
     await answerable(page);
-    assert.match(await page.locator(".tally").textContent(), /ettings are open.*press Send/);
+    assert.match(await page.locator(".tally").textContent(), /ettings are open.*Press Send/);
     await option(page, "Redis").click();
     await page.waitForTimeout(200);
     assert.equal(await page.locator(".ask").count(), 1, "still asking");
@@ -122,7 +122,7 @@ test("R2.3 R7.5 at the most the rest say why they cannot be ticked", async () =>
     assert.equal(await rest.getAttribute("aria-disabled"), "true");
     const why = await rest.evaluate((node) => node.getAttribute("aria-describedby").split(" ")
         .map((id) => document.getElementById(id)?.textContent ?? "").join(" "));
-    assert.match(why, /2 selected, up to no more/);
+    assert.match(why, /2 selected \(maximum\)/);
     await stage.home.must("cancel", asked.id);
     await page.close();
 });
@@ -134,7 +134,7 @@ test("R7.3 a new ask moves nothing under the pointer; it comes in when the point
     await row.hover();
     const before = await row.boundingBox();
     const second = await agent.ask(choice({ title: "The newcomer" }));
-    await until(async () => await page.locator(".side-seg .n").textContent() === "2", "it is counted at once");
+    await until(async () => await page.locator(".side-seg .n").textContent() === "2", "it is counted immediately");
     await page.waitForTimeout(300);
     assert.deepEqual(await row.boundingBox(), before);
     await page.mouse.move(900, 500);
@@ -216,10 +216,10 @@ test("B4 five refusals in five minutes: the page offers to be silent about this 
     await page.getByText("You refused 5 asks from “pest” in 5 minutes.").waitFor();
     await page.getByRole("button", { name: "Mute for 20 min" }).click();
     const next = await pest.ask(choice({ title: "Not again" }));
-    await page.locator(".row", { hasText: "Not again" }).getByText("later").waitFor();
+    await page.locator(".row", { hasText: "Not again" }).getByText("snoozed").waitFor();
     const fair = await agent.ask(choice({ title: "A fair one" }));
     await page.locator(".row", { hasText: "A fair one" }).waitFor();
-    assert.equal(await page.locator(".row", { hasText: "A fair one" }).getByText("later").count(), 0);
+    assert.equal(await page.locator(".row", { hasText: "A fair one" }).getByText("snoozed").count(), 0);
     await stage.home.must("cancel", next.id);
     await stage.home.must("cancel", fair.id);
     await page.close();
@@ -306,11 +306,11 @@ test("R7.2 notifications: less than 10 s left, time has run out; each once, and 
     });
     const asked = await agent.ask(choice({ title: "Running out", timeout_seconds: 600 }));
     const said = () => page.evaluate(() => window.shown.join("\n"));
-    await until(async () => /An agent asks: “claude-code” Running out/.test(await said()), "that it came");
+    await until(async () => /New ask: “claude-code” Running out/.test(await said()), "that it came");
     await stage.home.must("extend", asked.id, "3");
     await until(async () => /Less than 10 s left: “claude-code” Running out/.test(await said()), "that time is short");
     await skip(11);
-    await until(async () => /Time ran out: “claude-code” Running out/.test(await said()), "that it is over");
+    await until(async () => /Timed out: “claude-code” Running out/.test(await said()), "that it is over");
     assert.equal(await page.evaluate(() => window.shown.length), 3);
     assert.equal(await page.evaluate(() => window.tones), 6);
     assert.equal((await asked.result).action_status, "timeout");

@@ -105,7 +105,7 @@ test("R9.2 history: search in question, answer and note, filters, deep link", as
     assert.ok((await titles()).length >= 3);
     await page.getByRole("searchbox").fill("LAST WORD");
     await until(async () => (await titles()).join() === "In the list", "found by its note");
-    assert.match(await page.locator(".hist tbody tr").textContent(), /Redis, write-through.*submitted.*command line/s);
+    assert.match(await page.locator(".hist tbody tr").textContent(), /Redis, write-through.*answered.*command line/s);
     assert.match(page.url(), /search=LAST/);
     await page.getByRole("searchbox").fill("");
     await page.getByLabel("Status").selectOption("cancelled");
@@ -225,7 +225,7 @@ test("R6.4 R7.4 the panel switches this ask to terminal or web; the strip shows 
     await page.locator("[data-key=close-settings]").click();
     await stage.home.must("extend", asked.id, "1");
     assert.equal((await asked.result).action_status, "timeout");
-    await page.getByText("Completed").click();
+    await page.locator(".side-seg label", { hasText: "Completed" }).click();
     await until(async () => /web/.test(await page.locator(`.row[href$="${asked.id}"] .badge`).textContent()), "timed out: where it was announced");
     await page.close();
 });
