@@ -34,7 +34,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
             assert.match(result.terminal_command, COMMAND);
             assert.equal(result.terminal_command.split(" ")[0], realpathSync(BIN));
             assert.equal(result.selection.summary, result.terminal_command);
-            assert.match(result.instructions, /works once[\s\S]*session_id[\s\S]*Do not parse/);
+            assert.match(result.instructions, /terminal_command once[\s\S]*session_id[\s\S]*Do not parse/);
             tmux.line(`env -i HOME=/nowhere TERM=$TERM ${result.terminal_command}`); // it carries its hub
             await tmux.wait(/Alpha {2}recommended/);
             const pending = await sdk.ask({ session_id: result.session_id, wait_seconds: 0 });
@@ -62,7 +62,7 @@ describe("the hand-off", { concurrency: 4 }, () => {
         assert.equal((await sdk.ask({ session_id: result.session_id, wait_seconds: 0 })).action_status, "pending");
         tmux.line(result.terminal_command);
         await tmux.end(1);
-        assert.match(tmux.text().replace(/\s+/g, " "), /works once/);
+        assert.match(tmux.text().replace(/\s+/g, " "), /one-time command was already used/);
         const fresh = await sdk.ask({ session_id: result.session_id, interface: "terminal" });
         assert.equal(fresh.action_status, "pending_terminal_launch");
         assert.notEqual(codeOf(fresh), codeOf(result));

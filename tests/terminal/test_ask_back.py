@@ -38,13 +38,13 @@ def there_and_back(home: Home) -> None:
         tmux.wait("What of")
         tmux.keys(" orders")
         tmux.enter("What of orders")
-        tmux.wait("Follow-up sent")
-        assert "agent not waiting. You" not in tmux.wait("What of orders"), tmux.text()
+        tmux.wait("Question sent")
+        assert "stopped waiting. You" not in tmux.wait("What of orders"), tmux.text()
         back = agent.finish(asking)
         assert (back["action_status"], back["asked_back"]) == ("pending", "What of orders"), back
         waiting = agent.start("ask/wait", session_id=session_id, wait_seconds=60, explanation=EXPLAINED)
         shown = tmux.wait("They wait in a queue")
-        assert "Second line" in shown and "bot" in shown and "Follow-up sent" not in shown, shown
+        assert "Second line" in shown and "bot" in shown and "Question sent" not in shown, shown
         home.kill_hub()
         home.sayso("list")
         tmux.wait("They wait in a queue")

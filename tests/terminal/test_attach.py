@@ -67,7 +67,7 @@ def of_the_client(home: Home) -> None:
         tmux.wait("设置")
         let_answer()
         tmux.keys("C-c")
-        tmux.wait("waiting")
+        tmux.wait("2 pending")
         tmux.keys("Enter")
         tmux.wait("设置")
         home.sayso("settings", "set", "language", "en")

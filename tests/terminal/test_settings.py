@@ -35,7 +35,7 @@ def panel(home: Home) -> None:
         tmux.keys("s")
         tmux.wait("(?i)language")
         before = tmux.text()
-        assert len(re.findall("default", before)) == len(rows), before
+        assert len(re.findall("default$", before, re.MULTILINE)) == len(rows), before
         for place, row in enumerate(rows):
             def line(shown: str) -> str:
                 lines = shown.splitlines()

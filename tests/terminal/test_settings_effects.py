@@ -93,7 +93,7 @@ def theme(scene: Scene) -> None:
 def single_keys(scene: Scene) -> None:
     scene.terminal.wait("s settings")
     with set_to(scene.home, "single_keys", "off"):
-        scene.terminal.wait_gone("s settings|n common note|w browser")
+        scene.terminal.wait_gone("s settings|n note to agent|w browser")
         scene.terminal.keys("s", "?")
         assert "default" not in scene.terminal.wait("Esc back"), scene.terminal.text()
         scene.terminal.keys("Escape")
@@ -138,9 +138,9 @@ def typing_hold(scene: Scene) -> None:
     with set_to(scene.home, "typing_hold", "off"):
         scene.terminal.type("a")
         scene.terminal.wait(r"asked .* 0:1\d\b")
-        assert "held" not in scene.terminal.text(), scene.terminal.text()
+        assert "paused" not in scene.terminal.text(), scene.terminal.text()
     scene.terminal.type("b")
-    scene.terminal.wait("held 0:")
+    scene.terminal.wait("paused 0:")
 
 
 WORDS = dict([looks("placeholder", "off", "such as checkout-v2", None), ("typing_hold", typing_hold)])
@@ -244,7 +244,7 @@ def noise(home: Home) -> None:
     put(home, "asks_per_minute", "1000")
     session_id = ask(home, timeout_seconds=600)
     with Pty(home, "inbox") as inbox:
-        inbox.wait("waiting")
+        inbox.wait("1 pending")
         for act in RINGING.values():
             act(Scene(home, inbox))
         inbox.type("q")
