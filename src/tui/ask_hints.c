@@ -192,7 +192,7 @@ void draw_number_hints(const struct ask_screen *screen, const struct field_state
     add(&row, !is_rating, "PgUp/PgDn", text_string(&page), 3);
     add(&row, !is_rating && is_step, say(TEXT_TUI_UP_DOWN), say(TEXT_TUI_KEY_QUESTION), 6);
     add(&row, !is_rating && !is_step, "Home End", NULL, 2);
-    add(&row, !is_rating, "0-9", say(is_narrow ? TEXT_TUI_KEY_TYPE : TEXT_TUI_KEY_TYPE), 7);
+    add(&row, !is_rating, "0-9", say(TEXT_TUI_KEY_TYPE), 7);
     add(&row, true, "Enter", say(is_step ? TEXT_TUI_KEY_NEXT : TEXT_TUI_KEY_SEND), 10);
     add(&row, is_rating, "n", say(TEXT_TUI_KEY_NOTE), 6);
     add(&row, is_rating, "Esc", say(TEXT_TUI_KEY_CANCEL), 5);
