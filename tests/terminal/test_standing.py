@@ -33,7 +33,7 @@ def answered(home: Home, pick: str = "b", **more: Any) -> str:
 
 def leave(tmux: Tmux) -> None:
     tmux.keys("Escape")
-    tmux.wait("waiting|等待")
+    tmux.wait(r"\d pending|\d 个待答复")
     tmux.keys("q")
     tmux.end(0)
 
@@ -74,12 +74,12 @@ def whole_way(home: Home) -> None:
         tmux.keys("C-c")
         tmux.wait("Rules")
         tmux.keys("d")
-        tmux.wait(r"Revoke it\?")
+        tmux.wait(r"Delete this rule\?")
         tmux.keys("Escape")
-        tmux.wait_gone(r"Revoke it\?")
+        tmux.wait_gone(r"Delete this rule\?")
         assert len(rules(home)) == 1
         tmux.keys("d")
-        tmux.wait(r"Revoke it\?")
+        tmux.wait(r"Delete this rule\?")
         tmux.keys("y")
         tmux.wait("Rule deleted. You will be asked again")
         tmux.wait("No rules")
@@ -153,15 +153,15 @@ def at_once(home: Home) -> None:
         for window in (tmux, other):
             window.wait("▸ ✓ One of two")
         tmux.keys("d")
-        tmux.wait(r"Revoke it\?")
+        tmux.wait(r"Delete this rule\?")
         assert home.sayso("rule", "add", second).code == 0  # while another one is asked about
         tmux.wait("✓ Two of two")
         tmux.wait(r"▸ ✓ One of two")
         other.keys("d")
-        other.wait(r"Revoke it\?")
+        other.wait(r"Delete this rule\?")
         tmux.keys("y")
         tmux.wait_gone("One of two")
-        other.wait_gone(r"Revoke it\?")
+        other.wait_gone(r"Delete this rule\?")
         other.keys("y")  # must not hit the one that took its place
         other.wait("Two of two")
         assert [rule["rule"]["title"] for rule in rules(home)] == ["Two of two"]
@@ -187,7 +187,7 @@ def killed(home: Home) -> None:
         assert home.sayso("rule", "add", id).code == 0
         tmux.wait("▸ ✓ Outlives it")
         tmux.keys("d")
-        tmux.wait(r"Revoke it\?")
+        tmux.wait(r"Delete this rule\?")
         tmux.keys("y")
         tmux.wait("No rules")
         leave(tmux)
@@ -200,7 +200,7 @@ def hostile(home: Home) -> None:
     id = answered(home, pick="a", **nasty)
     assert home.sayso("rule", "add", id).code == 0
     with Pty(home, "inbox") as pty, Judge() as judge:
-        pty.wait("waiting")
+        pty.wait("0 pending")
         pty.drain()
         before = judge.show(pty.bytes)["bells"]
         pty.type("a")
@@ -212,7 +212,7 @@ def hostile(home: Home) -> None:
         for key in ("q", "h", "a"):
             pty.type(key)
             pty.drain()
-        pty.wait("so far")
+        pty.wait("past asks:")
         pty.drain()
         assert b"\x1b]0;owned" not in pty.bytes and b"\x1b[2J wiped" not in pty.bytes
         pty.type("\x03")
@@ -225,7 +225,7 @@ def chinese(home: Home) -> None:
         answered(home, prompt=f"The {word} shop needs a cache: which one?")
     home.sayso("settings", "set", "language", "zh")
     with Tmux(home, columns=72) as tmux:
-        tmux.start("inbox", shows="等待|等你")
+        tmux.start("inbox", shows="0 个待答复")
         tmux.keys("a")
         tmux.wait("没有规则。")
         tmux.wait("根据历史给出的建议")
