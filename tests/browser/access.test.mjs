@@ -37,7 +37,7 @@ const ACTS = {
     },
     multi: (page) => page.locator(".opt input").first().focus(),
     hybrid: async (page) => {
-        await option(page, /own words|自行填写/).click();
+        await option(page, /Your own answer|自行填写/).click();
         await page.locator(".own textarea").fill("GET /accounts/{id}/billing-documents");
     },
     text: (page) => page.locator("textarea").first().fill("steady-retry"),

@@ -149,7 +149,7 @@ test("R7.9 later: it is silent until then, and says so in the list", async () =>
     await page.keyboard.press("l");
     await page.getByRole("button", { name: "In 1 h" }).click();
     await page.waitForURL(`${stage.origin}/`);
-    await page.locator(".row", { hasText: "Not now" }).getByText("later").waitFor();
+    await page.locator(".row", { hasText: "Not now" }).getByText("snoozed").waitFor();
     await stage.home.must("cancel", asked.id);
     await page.close();
 });

@@ -99,7 +99,7 @@ test("R2.2 R12.1 proposed from history, looked at, made by the command it shows,
     await page.keyboard.press("Space");
     await page.getByText("3 with this answer, 0 with a different one.").waitFor();
     assert.deepEqual(await rules(), [], "looking makes nothing");
-    await page.getByLabel("For how long").selectOption("7");
+    await page.getByLabel("Duration").selectOption("7");
     assert.match(await page.locator("[data-key=standing-do]").textContent(), /^sayso rule add [a-z2-7]{8} --for 7 --any-prompt$/);
     await letStand(page);
     await page.getByText("Matching asks are now answered automatically").first().waitFor();
@@ -264,7 +264,7 @@ test("R7.5 R8.2 WCAG 2.2 AA in every look: in force, proposed, looked at, refuse
         const own = await stage.context(options);
         const looked = await stage.page("/standing", own);
         await stage.home.must("settings", "set", "language", language);
-        await looked.getByRole("heading", { name: /In force|生效中/ }).waitFor();
+        await looked.getByRole("heading", { name: /^(Active|有效)$/ }).waitFor();
         await looked.locator(".rows [data-key^=look-]").first().waitFor();
         await look(looked, "standing", name);
         await looked.locator(".rows [data-key^=look-]").first().click();
