@@ -35,7 +35,7 @@ static void open_list(struct stage *stage)
     open_inbox(stage);
     stage_type(stage, "a");
     stage_expect(stage, "RULES\n");
-    stage_expect_no_row(stage, "No answer stands"); /* it is not known yet */
+    stage_expect_no_row(stage, "No rules"); /* it is not known yet */
     stage_take(stage, NEWS_RULES, standing_rules);
     stage_take(stage, NEWS_PROPOSED, standing_proposed);
 }
@@ -135,7 +135,7 @@ static void revoking_takes_two_keys(void **state)
     stage_expect_row(&stage, "Delete this rule? You will be asked again.");
     stage_type(&stage, "j"); /* anything but y keeps it */
     stage_expect(&stage, "");
-    stage_expect_no_row(&stage, "Revoke it?");
+    stage_expect_no_row(&stage, "Delete this rule?");
     stage_type(&stage, "dy");
     stage_expect(&stage, "REVOKE {\"id\":\"r1r1\"}\n");
     stage_take(&stage, NEWS_REVOKED, "{}");
@@ -145,7 +145,7 @@ static void revoking_takes_two_keys(void **state)
     stage_take(&stage, NEWS_RULES, standing_one);
     stage_expect_row(&stage, " ▸ - Run the linter first?");
     stage_type(&stage, "jd"); /* what is only proposed can't be revoked */
-    stage_expect_no_row(&stage, "Revoke it?");
+    stage_expect_no_row(&stage, "Delete this rule?");
     stage_close(&stage);
 }
 
@@ -163,7 +163,7 @@ static void others_at_the_same_time(void **state)
     stage_expect_row(&stage, " ▸ + Keep the old /v1 routes?");
     stage_type(&stage, "kkd");
     stage_take(&stage, NEWS_RULES, standing_one);
-    stage_expect_no_row(&stage, "Revoke it?");
+    stage_expect_no_row(&stage, "Delete this rule?");
     stage_type(&stage, "y");
     stage_expect(&stage, "");
     stage_take(&stage, NEWS_LIST, "{\"seq\":2,\"asks\":[]}"); /* the hub is back: read again */
