@@ -19,9 +19,3 @@ enum method method_find(const char *name)
         method++;
     return (enum method)method;
 }
-
-void reply_ignore(void *context, const struct reply *reply)
-{
-    (void)context;
-    (void)reply;
-}

@@ -86,7 +86,13 @@ struct reply {
     const char *session_id; /* where one is concerned; else NULL */
 };
 typedef void reply_done(void *context, const struct reply *reply);
-reply_done reply_ignore; /* whatever came of it */
+
+/* A reply_done of a caller that needs no reply. */
+static inline void reply_ignore(void *context, const struct reply *reply)
+{
+    (void)context;
+    (void)reply;
+}
 
 /* A call of a method. Borrowed for service_ops.call only. */
 struct request {
