@@ -736,6 +736,14 @@ static bool holds_socket(struct holder *holder, unsigned long long inode)
     return found != 0;
 }
 
+static void forget_sockets(struct holder *holder)
+{
+    if (holder->files)
+        closedir(holder->files);
+    holder->files = NULL;
+    holder->count = 0;
+}
+
 /* All that it has now. */
 static bool search(struct holder *holder, const char *pid, int64_t uid, unsigned long long inode)
 {
@@ -743,11 +751,9 @@ static bool search(struct holder *holder, const char *pid, int64_t uid, unsigned
     const struct dirent *entry;
     struct stat owner;
 
-    if (holder->files)
-        closedir(holder->files);
+    forget_sockets(holder);
     if (pid != holder->pid)
         text_put(holder->pid, sizeof holder->pid, pid);
-    holder->count = 0;
     snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
     holder->files = stat(path, &owner) == 0 && owner.st_uid == uid ? opendir(path) : NULL;
     while (holder->files && holder->links_left > 0 && (entry = readdir(holder->files)))
@@ -773,8 +779,10 @@ static bool find_holder(int64_t uid, unsigned long long inode)
             isdigit((unsigned char)entry->d_name[0]) && search(holder, entry->d_name, uid, inode);
     if (processes)
         closedir(processes);
-    if (!is_found)
+    if (!is_found) { /* what was searched last is not the one that was found last */
+        forget_sockets(holder);
         holder->pid[0] = '\0';
+    }
     return is_found;
 }
 
