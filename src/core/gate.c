@@ -319,8 +319,14 @@ static const char *const enterers[] = { "cd", "pushd", "-C", "--chdir", "--direc
 void gate_read(const char *command, struct gate_reading *ret_reading)
 {
     *ret_reading = (struct gate_reading){ 0 };
-    for (int quotes = 0; quotes < QUOTES_WAYS; quotes++)
-        normalize(command, (enum quotes)quotes, &ret_reading->ways[quotes]);
+    for (int quotes = 0; quotes < QUOTES_WAYS; quotes++) {
+        struct text *way = &ret_reading->ways[quotes];
+
+        normalize(command, (enum quotes)quotes, way);
+        for (int before = 0; before < quotes; before++)
+            ret_reading->is_repeated[quotes] |=
+                strcmp(text_string(&ret_reading->ways[before]), text_string(way)) == 0;
+    }
 }
 
 void gate_reading_release(struct gate_reading *reading)
@@ -350,7 +356,8 @@ bool gate_reading_matches(const char *text, const struct gate_reading *reading)
     for (int quotes = 0; pattern.count > 0 && quotes < QUOTES_WAYS; quotes++) {
         const char *words = text_string(&reading->ways[quotes]);
 
-        if (!strchr("-!", pattern.words[0][0]) && !may_hold(words, pattern.words[0]))
+        if (reading->is_repeated[quotes] ||
+            (!strchr("-!", pattern.words[0][0]) && !may_hold(words, pattern.words[0])))
             continue;
         for (const char *at = words; at; at = strchr(at, '\n')) {
             at += *at == '\n';

@@ -69,6 +69,7 @@ enum quotes {
 /* A command as lines of words, once for all patterns. */
 struct gate_reading {
     struct text ways[QUOTES_WAYS];
+    bool is_repeated[QUOTES_WAYS]; /* one before it is the same: few commands have quotes */
 };
 void gate_read(const char *command, struct gate_reading *ret_reading);
 void gate_reading_release(struct gate_reading *reading);
