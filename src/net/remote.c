@@ -493,6 +493,16 @@ static bool read_more(struct tunnel *tunnel)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
+/* It has gone, as `text` says, or it took too long. */
+static enum outcome give_up(const struct tunnel *tunnel, enum text_id text, struct error *err)
+{
+    bool is_late = loop_boot_ms() >= tunnel->until_ms;
+
+    error_say(err, ERROR_unavailable, "", is_late ? TEXT_REASON_HUB_AWAY : text, "url",
+              tunnel->target->url, "reason", strerror(ETIMEDOUT), NULL);
+    return OUTCOME_AWAY;
+}
+
 static enum outcome secure(struct tunnel *tunnel, struct error *err)
 {
     struct tls_context *context;
@@ -512,9 +522,7 @@ static enum outcome secure(struct tunnel *tunnel, struct error *err)
                       tunnel->target->url, "reason", why.message, NULL);
             return OUTCOME_REFUSED;
         }
-        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_NO_TLS, "url", tunnel->target->url,
-                  NULL);
-        return OUTCOME_AWAY;
+        return give_up(tunnel, TEXT_REASON_HUB_NO_TLS, err);
     }
     return OUTCOME_OPEN;
 }
@@ -646,11 +654,8 @@ static enum outcome upgrade(struct tunnel *tunnel, struct error *err)
     wipe(&token);
     while (ok && head_length(&tunnel->in) == 0 && tunnel->in.used < REMOTE_HEAD_BYTES)
         ok = read_more(tunnel);
-    if (!ok) {
-        error_say(err, ERROR_unavailable, "", TEXT_REASON_HUB_ENDED, "url", tunnel->target->url,
-                  NULL);
-        return OUTCOME_AWAY;
-    }
+    if (!ok)
+        return give_up(tunnel, TEXT_REASON_HUB_ENDED, err);
     return judge(tunnel, key, err);
 }
 
