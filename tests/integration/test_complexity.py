@@ -22,10 +22,11 @@ PAGE = ROOT / "docs/internals/complexity.md"
 FEW, MANY = 400, 6400  # asks of long ago
 MORE_HISTORY = 1.6  # times, for 16 times the history: a logarithm grows less
 PER_BYTE = 400  # instructions
-PER_BYTE_OF_ITEMS = {  # where some 30 bytes are an option that is checked, or a result that is stored
+PER_BYTE_OF_ITEMS = {  # where some 30 bytes are an option that is checked, or a result that is stored; or all rules read a byte
     ("ask/create", "many options"): 1_000,
     ("tools/call", "elicit_choice"): 4_000,
     ("ask/delivered", "many ids"): 20_000,
+    ("tools/call", "permission_prompt"): 8_000,
 }
 STEEPER = 2.5  # times per byte, for 4 times the input: what is quadratic grows 4 times
 SMALL = 40_000  # instructions that no judgement is made of

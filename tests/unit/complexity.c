@@ -164,6 +164,9 @@ static const struct row {
     { 'm', "tools/call", "get_answer", TOOL_CALL("get_answer", "'session_id':'$OLD'") },
     { 'm', "tools/call", "check_decision",
       TOOL_CALL("check_decision", "'missing_configuration':['$TEXT']") },
+    { 'm', "tools/call", "permission_prompt",
+      TOOL_CALL("permission_prompt", "'tool_name':'Bash','input':{'command':'make $NUMBER $TEXT'}"),
+      .max = 3900 },
     { 'm', "prompts/list", "", LEGACY("prompts/list", "") },
     { 'm', "prompts/get", "",
       LEGACY("prompts/get", "'name':'collect_answer','arguments':{'session_id':'$OLD'}") },
@@ -537,6 +540,13 @@ static int64_t hold_limit_s(void *context, const char *client_name, bool has_pro
     return 50;
 }
 
+static bool is_gated(void *context, const char *tool, const struct json *input)
+{
+    const struct gate_call call = { .tool = tool, .input = input };
+
+    return settings_gate(((const struct lab *)context)->stage->settings, &call).kind != GATE_NONE;
+}
+
 static int64_t history = 100;
 static bool wants_inputs;
 
@@ -567,7 +577,9 @@ static void run_all(void **state)
                                 .transport = "stdio",
                                 .directory = bot.directory,
                                 .max_calls = 1000,
-                                .hold_limit_s = hold_limit_s };
+                                .hold_limit_s = hold_limit_s,
+                                .is_gated = is_gated,
+                                .context = &lab };
     lab.mcp = mcp_new(&parts);
     turn_pages(&lab, "'which':'timeout'", 0);
     turn_pages(&lab, "'limit':10000,'which':'submitted'", history + 1);
