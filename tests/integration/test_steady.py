@@ -23,6 +23,7 @@ STEADY_S = float(os.environ.get("SAYSO_STEADY_S", "4"))
 FLAT_FROM_S = 120  # before that a hub still fills its pools
 GROWTH_SHARE = 0.03
 LIMITS = {"SAYSO_MAX_SESSIONS": "300", "SAYSO_ASKS_PER_MINUTE": "100000", "SAYSO_MAX_PENDING": "1000"}
+TIMERS = 2  # of HTTP and of WebSocket: each gets its descriptor with its first connection and keeps it
 numbers = itertools.count(1)
 
 
@@ -123,8 +124,12 @@ def steady() -> None:
     with Home(env=LIMITS) as home:
         port = start_hub(home, "--no-browser")
         token = home.sayso("token", "new", "--kind", "person", "--label", "steady").out.split()[0]
-        before = descriptors(home)
-        with Load(home, port, token) as load:
+        load = Load(home, port, token)
+        before = descriptors(home) + TIMERS
+        load.look()
+        load.rest()
+        wait_until(lambda: descriptors(home) == before, f"{before} descriptors after the first visits")
+        with load:
             memory = sampled(home, load)
         if load.failures:
             raise load.failures[0]
