@@ -44,6 +44,12 @@ static bool is_short_enough(const struct prompt *prompt)
     return is_written;
 }
 
+static bool refuse_long(struct compat_ask *ask)
+{
+    return error_set(ask->err, ERROR_too_long, "/input",
+                     "this is too long to be shown to a person in full");
+}
+
 static bool translate(struct compat_ask *ask)
 {
     struct prompt prompt;
@@ -55,13 +61,12 @@ static bool translate(struct compat_ask *ask)
     random_id(key);
     prompt.key = key;
     if (!is_short_enough(&prompt))
-        return error_set(ask->err, ERROR_too_long, "/input",
-                         "this is too long to be shown to a person in full");
+        return refuse_long(ask);
     prompt.is_destructive =
         prompt.kind == PROMPT_PERMISSION &&
         (!ask->is_gated || ask->is_gated(ask->context, prompt.tool, prompt.input));
     ask->tool = prompt_write_arguments(&prompt, &ask->writer);
-    return true;
+    return ask->tool || refuse_long(ask); /* what the gate speaks of takes a few words more */
 }
 
 static void present(struct compat_reply *reply)
