@@ -9,7 +9,7 @@ import subprocess
 import postgres
 from docs_stage import blocks
 from far_stage import Papers, write_secret
-from harness import HANG_S, Home, run, test
+from harness import HANG_S, Home, run, test, wait_until
 
 PASSWORD = "correct:horse"  # a colon is written as \: in the file
 DATABASE, COPY = "sayso", "sayso_copy"
@@ -49,6 +49,13 @@ def here(text: str, home: Home, server: postgres.Server, authority: str) -> str:
     return text
 
 
+def connections(server: postgres.Server) -> tuple[int, bool] | None:
+    """How many there are and whether all are encrypted; the last ones come a moment after the hub serves."""
+    [(count, are_encrypted)] = server.sql("SELECT count(*), bool_and(s.ssl) FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)"
+                                          " WHERE a.application_name = 'sayso'")
+    return (count, are_encrypted) if count >= 4 else None
+
+
 @test("set-up, start and backup of docs/operate/operations.md do what it says", "R13.1 R14.1")
 def page() -> None:
     set_up, start, _, backup = blocks("docs/operate/operations.md")  # moving is test_migrate.py's
@@ -61,9 +68,8 @@ def page() -> None:
         script = re.sub(r"^sayso serve$", f"exec {home.binary} serve", here(start, home, server, papers.of("ca.pem")), flags=re.M)
         hub = home.spawn("-c", script, program="/bin/bash")
         home.wait_hub()
-        encrypted = server.sql("SELECT count(*), bool_and(s.ssl) FROM pg_stat_activity a JOIN pg_stat_ssl s USING (pid)"
-                               " WHERE a.application_name = 'sayso'")
-        assert encrypted[0][0] >= 4 and encrypted[0][1], encrypted
+        count, are_encrypted = wait_until(lambda: connections(server), "the writer, the listener, and two for reads are connected")
+        assert are_encrypted, count
         shown = home.sayso("status").out
         assert PASSWORD not in shown and "passfile" not in shown and f"postgres://sayso@localhost:{server.port}/sayso" in shown, shown
         asked = home.sayso(*ASK, "--json", "--wait", "0").json["session_id"]
