@@ -121,9 +121,9 @@ describe("patience", { concurrency: AT_ONCE }, () => {
             // who closes a stream gives no reason, so once proves nothing, and twice only if they were as long
             const isTold = !(KINDS[kind].isHttp && KINDS[kind].revision === MODERN);
             let cutOffs = 0;
-            const held = async (client) => {
+            const held = async (client, options = limited) => {
                 const began = Date.now();
-                const { action_status } = await client.ask(GOOD, limited); // or it was cut off
+                const { action_status } = await client.ask(GOOD, options); // or it was cut off
                 assert.equal(action_status, "pending");
                 assert.ok(since(began) >= 5000, `pending after ${since(began)} ms`);
             };
@@ -139,7 +139,7 @@ describe("patience", { concurrency: AT_ONCE }, () => {
             await sdk.close(true);
             if (KINDS[kind].isHttp)
                 await startHub(home);
-            await held(await Sdk.open(home, kind));
+            await held(await Sdk.open(home, kind), { timeout: 40000 }); // a hub that forgot would hold it for 300
             await home.must("settings", "set", "hold_limits", "{\"*\":300}"); // forgets it
             const again = await Sdk.open(home, kind);
             const asked = again.ask(GOOD, { timeout: 60000 });
